@@ -1,0 +1,36 @@
+// OpenSSL 3 as Swift sees it. The functions below exist in OpenSSL only as macros, which Swift cannot import.
+#pragma once
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+static inline long pushload_SSL_CTX_set_min_proto_version(SSL_CTX *ctx, int version) {
+  return SSL_CTX_set_min_proto_version(ctx, version);
+}
+static inline long pushload_SSL_CTX_set_max_proto_version(SSL_CTX *ctx, int version) {
+  return SSL_CTX_set_max_proto_version(ctx, version);
+}
+static inline long pushload_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
+  return SSL_CTX_set_mode(ctx, mode);
+}
+static inline long pushload_SSL_CTX_set_read_ahead(SSL_CTX *ctx, int on) {
+  return SSL_CTX_set_read_ahead(ctx, on);
+}
+static inline long pushload_SSL_CTX_set_session_cache_mode(SSL_CTX *ctx, long mode) {
+  return SSL_CTX_set_session_cache_mode(ctx, mode);
+}
+static inline long pushload_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
+  return SSL_set_tlsext_host_name(ssl, name);
+}
+static inline int pushload_BIO_get_mem_data(BIO *bio, char **data) {
+  return (int)BIO_get_mem_data(bio, data);
+}
