@@ -1,0 +1,281 @@
+import CNghttp2
+
+/// One HTTP/2 connection's protocol state, client or server: an owned `nghttp2_session`.
+///
+/// Bytes from the peer go into `receive`; bytes for the peer come out of `nextOutput`. What the peer did is told by the
+/// `did…` methods, which a subclass overrides; they are called from within `receive` and `nextOutput` and must not
+/// call either. nghttp2 answers SETTINGS and PING, updates windows, and judges every frame by RFC 9113.
+///
+/// Cost: a push through a client session takes about 2 µs, most of it nghttp2's stream objects and HPACK (callgrind).
+open class HTTP2Session {
+    public enum Side: Sendable { case client, server }
+
+    let session: OpaquePointer
+    public let side: Side
+
+    /// Starts a session; the first `nextOutput` holds the preface (client) and SETTINGS.
+    public init(_ side: Side, settings: SessionSettings) {
+        self.side = side
+        var options: OpaquePointer?
+        precondition(nghttp2_option_new(&options) == 0, "out of memory")
+        nghttp2_option_set_no_closed_streams(options, 1)
+        nghttp2_option_set_max_deflate_dynamic_table_size(options, Int(settings.encoderTableSize))
+        // The pool waits for the peer's SETTINGS before it sends a request, so no guess is needed.
+        nghttp2_option_set_peer_max_concurrent_streams(options, UInt32.max)
+        var created: OpaquePointer?
+        let status =
+            side == .client
+            ? nghttp2_session_client_new2(&created, callbacks.pointer, nil, options)
+            : nghttp2_session_server_new2(&created, callbacks.pointer, nil, options)
+        nghttp2_option_del(options)
+        precondition(status == 0, "nghttp2: \(String(cString: nghttp2_strerror(status)))")
+        session = created!
+        nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+        announce(settings)
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    private func announce(_ settings: SessionSettings) {
+        var entries = [
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: settings.headerTableSize),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: settings.streamWindow),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_MAX_FRAME_SIZE.rawValue), value: settings.maxFrameSize),
+        ]
+        if side == .client {
+            entries.append(
+                nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0))
+        }
+        if let streams = settings.maxConcurrentStreams {
+            entries.append(Self.maxStreamsEntry(streams))
+        }
+        if let size = settings.maxHeaderListSize {
+            entries.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: size))
+        }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        if settings.connectionWindow > 65_535 {
+            nghttp2_session_set_local_window_size(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: settings.connectionWindow))
+        }
+    }
+
+    private static func maxStreamsEntry(_ streams: UInt32) -> nghttp2_settings_entry {
+        nghttp2_settings_entry(
+            settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: streams)
+    }
+
+    // MARK: Bytes
+
+    /// Takes bytes from the peer.
+    ///
+    /// - Returns: nil when all is well, or what makes the connection unusable; a GOAWAY for the peer may then wait in
+    ///   `nextOutput`.
+    public final func receive(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? {
+        let status = nghttp2_session_mem_recv(session, bytes, count)
+        return status < 0 ? String(cString: nghttp2_strerror(Int32(status))) : nil
+    }
+
+    /// The next frame for the peer; 0 when there is none now, negative when the session is beyond repair.
+    ///
+    /// The bytes are valid until the next call on this session.
+    @inline(__always)
+    public final func nextOutput(_ bytes: inout UnsafePointer<UInt8>?) -> Int {
+        nghttp2_session_mem_send(session, &bytes)
+    }
+
+    /// False once the session has nothing left to read and nothing left to write: the connection is over.
+    public final var isAlive: Bool {
+        nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0
+    }
+
+    /// True while frames wait for `nextOutput`.
+    public final var wantsWrite: Bool { nghttp2_session_want_write(session) != 0 }
+
+    /// Bytes of DATA the peer lets us send on the connection now.
+    public final var sendWindow: Int { Int(nghttp2_session_get_remote_window_size(session)) }
+
+    /// The peer's limits as it last announced them.
+    public final var peerSettings: PeerSettings {
+        PeerSettings(
+            maxConcurrentStreams: nghttp2_session_get_remote_settings(
+                session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
+            streamWindow: nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE),
+            maxFrameSize: nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE))
+    }
+
+    // MARK: Frames of ours
+
+    /// Queues a request; its body comes from `nextData`. `context` is handed back with everything about the stream.
+    ///
+    /// - Returns: the stream id, or a negative number when no stream can be opened any more.
+    @inline(__always)
+    public final func submitRequest(_ headers: HeaderBlock, context: UInt) -> Int32 {
+        var provider = nghttp2_data_provider()
+        provider.read_callback = readData
+        return nghttp2_submit_request(
+            session, nil, headers.fields, headers.count, &provider, UnsafeMutableRawPointer(bitPattern: context))
+    }
+
+    /// Queues a response on `stream`; its body comes from `nextData` when `hasBody`.
+    public final func submitResponse(_ headers: HeaderBlock, stream: Int32, hasBody: Bool) {
+        if hasBody {
+            var provider = nghttp2_data_provider()
+            provider.read_callback = readData
+            nghttp2_submit_response(session, stream, headers.fields, headers.count, &provider)
+        } else {
+            nghttp2_submit_response(session, stream, headers.fields, headers.count, nil)
+        }
+    }
+
+    public final func setContext(_ context: UInt, stream: Int32) {
+        nghttp2_session_set_stream_user_data(session, stream, UnsafeMutableRawPointer(bitPattern: context))
+    }
+
+    /// What `submitRequest` or `setContext` attached to `stream`; 0 when nothing, or when the stream is gone.
+    @inline(__always)
+    public final func context(stream: Int32) -> UInt {
+        UInt(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
+    }
+
+    public final func submitReset(stream: Int32, code: ErrorCode) {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+    }
+
+    public final func submitPing() {
+        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// Changes SETTINGS_MAX_CONCURRENT_STREAMS during the connection.
+    public final func submitMaxConcurrentStreams(_ streams: UInt32) {
+        let entry = [Self.maxStreamsEntry(streams)]
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entry, 1)
+    }
+
+    /// Queues GOAWAY naming the last stream handled, with `debugData`; streams up to it go on.
+    public final func submitGoAway(code: ErrorCode, debugData: [UInt8] = []) {
+        let last = nghttp2_session_get_last_proc_stream_id(session)
+        nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
+    }
+
+    /// Queues GOAWAY and ends the session once it is written.
+    public final func terminate(code: ErrorCode) {
+        nghttp2_session_terminate_session(session, code.rawValue)
+    }
+
+    // MARK: What the peer did
+
+    /// A header block begins on `stream`: a request (server), or a response or its trailers (client).
+    open func didBeginHeaders(stream: Int32) {}
+
+    /// One header field; false resets the stream.
+    open func didReceiveHeader(
+        stream: Int32, name: UnsafePointer<UInt8>, nameLength: Int, value: UnsafePointer<UInt8>, valueLength: Int
+    ) -> Bool { true }
+
+    /// A header block is complete; `endsStream` when nothing follows.
+    open func didEndHeaders(stream: Int32, endsStream: Bool) {}
+
+    /// Part of a body; the bytes lie in what was given to `receive` and stay valid until that call returns.
+    open func didReceiveData(stream: Int32, bytes: UnsafePointer<UInt8>, count: Int) {}
+
+    /// The last DATA frame of a body was complete.
+    open func didEndData(stream: Int32) {}
+
+    open func didReceiveSettings(acknowledgement: Bool) {}
+    open func didReceivePing(acknowledgement: Bool) {}
+    open func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {}
+
+    /// `stream` is over, by its end, a reset of either side, or a GOAWAY (then with REFUSED_STREAM).
+    open func didClose(stream: Int32, code: ErrorCode) {}
+
+    /// Asks for body bytes of `stream`: writes up to `capacity` bytes, says how many, and sets `isLast` with the last.
+    open func nextData(
+        stream: Int32, buffer: UnsafeMutablePointer<UInt8>, capacity: Int, isLast: inout Bool
+    ) -> Int {
+        isLast = true
+        return 0
+    }
+}
+
+/// nghttp2's table of our callbacks, made once; every one only forwards.
+private let callbacks = SessionCallbacks()
+
+private final class SessionCallbacks: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init() {
+        var created: OpaquePointer?
+        precondition(nghttp2_session_callbacks_new(&created) == 0, "out of memory")
+        pointer = created!
+        nghttp2_session_callbacks_set_on_begin_headers_callback(pointer) { _, frame, user in
+            forward(user) { $0.didBeginHeaders(stream: frame!.pointee.hd.stream_id) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(pointer) {
+            _, frame, name, nameLength, value, valueLength, _, user in
+            let keep = forward(user) {
+                $0.didReceiveHeader(
+                    stream: frame!.pointee.hd.stream_id, name: name!, nameLength: nameLength, value: value!,
+                    valueLength: valueLength)
+            }
+            return keep ? 0 : Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(pointer) { _, _, stream, bytes, count, user in
+            forward(user) { $0.didReceiveData(stream: stream, bytes: bytes!, count: count) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
+            forward(user) { dispatch(frame!, to: $0) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(pointer) { _, stream, code, user in
+            forward(user) { $0.didClose(stream: stream, code: ErrorCode(rawValue: code)) }
+            return 0
+        }
+    }
+}
+
+/// Calls `body` with the session behind nghttp2's user data, without retaining it.
+@inline(__always)
+private func forward<Result>(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Result) -> Result {
+    Unmanaged<HTTP2Session>.fromOpaque(user!)._withUnsafeGuaranteedRef { body($0) }
+}
+
+@inline(__always)
+private func dispatch(_ frame: UnsafePointer<nghttp2_frame>, to session: HTTP2Session) {
+    let header = frame.pointee.hd
+    let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    let isAcknowledgement = header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_HEADERS.rawValue:
+        session.didEndHeaders(stream: header.stream_id, endsStream: isEnd)
+    case NGHTTP2_DATA.rawValue:
+        if isEnd { session.didEndData(stream: header.stream_id) }
+    case NGHTTP2_SETTINGS.rawValue:
+        session.didReceiveSettings(acknowledgement: isAcknowledgement)
+    case NGHTTP2_PING.rawValue:
+        session.didReceivePing(acknowledgement: isAcknowledgement)
+    case NGHTTP2_GOAWAY.rawValue:
+        let goaway = frame.pointee.goaway
+        session.didReceiveGoAway(
+            lastStream: goaway.last_stream_id, code: ErrorCode(rawValue: goaway.error_code),
+            debugData: UnsafeBufferPointer(start: goaway.opaque_data, count: Int(goaway.opaque_data_len)))
+    default:
+        break
+    }
+}
+
+private let readData: nghttp2_data_source_read_callback = { _, stream, buffer, capacity, flags, _, user in
+    forward(user) { session in
+        var isLast = false
+        let count = session.nextData(stream: stream, buffer: buffer!, capacity: capacity, isLast: &isLast)
+        if isLast { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        return count
+    }
+}

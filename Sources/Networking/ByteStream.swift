@@ -1,0 +1,278 @@
+import COpenSSL
+import Glibc
+
+/// What one attempt to read or write did.
+public enum IOResult: Equatable, Sendable {
+    /// So many bytes were moved, at least one.
+    case bytes(Int)
+    /// Nothing can be moved until the descriptor is ready again.
+    case wouldBlock
+    /// The peer closed its side in an orderly way.
+    case endOfStream
+    /// The connection is broken; `ByteStream.failure` says how.
+    case failed
+}
+
+/// What one attempt to go on with connecting did.
+public enum ConnectResult: Equatable, Sendable {
+    case done
+    case inProgress
+    /// `ByteStream.failure` says how.
+    case failed
+}
+
+/// One TCP connection, plain or under TLS, non-blocking; the descriptor and the `SSL` object are owned here.
+///
+/// The owner registers `descriptor` with its reactor for `interest` and calls `advance` until it says `.done`, then
+/// `read` and `write`. TLS may want to write before it can read and the other way round; `interest` tells.
+public final class ByteStream {
+    public let descriptor: Int32
+    private let tls: OpaquePointer?
+    private let context: TLSContext?
+    private var connected: Bool
+    private var secured: Bool
+    private var wantsWrite = false
+
+    /// Why the stream failed; nil while it works.
+    public private(set) var failure: NetworkError?
+
+    /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
+    public init(
+        connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions
+    ) throws(NetworkError) {
+        descriptor = socket(
+            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let opened = descriptor
+        guard opened >= 0 else { throw NetworkError(.connect, "socket: \(systemErrorText(errno))") }
+        options.apply(to: opened)
+        var session: OpaquePointer?
+        if let context {
+            session = SSL_new(context.context)
+            guard let session else {
+                close(opened)
+                throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
+            }
+            SSL_set_fd(session, opened)
+            SSL_set_connect_state(session)
+            var numeric = in6_addr()
+            let isNumeric =
+                inet_pton(AF_INET, serverName, &numeric) == 1 || inet_pton(AF_INET6, serverName, &numeric) == 1
+            if !isNumeric { _ = pushload_SSL_set_tlsext_host_name(session, serverName) }
+            if context.verifiesPeer {
+                let parameters = SSL_get0_param(session)
+                if isNumeric {
+                    X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName)
+                } else {
+                    X509_VERIFY_PARAM_set1_host(parameters, serverName, 0)
+                }
+            }
+        }
+        tls = session
+        self.context = context
+        connected = false
+        secured = context == nil
+        let status = address.withSockAddr { connect(opened, $0, $1) }
+        if status == 0 {
+            connected = true
+        } else if errno != EINPROGRESS {
+            fail(connectError(errno))
+        }
+        wantsWrite = true
+    }
+
+    /// Takes over a descriptor that `Listener.accept` returned; it is closed with the stream.
+    public init(accepted: Int32, tls context: TLSContext?, options: SocketOptions) throws(NetworkError) {
+        descriptor = accepted
+        self.context = context
+        connected = true
+        secured = context == nil
+        options.apply(to: accepted)
+        guard let context else {
+            tls = nil
+            return
+        }
+        guard let session = SSL_new(context.context) else {
+            tls = nil
+            close(accepted)
+            throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
+        }
+        tls = session
+        SSL_set_fd(session, accepted)
+        SSL_set_accept_state(session)
+    }
+
+    deinit {
+        if let tls { SSL_free(tls) }
+        close(descriptor)
+    }
+
+    /// What the owner should wait for while it has nothing of its own to write.
+    public var interest: Readiness { wantsWrite ? [.readable, .writable] : .readable }
+
+    /// True when decrypted or half-read bytes wait inside TLS, which epoll cannot see.
+    public var hasBufferedInput: Bool {
+        guard let tls else { return false }
+        return SSL_has_pending(tls) == 1
+    }
+
+    /// The negotiated TLS version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; nil on a plain connection.
+    public var tlsDescription: String? {
+        guard let tls, let version = SSL_get_version(tls), let cipher = SSL_get_current_cipher(tls),
+            let name = SSL_CIPHER_get_name(cipher)
+        else { return nil }
+        return "\(String(cString: version)) \(String(cString: name))"
+    }
+
+    /// The subject UID (the topic in Apple's push certificates) of the peer's verified certificate, if it showed one.
+    public var peerCertificateUID: String? {
+        guard let tls, let certificate = SSL_get0_peer_certificate(tls), SSL_get_verify_result(tls) == X509_V_OK,
+            let subject = X509_get_subject_name(certificate)
+        else { return nil }
+        var text = [CChar](repeating: 0, count: 256)
+        guard X509_NAME_get_text_by_NID(subject, NID_userId, &text, Int32(text.count)) > 0 else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Goes on connecting and shaking hands; call it when the descriptor is ready.
+    public func advance() -> ConnectResult {
+        if failure != nil { return .failed }
+        if !connected {
+            let code = pendingError(of: descriptor)
+            guard code == 0 else {
+                fail(connectError(code))
+                return .failed
+            }
+            // Writable without an error and with a peer: connected. Without a peer: a spurious wake-up.
+            var storage = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let peer = withUnsafeMutablePointer(to: &storage) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            guard peer == 0 else { return .inProgress }
+            connected = true
+        }
+        guard let tls, !secured else {
+            wantsWrite = false
+            return .done
+        }
+        ERR_clear_error()
+        let status = SSL_do_handshake(tls)
+        if status == 1 {
+            secured = true
+            wantsWrite = false
+            return checkALPN(tls)
+        }
+        switch SSL_get_error(tls, status) {
+        case SSL_ERROR_WANT_READ:
+            wantsWrite = false
+            return .inProgress
+        case SSL_ERROR_WANT_WRITE:
+            wantsWrite = true
+            return .inProgress
+        default:
+            fail(handshakeError(tls))
+            return .failed
+        }
+    }
+
+    /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`.
+    private func checkALPN(_ tls: OpaquePointer) -> ConnectResult {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(tls, &name, &length)
+        guard length == 2, let name, name[0] == 0x68, name[1] == 0x32 else {
+            fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
+            return .failed
+        }
+        return .done
+    }
+
+    private func connectError(_ code: Int32) -> NetworkError {
+        code == ECONNREFUSED
+            ? NetworkError(.refused, "connection refused")
+            : NetworkError(.connect, "cannot connect: \(systemErrorText(code))")
+    }
+
+    private func handshakeError(_ tls: OpaquePointer) -> NetworkError {
+        let system = errno
+        let verify = SSL_get_verify_result(tls)
+        if context?.verifiesPeer == true, verify != X509_V_OK {
+            ERR_clear_error()
+            let reason = X509_verify_cert_error_string(verify).map { String(cString: $0) } ?? "\(verify)"
+            return NetworkError(.certificate, "the peer's certificate is not trusted: \(reason)")
+        }
+        let code = ERR_peek_error()
+        if code == 0 {
+            return system == ECONNRESET || system == EPIPE
+                ? NetworkError(.tls, "TLS handshake failed: the peer reset the connection")
+                : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
+        }
+        return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
+    }
+
+    private func fail(_ error: NetworkError) {
+        if failure == nil { failure = error }
+    }
+
+    /// Reads up to `capacity` bytes.
+    public func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
+        guard let tls else {
+            let count = retryingInterrupts { recv(descriptor, buffer, capacity, 0) }
+            if count > 0 { return .bytes(count) }
+            return count == 0 ? .endOfStream : socketFailure()
+        }
+        let count = SSL_read(tls, buffer, Int32(clamping: capacity))
+        return count > 0 ? .bytes(Int(count)) : tlsOutcome(tls, count)
+    }
+
+    /// Writes up to `count` bytes; under TLS one call is one record when `count` is at most 16,384.
+    public func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
+        guard let tls else {
+            let written = retryingInterrupts { send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)) }
+            return written >= 0 ? .bytes(written) : socketFailure()
+        }
+        let written = SSL_write(tls, bytes, Int32(clamping: count))
+        return written > 0 ? .bytes(Int(written)) : tlsOutcome(tls, written)
+    }
+
+    private func socketFailure() -> IOResult {
+        switch errno {
+        case EAGAIN: return .wouldBlock
+        case ECONNRESET, EPIPE:
+            fail(NetworkError(.reset, "connection reset by the peer"))
+            return .failed
+        default:
+            fail(NetworkError(.io, systemErrorText(errno)))
+            return .failed
+        }
+    }
+
+    private func tlsOutcome(_ tls: OpaquePointer, _ status: Int32) -> IOResult {
+        switch SSL_get_error(tls, status) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return .endOfStream
+        case SSL_ERROR_SYSCALL where errno == ECONNRESET || errno == EPIPE:
+            ERR_clear_error()
+            fail(NetworkError(.reset, "connection reset by the peer"))
+            return .failed
+        default:
+            let code = ERR_peek_error()
+            if code == 0 { return .endOfStream }
+            let text = opensslErrorText()
+            // A peer that vanishes without close_notify ends the stream all the same.
+            if text.contains("unexpected eof") { return .endOfStream }
+            fail(NetworkError(.io, "TLS: \(text)"))
+            return .failed
+        }
+    }
+
+    /// Says goodbye (TLS close_notify, then FIN); what has been written still goes out.
+    public func finish() {
+        if let tls, secured, failure == nil {
+            ERR_clear_error()
+            SSL_shutdown(tls)
+            ERR_clear_error()
+        }
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+}

@@ -1,0 +1,32 @@
+/// What went wrong on the way to or from a peer, in one line a person can act on.
+public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable {
+    /// The kinds a caller treats differently.
+    public enum Kind: Sendable, Equatable {
+        /// The host name has no address, or the address cannot be parsed.
+        case address
+        /// Nobody listens there (ECONNREFUSED).
+        case refused
+        /// The TCP connection could not be made for another reason.
+        case connect
+        /// The TLS handshake failed.
+        case tls
+        /// The peer's certificate is not trusted.
+        case certificate
+        /// The peer does not speak HTTP/2 (ALPN chose something else or nothing).
+        case alpn
+        /// The connection was reset (ECONNRESET, EPIPE).
+        case reset
+        /// Reading or writing failed for another reason.
+        case io
+        /// A certificate, key or option cannot be used.
+        case configuration
+    }
+
+    public let kind: Kind
+    public let description: String
+
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}

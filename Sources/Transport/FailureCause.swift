@@ -1,0 +1,60 @@
+import HTTP2
+import Networking
+
+/// Why a push has no answer. Every push that is neither accepted nor rejected ends with exactly one of these.
+public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
+    /// 0..<`count`: counters are indexed by it.
+    public let index: Int
+
+    private init(_ index: Int) { self.index = index }
+
+    public static let connectionRefused = FailureCause(0)
+    public static let connectFailed = FailureCause(1)
+    public static let connectTimeout = FailureCause(2)
+    public static let tlsFailed = FailureCause(3)
+    public static let certificateUntrusted = FailureCause(4)
+    public static let notHTTP2 = FailureCause(5)
+    /// The peer closed the connection while the push was unanswered.
+    public static let connectionClosed = FailureCause(6)
+    public static let connectionReset = FailureCause(7)
+    /// The peer stopped answering, PING included.
+    public static let peerVanished = FailureCause(8)
+    /// The peer broke HTTP/2, or answered without a status.
+    public static let protocolViolation = FailureCause(9)
+    /// No answer within the push timeout.
+    public static let pushTimeout = FailureCause(10)
+    /// Refused (REFUSED_STREAM or GOAWAY) more often than the retry limit allows.
+    public static let refusedTooOften = FailureCause(11)
+    /// The run was stopped before the push was answered, or before it was sent.
+    public static let interrupted = FailureCause(12)
+    private static let firstReset = 13
+
+    /// RST_STREAM from the peer; codes without a name of their own count as the last one.
+    public static func streamReset(_ code: ErrorCode) -> FailureCause {
+        FailureCause(firstReset + min(Int(code.rawValue), ErrorCode.names.count))
+    }
+
+    public static let count = firstReset + ErrorCode.names.count + 1
+
+    /// One name a cause, as results spell it.
+    public static let names: [String] =
+        [
+            "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
+            "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
+            "push_timeout", "refused_too_often", "interrupted",
+        ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
+
+    public var description: String { Self.names[index] }
+
+    /// The cause a broken connection leaves its unanswered pushes with.
+    init(_ error: NetworkError) {
+        switch error.kind {
+        case .refused: self = .connectionRefused
+        case .address, .connect, .configuration: self = .connectFailed
+        case .tls: self = .tlsFailed
+        case .certificate: self = .certificateUntrusted
+        case .alpn: self = .notHTTP2
+        case .reset, .io: self = .connectionReset
+        }
+    }
+}

@@ -1,0 +1,314 @@
+import HTTP2
+import Networking
+
+/// One worker: a thread's event loop over its own connections, fed by its driver until the driver has nothing more.
+///
+/// The loop: take what is due, put it on streams, write, wait, read. Nothing is shared with other workers but the
+/// `RunControl`, which is read once a round.
+public final class PushClient {
+    /// One place in the pool. A connection that was told to go away drains outside its lane while the lane reconnects.
+    private struct Lane {
+        var connection: PushConnection?
+        var retryAt: UInt64 = 0
+        var backoff: Backoff
+        var wasOpen = false
+    }
+
+    private let target: Target
+    private let options: TransportOptions
+    private let driver: PushDriver
+    private let control: RunControl
+    private let reactor: Reactor
+    private let requestMemory: RequestMemory
+    private let scratch: UnsafeMutableBufferPointer<UInt8>
+    private var lanes: [Lane]
+    private var draining: [PushConnection] = []
+    /// Connections with input left inside TLS.
+    private var lagging: [PushConnection] = []
+    private var byToken: [UInt64: PushConnection] = [:]
+    private var nextToken: UInt64 = 0
+    private var retries = RetryQueue()
+    private var turn = 0
+    private var isFinished = false
+    private var lastOpen: UInt64
+    private var lastCause = FailureCause.connectFailed
+    private static let tickInterval: UInt64 = 20_000_000
+    /// Pushes one connection gets in a row while a rate is kept, so that load spreads and batches still form.
+    private static let pacedRun = 32
+
+    /// Why the last connection was lost or not made; empty when none was.
+    public private(set) var lastProblem = ""
+    /// TLS version and cipher of the last connection, nil when plain.
+    public private(set) var tlsDescription: String?
+
+    /// - Parameters:
+    ///   - headerSets: for each kind of push the APNs headers that never change.
+    ///   - tokenCapacity: longest device token, digits.
+    ///   - payloadCapacity: largest payload, bytes.
+    /// - Throws: `NetworkError` when the system has no descriptor for the event loop.
+    public init(
+        target: Target, options: TransportOptions, driver: PushDriver, control: RunControl,
+        headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int
+    ) throws(NetworkError) {
+        precondition(options.connections >= 1 && options.streams >= 1, "a worker needs a connection and a stream")
+        self.target = target
+        self.options = options
+        self.driver = driver
+        self.control = control
+        reactor = try Reactor()
+        requestMemory = RequestMemory(
+            authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
+            tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
+        scratch = .allocate(capacity: 65_536)
+        let seed = options.seed
+        lanes = (0..<options.connections).map {
+            Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
+        }
+        lastOpen = MonotonicClock.now()
+        control.register(reactor.wakeUp)
+    }
+
+    deinit { scratch.deallocate() }
+
+    /// Runs until every push of the driver has ended; blocks the calling thread.
+    public func run() {
+        let begin = MonotonicClock.now()
+        lastOpen = begin
+        for lane in lanes.indices { connect(lane, now: begin) }
+        var nextTick = begin
+        while true {
+            var now = MonotonicClock.now()
+            if now >= nextTick {
+                tick(now)
+                nextTick = now + Self.tickInterval
+            }
+            let request = control.request
+            if request == .abort { abandonAll(now) }
+            var wakeAt: UInt64?
+            if request == .none {
+                wakeAt = fill(now)
+            } else {
+                for connection in byToken.values { connection.flush() }
+            }
+            if isOver(request) { break }
+            now = MonotonicClock.now()
+            wait(until: min(wakeAt ?? nextTick, nextTick), now: now)
+        }
+        for connection in byToken.values { connection.finishGracefully() }
+        driver.tick(now: MonotonicClock.now(), inFlight: 0)
+    }
+
+    private var inFlight: Int {
+        var total = 0
+        for lane in lanes { total += lane.connection?.inFlight ?? 0 }
+        for connection in draining { total += connection.inFlight }
+        return total
+    }
+
+    private func isOver(_ request: RunControl.Request) -> Bool {
+        if request == .none {
+            return isFinished && retries.isEmpty && inFlight == 0
+        }
+        // What waits to be sent again will not be: it ends here.
+        while let ticket = retries.popFirst() { fail(ticket, .interrupted) }
+        return inFlight == 0
+    }
+
+    private func wait(until deadline: UInt64, now: UInt64) {
+        var timeout = deadline > now ? deadline - now : 0
+        if !lagging.isEmpty {
+            timeout = 0
+            let again = lagging
+            lagging.removeAll(keepingCapacity: true)
+            for connection in again { handle(connection, .readable) }
+        }
+        let count = reactor.wait(timeout: timeout)
+        for index in 0..<count {
+            let event = reactor.event(at: index)
+            guard let connection = byToken[event.token] else { continue }
+            handle(connection, event.readiness)
+        }
+    }
+
+    private func handle(_ connection: PushConnection, _ readiness: Readiness) {
+        if connection.handle(readiness, scratch: scratch) { lagging.append(connection) }
+        settle(connection)
+    }
+
+    // MARK: Sending
+
+    /// Puts what is due on streams and writes it; returns when the next push is due, nil when that cannot be said.
+    private func fill(_ now: UInt64) -> UInt64? {
+        var wakeAt: UInt64?
+        var paced = false
+        let count = lanes.count
+        var position = turn
+        for _ in 0..<count {
+            if position >= count { position = 0 }
+            if let connection = lanes[position].connection {
+                let verdict = fill(connection, now: now, limit: paced ? Self.pacedRun : .max)
+                connection.flush()
+                if case .notBefore(let due) = verdict {
+                    wakeAt = due
+                    paced = true
+                }
+                if case .finished = verdict { isFinished = true }
+                if connection.state == .closed || connection.state == .draining { settle(connection) }
+                if paced || isFinished && retries.isEmpty {
+                    turn = position + 1
+                    break
+                }
+            }
+            position += 1
+        }
+        return wakeAt
+    }
+
+    private func fill(_ connection: PushConnection, now: UInt64, limit: Int) -> Supply {
+        var ticket = PushTicket(sequence: 0, due: 0)
+        var sent = 0
+        while connection.canSend, sent < limit {
+            if let retry = retries.popFirst() {
+                ticket = retry
+            } else {
+                let supply = isFinished ? .finished : driver.take(now: now, into: &ticket)
+                guard case .push = supply else { return supply }
+            }
+            connection.send(ticket, now: now)
+            connection.flushFullBatches()
+            sent &+= 1
+        }
+        return .push
+    }
+
+    // MARK: Connections
+
+    private func connect(_ lane: Int, now: UInt64) {
+        nextToken += 1
+        do throws(NetworkError) {
+            let connection = try NGHTTP2Connection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target,
+                options: options, driver: driver, reactor: reactor, shared: requestMemory, now: now)
+            byToken[nextToken] = connection
+            lanes[lane].connection = connection
+            handle(connection, [])
+        } catch {
+            lastProblem = error.description
+            lastCause = FailureCause(error)
+            driver.connection(options.firstConnection + lane, .connectFailed)
+            lanes[lane].retryAt = now + lanes[lane].backoff.next()
+        }
+    }
+
+    /// Looks after a connection something happened to: takes back refused pushes, replaces it when it goes or is gone.
+    private func settle(_ connection: PushConnection) {
+        if !connection.refused.isEmpty {
+            for ticket in connection.refused { retries.append(ticket) }
+            connection.refused.removeAll(keepingCapacity: true)
+        }
+        let isCurrent = lanes[connection.lane].connection === connection
+        switch connection.state {
+        case .connecting, .settling: return
+        case .open:
+            if isCurrent, !lanes[connection.lane].wasOpen {
+                lanes[connection.lane].wasOpen = true
+                tlsDescription = connection.tlsDescription
+            }
+            if connection.answered > 0 { lanes[connection.lane].backoff.reset() }
+        case .draining:
+            if isCurrent {
+                release(connection.lane, hadAnswers: connection.answered > 0)
+                draining.append(connection)
+            }
+            connection.flush()
+            if connection.inFlight == 0 {
+                connection.finishGracefully()
+                remove(connection)
+            }
+        case .closed:
+            if let cause = connection.cause {
+                lastCause = cause
+                lastProblem = connection.causeText
+            }
+            if isCurrent { release(connection.lane, hadAnswers: connection.answered > 0) }
+            remove(connection)
+        }
+    }
+
+    /// Empties a lane; it reconnects at once after a connection that worked, else after the backoff.
+    private func release(_ lane: Int, hadAnswers: Bool) {
+        lanes[lane].connection = nil
+        lanes[lane].wasOpen = false
+        let now = MonotonicClock.now()
+        if hadAnswers { lanes[lane].backoff.reset() }
+        lanes[lane].retryAt = now + lanes[lane].backoff.next()
+    }
+
+    private func remove(_ connection: PushConnection) {
+        byToken[connection.token] = nil
+        draining.removeAll { $0 === connection }
+    }
+
+    private func tick(_ now: UInt64) {
+        for connection in Array(byToken.values) {
+            connection.tick(now: now)
+            settle(connection)
+        }
+        var hasOpen = false
+        for lane in lanes.indices {
+            if let connection = lanes[lane].connection {
+                if connection.state == .open { hasOpen = true }
+            } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0 {
+                driver.connection(options.firstConnection + lane, .reconnecting)
+                connect(lane, now: now)
+            }
+        }
+        if hasOpen || !draining.isEmpty {
+            lastOpen = now
+        } else if now > lastOpen &+ options.giveUpAfter {
+            giveUp(now)
+        }
+        driver.tick(now: now, inFlight: inFlight)
+    }
+
+    /// No connection for too long: everything left fails with what kept the last connection from working.
+    private func giveUp(_ now: UInt64) {
+        while let ticket = retries.popFirst() { fail(ticket, lastCause) }
+        driver.abandon(lastCause)
+        isFinished = true
+    }
+
+    private func abandonAll(_ now: UInt64) {
+        for connection in Array(byToken.values) {
+            connection.close(.interrupted, text: "the run was stopped")
+            settle(connection)
+        }
+    }
+
+    private func fail(_ ticket: PushTicket, _ cause: FailureCause) {
+        driver.finished(
+            ticket, outcome: .failed(cause), written: 0, at: MonotonicClock.now(),
+            body: UnsafeBufferPointer(start: nil, count: 0))
+    }
+}
+
+/// Pushes to be sent again, oldest first. Bounded by the pushes in flight.
+private struct RetryQueue {
+    private var tickets: [PushTicket] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == tickets.count }
+
+    mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
+
+    mutating func popFirst() -> PushTicket? {
+        guard head < tickets.count else { return nil }
+        let ticket = tickets[head]
+        head += 1
+        if head == tickets.count {
+            tickets.removeAll(keepingCapacity: true)
+            head = 0
+        }
+        return ticket
+    }
+}

@@ -1,0 +1,405 @@
+import Glibc
+import Networking
+
+/// One connection of the pool: connecting, its streams' slots, batched writing, and how it ends. What is on the wire is a
+/// subclass's business (`begin`, `send`, `consume`, `produce`, `reset`, `ping`).
+///
+/// Cost: batching, stamping and slot keeping are about 60 ns a push; one clock reading a write and one a read are shared
+/// by all pushes in it.
+class PushConnection {
+    enum State {
+        case connecting
+        /// Connected and secured; the peer's SETTINGS are awaited.
+        case settling
+        case open
+        /// GOAWAY received: open streams are finished, none is begun.
+        case draining
+        case closed
+    }
+
+    let token: UInt64
+    /// Its number within the run; a connection made after a loss takes the number of the lost one.
+    let index: Int
+    let lane: Int
+    let slots: SlotTable
+    let options: TransportOptions
+    unowned(unsafe) let driver: PushDriver
+    private let stream: ByteStream
+    private let reactor: Reactor
+    private(set) var state = State.connecting
+    /// Why it closed, once it has.
+    private(set) var cause: FailureCause?
+    private(set) var causeText = ""
+    let connectDeadline: UInt64
+    private(set) var answered: UInt64 = 0
+    /// Pushes the peer refused unprocessed, to be sent again elsewhere.
+    var refused: [PushTicket] = []
+
+    // Writing.
+    private let sendBuffer: UnsafeMutablePointer<UInt8>
+    private let sendCapacity: Int
+    private var sendStart = 0
+    private(set) var sendEnd = 0
+    private var writtenTotal: UInt64 = 0
+    private let unstamped: WrittenQueue
+    private(set) var isWriteBlocked = false
+    private var interest: Readiness = []
+    private static let recordSize = 16_384
+    /// Send-buffer bytes that must be free before a request is begun: its HEADERS frame must leave the session at once,
+    /// because its header values lie in memory that the next request reuses.
+    private static let requestRoom = 28_672
+
+    // Keep-alive and time-outs.
+    private(set) var lastRead: UInt64 = 0
+    private var pingSent: UInt64?
+    private var nextScan: UInt64 = 0
+    /// When the bytes being consumed were read, ns.
+    private(set) var readTime: UInt64 = 0
+    /// Most streams at once, ours and the peer's limit taken together.
+    var streamLimit: Int
+
+    init(
+        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
+        reactor: Reactor, now: UInt64
+    ) throws(NetworkError) {
+        self.token = token
+        self.index = index
+        self.lane = lane
+        self.options = options
+        self.driver = driver
+        self.reactor = reactor
+        slots = SlotTable(capacity: options.streams)
+        streamLimit = options.streams
+        stream = try ByteStream(
+            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket)
+        // A batch, and the frames of one more request.
+        sendCapacity = options.sendBatch + 65_536
+        sendBuffer = .allocate(capacity: sendCapacity)
+        unstamped = WrittenQueue(capacity: options.streams * 2)
+        connectDeadline = now + options.connectTimeout
+        lastRead = now
+        interest = stream.interest
+        reactor.add(stream.descriptor, token: token, interest: interest)
+    }
+
+    deinit { sendBuffer.deallocate() }
+
+    // MARK: What a subclass says on the wire
+
+    /// The byte stream is there: starts the protocol.
+    func begin() {}
+    /// Opens a stream for a push. The caller has checked `canSend`.
+    func send(_ ticket: PushTicket, now: UInt64) {}
+    /// Takes bytes from the peer; nil, or what is wrong with them.
+    func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? { nil }
+    /// Moves what the protocol has to say to the send buffer, as far as it fits.
+    func produce() {}
+    /// Cancels a stream.
+    func reset(slot: Int) {}
+    func ping() {}
+    /// Bytes of DATA that may be sent on the connection now.
+    var sendWindow: Int { .max }
+    /// Largest request in bytes of DATA.
+    var largestBody: Int { 5_120 }
+    /// False when the protocol has nothing left to do.
+    var isAlive: Bool { true }
+
+    // MARK: Life
+
+    var inFlight: Int { slots.used }
+
+    /// True when one more push can be put on a stream now.
+    @inline(__always)
+    final var canSend: Bool {
+        state == .open && !isWriteBlocked && !slots.isFull && slots.used < streamLimit && !unstamped.isFull
+            && sendRoom >= Self.requestRoom && sendWindow >= largestBody
+    }
+
+    var tlsDescription: String? { stream.tlsDescription }
+
+    /// The descriptor is ready: connects on, reads, writes.
+    ///
+    /// - Returns: true when it should be called again though epoll may stay silent.
+    final func handle(_ readiness: Readiness, scratch: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+        switch state {
+        case .closed: break
+        case .connecting:
+            switch stream.advance() {
+            case .inProgress: updateInterest()
+            case .failed: close(stream.failure.map(FailureCause.init) ?? .connectFailed, stream.failure)
+            case .done:
+                state = .settling
+                lastRead = MonotonicClock.now()
+                begin()
+                flush()
+                // The peer's first bytes may have come with its last handshake message.
+                if state == .settling { return read(scratch) }
+            }
+        case .settling, .open, .draining:
+            if readiness.contains(.writable) || isWriteBlocked {
+                isWriteBlocked = false
+                flush()
+            }
+            if state != .closed, !readiness.isDisjoint(with: [.readable, .closed]) { return read(scratch) }
+        }
+        return false
+    }
+
+    /// Reads what is there, at most 16 times, so that one busy connection does not starve the others of this worker.
+    ///
+    /// - Returns: true when TLS still holds input that epoll will not tell about.
+    private func read(_ scratch: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+        let buffer = scratch.baseAddress!
+        var hasMore = true
+        var rounds = 0
+        while hasMore, rounds < 16 {
+            rounds += 1
+            switch stream.read(into: buffer, capacity: scratch.count) {
+            case .bytes(let count):
+                readTime = MonotonicClock.now()
+                lastRead = readTime
+                pingSent = nil
+                if let problem = consume(buffer, count: count) {
+                    produce()
+                    flush()
+                    close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
+                    return false
+                }
+                hasMore = stream.hasBufferedInput
+            case .wouldBlock:
+                hasMore = false
+            case .endOfStream:
+                close(.connectionClosed, text: "the peer closed the connection")
+                return false
+            case .failed:
+                close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
+                return false
+            }
+        }
+        produce()
+        if !isAlive {
+            flush()
+            close(.connectionClosed, text: "the peer ended the connection")
+            return false
+        }
+        return hasMore
+    }
+
+    final func didSettle(limit: UInt32) {
+        streamLimit = min(options.streams, Int(clamping: limit))
+        if state == .settling {
+            state = .open
+            driver.connection(index, .opened)
+        }
+    }
+
+    final func didReceiveGoAway() {
+        guard state == .open || state == .settling else { return }
+        state = .draining
+        driver.connection(index, .goAway)
+    }
+
+    private func close(_ cause: FailureCause, _ error: NetworkError?) {
+        close(cause, text: error?.description ?? cause.description)
+    }
+
+    /// Ends the connection: pushes that never reached the kernel go back to be sent elsewhere, the others fail.
+    final func close(_ cause: FailureCause, text: String) {
+        guard state != .closed else { return }
+        let before = state
+        state = .closed
+        self.cause = cause
+        causeText = text
+        reactor.remove(stream.descriptor)
+        let now = MonotonicClock.now()
+        for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
+            if slots.slots[slot].isAbandoned {
+                slots.free(slot)
+            } else if slots.slots[slot].written == 0, cause != .interrupted {
+                requeue(slot)
+            } else {
+                finish(slot, .failed(cause), at: now)
+            }
+        }
+        switch before {
+        case .connecting, .settling: driver.connection(index, .connectFailed)
+        case .open: driver.connection(index, .lost)
+        case .draining, .closed: break
+        }
+    }
+
+    /// Nothing more will be asked of it: says goodbye.
+    final func finishGracefully() {
+        guard state != .closed else { return }
+        if state != .connecting {
+            produce()
+            flush()
+            if state == .closed { return }
+            stream.finish()
+        }
+        reactor.remove(stream.descriptor)
+        state = .closed
+    }
+
+    // MARK: Ends of pushes
+
+    /// Tells the driver how the push ended and frees its slot.
+    final func finish(_ slot: Int, _ outcome: PushOutcome, at time: UInt64) {
+        let entry = slots.slots + slot
+        driver.finished(
+            entry.pointee.ticket, outcome: outcome, written: entry.pointee.written, at: time, body: slots.body(slot))
+        slots.free(slot)
+    }
+
+    /// The peer did not process the push (RFC 9113 sections 6.8 and 8.7): it may be sent again.
+    final func requeue(_ slot: Int) {
+        var ticket = slots.slots[slot].ticket
+        if ticket.attempts >= options.retryLimit {
+            finish(slot, .failed(.refusedTooOften), at: MonotonicClock.now())
+            return
+        }
+        ticket.attempts += 1
+        driver.requeued(ticket)
+        refused.append(ticket)
+        slots.free(slot)
+    }
+
+    @inline(__always)
+    final func didAnswer() { answered &+= 1 }
+
+    // MARK: Writing
+
+    /// Room left in the send buffer.
+    final var sendRoom: Int { sendCapacity - sendEnd }
+
+    /// Appends bytes; the caller has checked `sendRoom`.
+    @inline(__always)
+    final func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        sendBuffer.advanced(by: sendEnd).update(from: bytes, count: count)
+        sendEnd &+= count
+    }
+
+    /// All of the push's bytes are in the send buffer.
+    @inline(__always)
+    final func didProduce(slot: Int) {
+        let end = writtenTotal &+ UInt64(sendEnd &- sendStart)
+        slots.slots[slot].endOffset = end
+        unstamped.append(
+            .init(slot: Int32(truncatingIfNeeded: slot), stream: slots.slots[slot].stream, endOffset: end))
+    }
+
+    /// Writes whole batches while there are any; the rest waits for more pushes or `flush`.
+    @inline(__always)
+    final func flushFullBatches() {
+        if sendEnd &- sendStart >= options.sendBatch { write(keeping: options.sendBatch) }
+    }
+
+    /// Writes everything there is.
+    final func flush() {
+        if isWriteBlocked || state == .closed || state == .connecting { return }
+        repeat {
+            write(keeping: 1)
+            if sendStart == sendEnd, state != .closed { produce() }
+        } while sendStart < sendEnd && !isWriteBlocked && state != .closed
+        if state != .closed { updateInterest() }
+    }
+
+    /// Writes until fewer than `least` bytes are left or the socket is full.
+    private func write(keeping least: Int) {
+        while sendEnd - sendStart >= least, !isWriteBlocked {
+            let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
+            switch stream.write(sendBuffer + sendStart, count: count) {
+            case .bytes(let written):
+                sendStart += written
+                writtenTotal &+= UInt64(written)
+                stamp()
+            case .wouldBlock:
+                isWriteBlocked = true
+                updateInterest()
+            case .endOfStream, .failed:
+                close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
+                return
+            }
+        }
+        if sendStart == sendEnd {
+            sendStart = 0
+            sendEnd = 0
+        } else if sendStart >= 32_768 {
+            memmove(sendBuffer, sendBuffer + sendStart, sendEnd - sendStart)
+            sendEnd -= sendStart
+            sendStart = 0
+        }
+    }
+
+    private func stamp() {
+        if unstamped.isEmpty { return }
+        let now = MonotonicClock.now()
+        while !unstamped.isEmpty {
+            let entry = unstamped.first
+            if entry.endOffset > writtenTotal { break }
+            unstamped.removeFirst()
+            let slot = slots.slots + Int(entry.slot)
+            // The stream may be over already, by an early answer or a reset.
+            if slot.pointee.stream == entry.stream, !slot.pointee.isAbandoned {
+                slot.pointee.written = now
+                driver.written(due: slot.pointee.ticket.due, at: now)
+            }
+        }
+    }
+
+    private func updateInterest() {
+        var wanted = stream.interest
+        if isWriteBlocked { wanted.insert(.writable) }
+        if wanted != interest {
+            interest = wanted
+            reactor.modify(stream.descriptor, token: token, interest: wanted)
+        }
+    }
+
+    // MARK: Time
+
+    /// Time-outs of connecting, of single pushes, and of the peer as a whole.
+    final func tick(now: UInt64) {
+        switch state {
+        case .closed: return
+        case .connecting, .settling:
+            if now >= connectDeadline {
+                close(
+                    .connectTimeout,
+                    text: "no usable connection after \(options.connectTimeout / 1_000_000) ms "
+                        + (state == .connecting ? "(TCP and TLS)" : "(the peer's SETTINGS never came)"))
+            }
+            return
+        case .open, .draining: break
+        }
+        if now >= nextScan {
+            nextScan = now + min(100_000_000, options.pushTimeout / 4)
+            if slots.used > 0 { scan(now) }
+        }
+        if let sent = pingSent {
+            if now > sent &+ options.pingTimeout {
+                close(.peerVanished, text: "no byte from the peer after PING")
+            }
+        } else if now > lastRead &+ options.pingInterval {
+            pingSent = now
+            ping()
+            flush()
+        }
+    }
+
+    private func scan(_ now: UInt64) {
+        for slot in 0..<slots.capacity {
+            let entry = slots.slots + slot
+            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned,
+                now > entry.pointee.started &+ options.pushTimeout
+            else { continue }
+            entry.pointee.isAbandoned = true
+            driver.finished(
+                entry.pointee.ticket, outcome: .failed(.pushTimeout), written: entry.pointee.written, at: now,
+                body: UnsafeBufferPointer(start: nil, count: 0))
+            reset(slot: slot)
+        }
+        produce()
+        flush()
+    }
+}

@@ -1,0 +1,97 @@
+/// A push on its way to a connection.
+public struct PushTicket: Sendable {
+    /// Its number within the run.
+    public var sequence: UInt64
+    /// When it was meant to be sent, nanoseconds of the monotonic clock. Kept over every retry.
+    public var due: UInt64
+    /// How often it has been given to a connection before.
+    public var attempts: UInt8
+
+    public init(sequence: UInt64, due: UInt64, attempts: UInt8 = 0) {
+        self.sequence = sequence
+        self.due = due
+        self.attempts = attempts
+    }
+}
+
+/// What the source of pushes says when it is asked for one.
+public enum Supply: Sendable {
+    /// The ticket was filled in.
+    case push
+    /// None is due before this time.
+    case notBefore(UInt64)
+    /// None will come any more.
+    case finished
+}
+
+/// The variable parts of one request, written by the driver into the engine's memory.
+public struct PushRequest {
+    /// Which of the header sets given at start, 0..<count.
+    public var headerSet = 0
+    /// Memory for the device token's digits, `tokenCapacity` bytes.
+    public let token: UnsafeMutablePointer<UInt8>
+    public var tokenLength = 0
+    /// Memory for the payload, `payloadCapacity` bytes.
+    public let payload: UnsafeMutablePointer<UInt8>
+    public var payloadLength = 0
+    /// Memory for an `apns-id`, 36 bytes; sent when `hasIdentifier`.
+    public let identifier: UnsafeMutablePointer<UInt8>
+    public var hasIdentifier = false
+    /// Value of `authorization`, valid until the next compose; nil sends none.
+    public var authorization: UnsafeBufferPointer<UInt8>?
+}
+
+/// How a push ended.
+public enum PushOutcome: Sendable {
+    /// Status 200.
+    case accepted
+    /// Any other status.
+    case rejected(status: UInt16)
+    case failed(FailureCause)
+}
+
+/// What happens to connections, for counting.
+public enum ConnectionEvent: Sendable {
+    case opened
+    /// An open connection broke.
+    case lost
+    /// Connecting failed before the connection was open.
+    case connectFailed
+    case goAway
+    /// A new attempt after a loss or failure.
+    case reconnecting
+}
+
+/// What an engine asks of a run and tells it. One a worker; every method is called on the worker's thread.
+///
+/// An abstract class rather than a protocol: its calls are plain virtual calls on a known object, without existential
+/// containers, and every engine can share it across module boundaries.
+open class PushDriver {
+    public init() {}
+
+    /// The next push that is due, if there is one.
+    open func take(now: UInt64, into ticket: inout PushTicket) -> Supply { .finished }
+
+    /// Signs and encodes a push: fills `request`. Called once an attempt.
+    open func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {}
+
+    /// The last byte of the push was handed to the kernel.
+    open func written(due: UInt64, at time: UInt64) {}
+
+    /// The push is over. `written` is 0 when it never reached the kernel. `body` is the answer's (cut at 256 bytes).
+    open func finished(
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, written: UInt64, at time: UInt64,
+        body: UnsafeBufferPointer<UInt8>
+    ) {}
+
+    /// The push was refused unprocessed and will be sent again.
+    open func requeued(_ ticket: borrowing PushTicket) {}
+
+    /// No connection can be made any more: nothing more will be taken, and what was never taken ends with `cause`.
+    open func abandon(_ cause: FailureCause) {}
+
+    open func connection(_ index: Int, _ event: ConnectionEvent) {}
+
+    /// Called about fifty times a second, and once at the end.
+    open func tick(now: UInt64, inFlight: Int) {}
+}

@@ -1,0 +1,35 @@
+import Networking
+import Synchronization
+
+/// How a run is ended early, from any thread.
+public final class RunControl: Sendable {
+    public enum Request: Int, Sendable {
+        /// Nothing was asked.
+        case none = 0
+        /// Begin no more pushes; wait for the answers of those begun.
+        case drain = 1
+        /// Fail everything that is unanswered, at once.
+        case abort = 2
+    }
+
+    private let state = Atomic<Int>(0)
+    private let wakeUps = Mutex<[WakeUp]>([])
+
+    public init() {}
+
+    public var request: Request { Request(rawValue: state.load(ordering: .relaxed)) ?? .abort }
+
+    /// Asks for `request`; a weaker request than the present one changes nothing.
+    public func ask(_ request: Request) {
+        var current = state.load(ordering: .relaxed)
+        while current < request.rawValue {
+            let (done, seen) = state.compareExchange(
+                expected: current, desired: request.rawValue, ordering: .relaxed)
+            if done { break }
+            current = seen
+        }
+        wakeUps.withLock { for wakeUp in $0 { wakeUp.signal() } }
+    }
+
+    func register(_ wakeUp: WakeUp) { wakeUps.withLock { $0.append(wakeUp) } }
+}

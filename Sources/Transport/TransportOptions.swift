@@ -1,0 +1,53 @@
+import HTTP2
+import Networking
+
+/// Where pushes go.
+public struct Target: Sendable {
+    public let address: SocketAddress
+    /// Host name or numeric address: SNI, certificate check.
+    public let host: String
+    /// `:authority`, with the port when it is not the scheme's own.
+    public let authority: String
+    /// nil: plaintext HTTP/2 with prior knowledge (RFC 9113 section 3.3).
+    public let tls: TLSContext?
+
+    public init(address: SocketAddress, host: String, authority: String, tls: TLSContext?) {
+        self.address = address
+        self.host = host
+        self.authority = authority
+        self.tls = tls
+    }
+}
+
+/// Tunings of one worker's connections. Times are nanoseconds.
+public struct TransportOptions: Sendable {
+    /// Connections of this worker, at least 1.
+    public var connections = 1
+    /// Number of this worker's first connection within the whole run.
+    public var firstConnection = 0
+    /// Most streams open at once on a connection; the peer's SETTINGS_MAX_CONCURRENT_STREAMS is obeyed besides.
+    public var streams = 1000
+    /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
+    public var sendBatch = 16_384
+    public var session = SessionSettings()
+    public var socket = SocketOptions()
+    /// TCP, TLS and the peer's SETTINGS must be there after so long.
+    public var connectTimeout: UInt64 = 10_000_000_000
+    /// A push without an answer for so long since it was started is reset and failed.
+    public var pushTimeout: UInt64 = 30_000_000_000
+    /// A connection on which nothing was read for so long is asked with PING.
+    public var pingInterval: UInt64 = 10_000_000_000
+    /// No byte for so long after a PING: the peer has vanished.
+    public var pingTimeout: UInt64 = 10_000_000_000
+    /// With no connection open for so long, all that is left is failed.
+    public var giveUpAfter: UInt64 = 10_000_000_000
+    /// How often a push that the peer refused unprocessed is sent again.
+    public var retryLimit: UInt8 = 10
+    /// Reconnecting waits a random time of up to base × 2^n, at most the cap.
+    public var backoffBase: UInt64 = 50_000_000
+    public var backoffCap: UInt64 = 5_000_000_000
+    /// Seed of the backoff's jitter.
+    public var seed: UInt64 = 0
+
+    public init() {}
+}
