@@ -34,3 +34,9 @@ static inline long pushload_SSL_set_tlsext_host_name(SSL *ssl, const char *name)
 static inline int pushload_BIO_get_mem_data(BIO *bio, char **data) {
   return (int)BIO_get_mem_data(bio, data);
 }
+static inline EVP_PKEY *pushload_generate_p256(void) {
+  return EVP_EC_gen("P-256");
+}
+static inline int pushload_EVP_DigestSignInit(EVP_MD_CTX *ctx, EVP_PKEY *key) {
+  return EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, key);
+}

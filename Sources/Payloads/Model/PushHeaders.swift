@@ -1,0 +1,56 @@
+/// The APNs headers of a push that do not change from push to push.
+public struct PushHeaders: Sendable, Equatable {
+    public let pushType: PushType
+    /// With the suffix the push type needs.
+    public let topic: String
+    /// 10, 5 or 1; background pushes must not use 10.
+    public let priority: Int
+    /// UNIX seconds; 0: try once, do not store. nil sends no header.
+    public let expiration: Int64?
+    /// At most 64 bytes.
+    public let collapseID: String?
+
+    /// - Parameters:
+    ///   - bundleID: the app's bundle id; the suffix of the push type is appended when it is not there.
+    ///   - priority: nil takes the push type's own.
+    /// - Throws: one line naming the header and the rule it breaks.
+    public init(
+        pushType: PushType, bundleID: String, priority: Int? = nil, expiration: Int64? = nil, collapseID: String? = nil
+    ) throws(PayloadError) {
+        let isWord = bundleID.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46
+                || $0 == 95
+        }
+        guard !bundleID.isEmpty, isWord, bundleID.utf8.count <= 255 else {
+            throw PayloadError("topic \"\(bundleID)\": expected a bundle id of letters, digits, '-', '_' and '.'")
+        }
+        let priority = priority ?? pushType.defaultPriority
+        guard [1, 5, 10].contains(priority) else {
+            throw PayloadError("priority \(priority): expected 10, 5 or 1")
+        }
+        guard pushType != .background || priority != 10 else {
+            throw PayloadError("priority 10: a background push must use 5 or 1")
+        }
+        if let expiration, expiration < 0 {
+            throw PayloadError("expiration \(expiration): expected UNIX seconds, or 0 to try once")
+        }
+        if let collapseID, collapseID.isEmpty || collapseID.utf8.count > 64 {
+            throw PayloadError("collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
+        }
+        self.pushType = pushType
+        topic = bundleID.hasSuffix(pushType.topicSuffix) ? bundleID : bundleID + pushType.topicSuffix
+        self.priority = priority
+        self.expiration = expiration
+        self.collapseID = collapseID
+    }
+
+    /// Name and value of each header, in the order they are sent.
+    public var fields: [(String, String)] {
+        var fields = [
+            ("apns-topic", topic), ("apns-push-type", pushType.rawValue), ("apns-priority", String(priority)),
+        ]
+        if let expiration { fields.append(("apns-expiration", String(expiration))) }
+        if let collapseID { fields.append(("apns-collapse-id", collapseID)) }
+        return fields
+    }
+}

@@ -1,0 +1,25 @@
+/// `apns-push-type`, with what Apple ties to it ("Sending notification requests to APNs").
+public enum PushType: String, CaseIterable, Sendable, Codable {
+    case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
+
+    /// What the topic must end with for this type, empty when it is the bundle id itself.
+    public var topicSuffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .location: ".location-query"
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .liveactivity: ".push-type.liveactivity"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// Largest payload, bytes: 4,096, for voip 5,120.
+    public var payloadLimit: Int { self == .voip ? 5120 : 4096 }
+
+    /// 10, but 5 for background pushes, which must not use 10.
+    public var defaultPriority: Int { self == .background ? 5 : 10 }
+}

@@ -1,0 +1,126 @@
+import COpenSSL
+
+/// Seals texts for devices with AES-128-GCM, as the sender of end-to-end encrypted pushes does, in one reused context.
+///
+/// The device's key is AES of its number under a key made from the seed; the nonce is the push's sequence number, so no
+/// nonce is used twice with a key. Sealed form: nonce (12 bytes), ciphertext, tag (16 bytes), in Base64.
+public final class Sealer {
+    private let context: OpaquePointer
+    private let keys: OpaquePointer
+    private let scratch: UnsafeMutablePointer<UInt8>
+    private let deviceKey: UnsafeMutablePointer<UInt8>
+    private static let nonceLength = 12
+    private static let tagLength = 16
+    private let capacity: Int
+
+    /// Base64 digits that `count` sealed bytes take.
+    static func sealedLength(_ count: Int) -> Int { (nonceLength + count + tagLength + 2) / 3 * 4 }
+
+    /// - Parameter longest: most bytes sealed at once.
+    init(seed: UInt64, longest: Int) {
+        context = EVP_CIPHER_CTX_new()!
+        keys = EVP_CIPHER_CTX_new()!
+        capacity = longest
+        scratch = .allocate(capacity: longest + Self.nonceLength + Self.tagLength)
+        deviceKey = .allocate(capacity: 32)
+        var master: [UInt8] = []
+        for number in 0..<2 {
+            withUnsafeBytes(of: Mix.number(seed, 0x5EA1, UInt64(number)).bigEndian) { master += $0 }
+        }
+        EVP_EncryptInit_ex(keys, EVP_aes_128_ecb(), nil, master, nil)
+        EVP_CIPHER_CTX_set_padding(keys, 0)
+        EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, nil, nil)
+    }
+
+    deinit {
+        EVP_CIPHER_CTX_free(context)
+        EVP_CIPHER_CTX_free(keys)
+        scratch.deallocate()
+        deviceKey.deallocate()
+    }
+
+    /// The 16-byte key of a device: what a receiver would hold.
+    private func deriveKey(device: UInt64) {
+        var block = (device.bigEndian, UInt64(0))
+        var length: Int32 = 0
+        withUnsafePointer(to: &block) { pointer in
+            pointer.withMemoryRebound(to: UInt8.self, capacity: 16) {
+                _ = EVP_EncryptUpdate(keys, deviceKey, &length, $0, 16)
+            }
+        }
+    }
+
+    /// Writes `count` random letters, sealed, as Base64; returns the digits.
+    func write(
+        count: Int, random: UInt64, device: UInt64, sequence: UInt64, into output: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        deriveKey(device: device)
+        let text = scratch + Self.nonceLength
+        UnsafeMutableRawPointer(scratch).storeBytes(of: 0, as: UInt32.self)
+        UnsafeMutableRawPointer(scratch).storeBytes(of: sequence.bigEndian, toByteOffset: 4, as: UInt64.self)
+        RandomText.writeLetters(count: count, random: random, into: text)
+        var length: Int32 = 0
+        EVP_EncryptInit_ex(context, nil, nil, deviceKey, scratch)
+        EVP_EncryptUpdate(context, text, &length, text, Int32(count))
+        EVP_EncryptFinal_ex(context, text + count, &length)
+        EVP_CIPHER_CTX_ctrl(
+            context, Int32(EVP_CTRL_AEAD_GET_TAG), Int32(Self.tagLength), text + count)
+        return Base64.encode(scratch, Self.nonceLength + count + Self.tagLength, into: output)
+    }
+
+    /// Opens a sealed text (its bytes, not Base64) for a device; nil when it was not sealed for it.
+    public static func open(_ sealed: [UInt8], seed: UInt64, device: UInt64) -> [UInt8]? {
+        guard sealed.count >= nonceLength + tagLength, let context = EVP_CIPHER_CTX_new() else { return nil }
+        defer { EVP_CIPHER_CTX_free(context) }
+        let sealer = Sealer(seed: seed, longest: 0)
+        sealer.deriveKey(device: device)
+        let count = sealed.count - nonceLength - tagLength
+        var plain = [UInt8](repeating: 0, count: max(count, 1))
+        var tag = Array(sealed.suffix(tagLength))
+        var length: Int32 = 0
+        EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, sealer.deviceKey, sealed)
+        sealed.withUnsafeBufferPointer {
+            _ = EVP_DecryptUpdate(context, &plain, &length, $0.baseAddress! + nonceLength, Int32(count))
+        }
+        EVP_CIPHER_CTX_ctrl(context, Int32(EVP_CTRL_AEAD_SET_TAG), Int32(tagLength), &tag)
+        var rest = [UInt8](repeating: 0, count: 16)
+        guard EVP_DecryptFinal_ex(context, &rest, &length) == 1 else { return nil }
+        return Array(plain.prefix(count))
+    }
+}
+
+/// Base64 with padding (RFC 4648 section 4), without allocation.
+enum Base64 {
+    nonisolated(unsafe) private static let digits: UnsafeMutablePointer<UInt8> = {
+        let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
+        for (index, byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
+            table[index] = byte
+        }
+        return table
+    }()
+
+    static func encode(_ bytes: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        let digits = digits
+        var read = 0
+        var write = 0
+        while read &+ 2 < count {
+            let word = UInt32(bytes[read]) << 16 | UInt32(bytes[read &+ 1]) << 8 | UInt32(bytes[read &+ 2])
+            output[write] = digits[Int(word >> 18)]
+            output[write &+ 1] = digits[Int(word >> 12 & 63)]
+            output[write &+ 2] = digits[Int(word >> 6 & 63)]
+            output[write &+ 3] = digits[Int(word & 63)]
+            read &+= 3
+            write &+= 4
+        }
+        let rest = count &- read
+        if rest > 0 {
+            let word = UInt32(bytes[read]) << 16 | (rest > 1 ? UInt32(bytes[read &+ 1]) << 8 : 0)
+            output[write] = digits[Int(word >> 18)]
+            output[write &+ 1] = digits[Int(word >> 12 & 63)]
+            output[write &+ 2] = rest > 1 ? digits[Int(word >> 6 & 63)] : 0x3D
+            output[write &+ 3] = 0x3D
+            write &+= 4
+        }
+        return write
+    }
+}

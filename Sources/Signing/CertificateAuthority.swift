@@ -1,0 +1,104 @@
+import COpenSSL
+
+/// A private certificate authority for the mock: issues its server certificate, and client certificates for
+/// certificate connections. Keys are P-256, signatures ECDSA with SHA-256.
+public final class CertificateAuthority {
+    /// A certificate and its key, PEM.
+    public struct Issued: Sendable {
+        public let certificate: [UInt8]
+        public let key: [UInt8]
+    }
+
+    private let certificate: OpaquePointer
+    private let key: ProviderKey
+
+    /// A new authority, valid for ten years.
+    public init() throws(SigningError) {
+        key = try ProviderKey.ephemeral()
+        let made = try Self.make(
+            subject: [(NID_commonName, "pushload test CA")], issuer: nil, publicKey: key, signingKey: key, days: 3650,
+            extensions: [
+                (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
+                (NID_subject_key_identifier, "hash"),
+            ])
+        certificate = made
+    }
+
+    deinit { X509_free(certificate) }
+
+    /// The authority's own certificate, PEM: what clients must trust.
+    public func certificatePEM() -> [UInt8] { Self.pem(certificate) }
+
+    /// A server certificate for `localhost`, 127.0.0.1, ::1 and `hosts`, valid for 397 days.
+    public func issueServer(hosts: [String] = []) throws(SigningError) -> Issued {
+        let names = (["DNS:localhost", "IP:127.0.0.1", "IP:::1"] + hosts.map { "DNS:\($0)" }).joined(separator: ",")
+        return try issue([(NID_commonName, "mock-apns")], usage: "serverAuth", names: names)
+    }
+
+    /// A client certificate whose subject UID is `topic`, as Apple's push certificates have it.
+    public func issueClient(topic: String) throws(SigningError) -> Issued {
+        try issue(
+            [(NID_userId, topic), (NID_commonName, "Apple Push Services: \(topic)")], usage: "clientAuth", names: nil)
+    }
+
+    private func issue(_ subject: [(Int32, String)], usage: String, names: String?) throws(SigningError) -> Issued {
+        let leafKey = try ProviderKey.ephemeral()
+        var extensions: [(Int32, String)] = [
+            (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
+            (NID_ext_key_usage, usage), (NID_authority_key_identifier, "keyid"),
+        ]
+        if let names { extensions.append((NID_subject_alt_name, names)) }
+        let leaf = try Self.make(
+            subject: subject, issuer: certificate, publicKey: leafKey, signingKey: key, days: 397,
+            extensions: extensions)
+        defer { X509_free(leaf) }
+        return Issued(certificate: Self.pem(leaf), key: leafKey.privateKeyPEM())
+    }
+
+    private static func make(
+        subject: [(Int32, String)], issuer: OpaquePointer?, publicKey: ProviderKey, signingKey: ProviderKey, days: Int,
+        extensions: [(Int32, String)]
+    ) throws(SigningError) -> OpaquePointer {
+        guard let certificate = X509_new() else { throw SigningError("out of memory") }
+        var isDone = false
+        defer { if !isDone { X509_free(certificate) } }
+        X509_set_version(certificate, 2)
+        var serial = [UInt8](repeating: 0, count: 16)
+        RAND_bytes(&serial, 16)
+        serial[0] &= 0x7F
+        let number = BN_bin2bn(serial, 16, nil)
+        BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate))
+        BN_free(number)
+        X509_gmtime_adj(X509_getm_notBefore(certificate), -3600)
+        X509_gmtime_adj(X509_getm_notAfter(certificate), days * 86_400)
+        X509_set_pubkey(certificate, publicKey.key)
+        let name = X509_get_subject_name(certificate)
+        for (field, value) in subject {
+            guard X509_NAME_add_entry_by_NID(name, field, MBSTRING_FLAG | 4, value, -1, -1, 0) == 1 else {
+                throw SigningError("certificate subject \"\(value)\" refused: \(takeOpenSSLError())")
+            }
+        }
+        X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0) } ?? name)
+        var context = X509V3_CTX()
+        X509V3_set_ctx(&context, issuer ?? certificate, certificate, nil, nil, 0)
+        for (field, value) in extensions {
+            guard let made = X509V3_EXT_conf_nid(nil, &context, field, value) else {
+                throw SigningError("certificate extension \"\(value)\" refused: \(takeOpenSSLError())")
+            }
+            X509_add_ext(certificate, made, -1)
+            X509_EXTENSION_free(made)
+        }
+        guard X509_sign(certificate, signingKey.key, EVP_sha256()) > 0 else {
+            throw SigningError("OpenSSL cannot sign a certificate: \(takeOpenSSLError())")
+        }
+        isDone = true
+        return certificate
+    }
+
+    private static func pem(_ certificate: OpaquePointer) -> [UInt8] {
+        guard let bio = BIO_new(BIO_s_mem()) else { return [] }
+        defer { BIO_free(bio) }
+        guard PEM_write_bio_X509(bio, certificate) == 1 else { return [] }
+        return takeBytes(of: bio)
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+
+/// What client and mock must agree on: the provider key and its ids, the topic, and the certificates.
+///
+/// As a folder: `ca.pem`, `server.pem`, `server.key`, `AuthKey.p8` and `credentials.json` (`key_id`, `team_id`, `topic`).
+public struct Credentials: Sendable {
+    public let identity: ProviderIdentity
+    public let topic: String
+    /// Certificates to trust, PEM.
+    public let ca: [UInt8]
+    /// The mock's certificate; nil when only a client reads the folder and it is not there.
+    public let server: CertificateAuthority.Issued?
+
+    public static let defaultTopic = "com.example.pushload"
+
+    private struct Document: Codable {
+        let key_id: String
+        let team_id: String
+        let topic: String
+    }
+
+    /// Fresh credentials that live in memory only.
+    public static func ephemeral(topic: String = defaultTopic, hosts: [String] = []) throws(SigningError) -> Credentials
+    {
+        let authority = try CertificateAuthority()
+        return Credentials(
+            identity: try ProviderIdentity(
+                key: try ProviderKey.ephemeral(), keyID: randomID(), teamID: randomID()),
+            topic: topic, ca: authority.certificatePEM(), server: try authority.issueServer(hosts: hosts))
+    }
+
+    private static func randomID() -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        return String((0..<10).map { _ in letters.randomElement()! })
+    }
+
+    /// Reads a folder. Nothing is created.
+    ///
+    /// - Throws: one line naming the file that is missing or wrong.
+    public static func load(directory: String) throws(SigningError) -> Credentials {
+        let key = try ProviderKey(
+            pem: try read(directory + "/AuthKey.p8"), origin: directory + "/AuthKey.p8")
+        let document = try readDocument(directory + "/credentials.json")
+        let identity: ProviderIdentity
+        do throws(SigningError) {
+            identity = try ProviderIdentity(key: key, keyID: document.key_id, teamID: document.team_id)
+        } catch {
+            throw SigningError("\(directory)/credentials.json: \(error)")
+        }
+        guard !document.topic.isEmpty else {
+            throw SigningError("\(directory)/credentials.json: \"topic\" is empty; expected a bundle id")
+        }
+        var server: CertificateAuthority.Issued?
+        if FileManager.default.fileExists(atPath: directory + "/server.key") {
+            server = .init(
+                certificate: try read(directory + "/server.pem"), key: try read(directory + "/server.key"))
+        }
+        return Credentials(
+            identity: identity, topic: document.topic, ca: try read(directory + "/ca.pem"), server: server)
+    }
+
+    /// Reads a folder after making what is missing, keys with mode 0600. Two programs may do so at once.
+    ///
+    /// - Returns: the credentials, and the names of the files made.
+    public static func loadOrCreate(
+        directory: String, topic: String = defaultTopic, hosts: [String] = []
+    ) throws(SigningError) -> (credentials: Credentials, created: [String]) {
+        if !FileManager.default.fileExists(atPath: directory) {
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw SigningError("cannot make the credentials folder \(directory): \(reason(error))")
+            }
+        }
+        let lock = open(directory + "/.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw SigningError("cannot write to the credentials folder \(directory): \(String(cString: strerror(errno)))")
+        }
+        defer { close(lock) }
+        flock(lock, LOCK_EX)
+        let fresh = try ephemeral(topic: topic, hosts: hosts)
+        var created: [String] = []
+        func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/" + name) }
+        func make(_ name: String, _ bytes: [UInt8], mode: mode_t) throws(SigningError) {
+            try write(bytes, to: directory + "/" + name, mode: mode)
+            created.append(name)
+        }
+        // A certificate, its key and the CA that signed it belong together.
+        let certificates = ["ca.pem", "server.pem", "server.key"]
+        let present = certificates.filter(has)
+        if present.isEmpty, let server = fresh.server {
+            try make("ca.pem", fresh.ca, mode: 0o644)
+            try make("server.pem", server.certificate, mode: 0o644)
+            try make("server.key", server.key, mode: 0o600)
+        } else if present.count < certificates.count {
+            let missing = certificates.filter { !has($0) }.joined(separator: ", ")
+            throw SigningError(
+                "\(directory): \(missing) is missing beside \(present.joined(separator: ", ")); "
+                    + "add it, or remove all three to have new ones made")
+        }
+        if !has("AuthKey.p8") { try make("AuthKey.p8", fresh.identity.key.privateKeyPEM(), mode: 0o600) }
+        if !has("credentials.json") {
+            let text =
+                "{\n  \"key_id\": \"\(fresh.identity.keyID)\",\n  \"team_id\": \"\(fresh.identity.teamID)\",\n"
+                + "  \"topic\": \"\(topic)\"\n}\n"
+            try make("credentials.json", Array(text.utf8), mode: 0o644)
+        }
+        return (try load(directory: directory), created)
+    }
+
+    private static func readDocument(_ path: String) throws(SigningError) -> Document {
+        let bytes = try read(path)
+        do {
+            return try JSONDecoder().decode(Document.self, from: Data(bytes))
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw SigningError("\(path): \"\(key.stringValue)\" is missing; expected key_id, team_id and topic")
+        } catch {
+            throw SigningError("\(path): not a JSON object of text values key_id, team_id and topic")
+        }
+    }
+
+    /// The bytes of a file, or one line saying why not.
+    public static func read(_ path: String) throws(SigningError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SigningError("cannot read \(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 { throw SigningError("cannot read \(path): \(String(cString: strerror(errno)))") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= 1 << 20 else {
+                throw SigningError("\(path): larger than 1 MiB; expected a key, certificate or small JSON file")
+            }
+        }
+    }
+
+    /// Writes a whole file or nothing: to a temporary name, then renamed.
+    private static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningError) {
+        let temporary = path + ".new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw SigningError("cannot write \(path): \(String(cString: strerror(errno)))") }
+        let written = Glibc.write(descriptor, bytes, bytes.count)
+        let text = String(cString: strerror(errno))
+        close(descriptor)
+        guard written == bytes.count, rename(temporary, path) == 0 else {
+            unlink(temporary)
+            throw SigningError("cannot write \(path): \(text)")
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as NSError).localizedDescription
+    }
+}

@@ -1,0 +1,93 @@
+import COpenSSL
+import Foundation
+
+/// What a provider token turned out to be.
+public enum TokenVerdict: Sendable, Equatable {
+    /// Signed by a key of ours for its team; `issuedAt` is UNIX seconds. Whether it is too old depends on when it is used.
+    case valid(issuedAt: Int64)
+    case invalid(Flaw)
+
+    public enum Flaw: Sendable, Equatable {
+        /// Not three Base64url parts of JSON objects.
+        case malformed
+        /// `alg` is not ES256.
+        case wrongAlgorithm
+        /// `kid` is missing or not one of ours.
+        case unknownKey
+        /// `iss` is missing or not the key's team.
+        case wrongTeam
+        /// `iat` is missing or not a whole number.
+        case noIssueTime
+        case badSignature
+    }
+}
+
+/// Checks provider tokens against known keys, for the mock. One a thread.
+public final class TokenVerifier {
+    private let identities: [String: (teamID: String, key: ProviderKey)]
+    private let context: OpaquePointer
+    /// Longest JWT looked at, bytes; Apple's are about 200.
+    public static let longestToken = 4096
+
+    public init(_ identities: [ProviderIdentity]) {
+        self.identities = Dictionary(
+            identities.map { ($0.keyID, (teamID: $0.teamID, key: $0.key)) }, uniquingKeysWith: { first, _ in first })
+        context = EVP_MD_CTX_new()!
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    /// Judges a JWT in JWS compact form (RFC 7515 section 3.1), without the `bearer` before it.
+    public func verify(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
+        guard jwt.count <= Self.longestToken else { return .invalid(.malformed) }
+        let parts = jwt.split(separator: 0x2E, maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = object(parts[0]), let claims = object(parts[1]),
+            let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2]))
+        else { return .invalid(.malformed) }
+        guard header["alg"] as? String == "ES256" else { return .invalid(.wrongAlgorithm) }
+        guard let keyID = header["kid"] as? String, let identity = identities[keyID] else {
+            return .invalid(.unknownKey)
+        }
+        guard claims["iss"] as? String == identity.teamID else { return .invalid(.wrongTeam) }
+        guard let issuedAt = wholeNumber(claims["iat"]) else { return .invalid(.noIssueTime) }
+        let signedCount = parts[0].count + 1 + parts[1].count
+        guard
+            isSigned(UnsafeRawBufferPointer(rebasing: jwt[..<signedCount]), signature: signature, key: identity.key)
+        else { return .invalid(.badSignature) }
+        return .valid(issuedAt: issuedAt)
+    }
+
+    private func object(_ part: Slice<UnsafeRawBufferPointer>) -> [String: Any]? {
+        guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)) else { return nil }
+        return (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
+    }
+
+    private func wholeNumber(_ value: Any?) -> Int64? {
+        guard let number = value as? NSNumber, !(value is Bool) else { return nil }
+        let double = number.doubleValue
+        guard double == double.rounded(), abs(double) < 9e15 else { return nil }
+        return number.int64Value
+    }
+
+    private func isSigned(_ message: UnsafeRawBufferPointer, signature: [UInt8], key: ProviderKey) -> Bool {
+        guard signature.count == 64 else { return false }
+        let der = Self.derSignature(raw: signature)
+        defer { ERR_clear_error() }
+        guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.key) == 1 else { return false }
+        return EVP_DigestVerify(
+            context, der, der.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
+    }
+
+    /// r || s to the DER form OpenSSL verifies.
+    static func derSignature(raw: [UInt8]) -> [UInt8] {
+        var body: [UInt8] = []
+        for half in [raw[..<32], raw[32...]] {
+            var digits = Array(half.drop { $0 == 0 })
+            if digits.isEmpty { digits = [0] }
+            if digits[0] & 0x80 != 0 { digits.insert(0, at: 0) }
+            body += [2, UInt8(digits.count)] + digits
+        }
+        return [0x30, UInt8(body.count)] + body
+    }
+}
