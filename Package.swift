@@ -71,7 +71,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "mock-apns/Sources/mock-apns", swiftSettings: strict),
+            path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("jemalloc")]),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),

@@ -40,10 +40,13 @@ public final class HeaderBlock {
     }
 
     /// Adds a field whose value `setValue` gives before each use; returns its place.
-    public func addVariable(_ name: String, indexed: Bool) -> Int {
+    ///
+    /// - Parameter copied: nghttp2 copies the value when the block is submitted, so that it may change at once.
+    public func addVariable(_ name: String, indexed: Bool, copied: Bool = false) -> Int {
         precondition(count < capacity, "a header block of \(capacity) fields is full")
         let (pointer, length) = copy(name)
-        var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+        var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
+        if !copied { flags |= UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue) }
         if !indexed { flags |= UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
         fields[count] = nghttp2_nv(name: pointer, value: pointer, namelen: length, valuelen: 0, flags: flags)
         count += 1

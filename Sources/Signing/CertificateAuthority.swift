@@ -74,7 +74,7 @@ public final class CertificateAuthority {
         X509_set_pubkey(certificate, publicKey.key)
         let name = X509_get_subject_name(certificate)
         for (field, value) in subject {
-            guard X509_NAME_add_entry_by_NID(name, field, MBSTRING_FLAG | 4, value, -1, -1, 0) == 1 else {
+            guard X509_NAME_add_entry_by_NID(name, field, MBSTRING_FLAG, value, -1, -1, 0) == 1 else {
                 throw SigningError("certificate subject \"\(value)\" refused: \(takeOpenSSLError())")
             }
         }

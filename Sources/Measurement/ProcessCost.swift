@@ -1,0 +1,62 @@
+import CJemalloc
+import Glibc
+
+/// CPU time and memory of a process, of this user, on this machine.
+public struct ProcessCost: Sendable, Equatable {
+    /// User and system time of all threads so far, ns.
+    public let cpu: UInt64
+    /// Most memory resident at once so far, bytes.
+    public let peakMemory: UInt64
+
+    /// Reads the figures of `pid`; nil when there is no such process.
+    public static func sample(pid: pid_t = getpid()) -> ProcessCost? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0,
+            let memory = peakMemory(pid: pid)
+        else { return nil }
+        return ProcessCost(cpu: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec), peakMemory: memory)
+    }
+
+    /// `VmHWM` of /proc/<pid>/status.
+    private static func peakMemory(pid: pid_t) -> UInt64? {
+        guard let file = fopen("/proc/\(pid)/status", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard text.hasPrefix("VmHWM:") else { continue }
+            let digits = text.utf8.filter { (48...57).contains($0) }
+            return UInt64(String(decoding: Array(digits), as: UTF8.self)).map { $0 * 1024 }
+        }
+        return nil
+    }
+}
+
+/// Allocations counted by jemalloc.
+public enum AllocationCount {
+    /// Allocation requests of the whole process so far; nil when jemalloc is not the allocator.
+    ///
+    /// Other threads' last few hundred may be missing until they end or call `flushThread`.
+    public static func current() -> UInt64? {
+        flushThread()
+        // Writing the epoch makes jemalloc add up its counters anew.
+        var epoch: UInt64 = 1
+        var size = MemoryLayout<UInt64>.size
+        guard mallctl("epoch", nil, nil, &epoch, size) == 0 else { return nil }
+        var total: UInt64 = 0
+        // 4096 is MALLCTL_ARENAS_ALL.
+        for name in ["stats.arenas.4096.small.nrequests", "stats.arenas.4096.large.nrequests"] {
+            var value: UInt64 = 0
+            size = MemoryLayout<UInt64>.size
+            guard mallctl(name, &value, &size, nil, 0) == 0 else { return nil }
+            total += value
+        }
+        return total > 0 ? total : nil
+    }
+
+    /// Hands the calling thread's cached counts over to the process's.
+    public static func flushThread() {
+        _ = mallctl("thread.tcache.flush", nil, nil, nil, 0)
+    }
+}

@@ -1,0 +1,28 @@
+/// How many pushes were begun and how they ended.
+public struct PushCounts: Sendable, Equatable {
+    /// Taken from the plan.
+    public var taken: UInt64 = 0
+    /// Handed to the kernel completely, first attempts and repeated ones.
+    public var sent: UInt64 = 0
+    /// Answered with status 200.
+    public var accepted: UInt64 = 0
+    /// Answered with another status.
+    public var rejected: UInt64 = 0
+    /// Not answered.
+    public var failed: UInt64 = 0
+    /// Attempts after the first.
+    public var retried: UInt64 = 0
+
+    public init() {}
+
+    public var ended: UInt64 { accepted + rejected + failed }
+
+    public mutating func add(_ other: PushCounts) {
+        taken += other.taken
+        sent += other.sent
+        accepted += other.accepted
+        rejected += other.rejected
+        failed += other.failed
+        retried += other.retried
+    }
+}

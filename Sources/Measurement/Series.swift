@@ -1,0 +1,36 @@
+/// One interval of a run, usually a second.
+public struct SeriesPoint: Sendable, Equatable {
+    /// The interval's end, seconds since the start.
+    public var time: Double
+    /// Pushes handed to the kernel, and ended one way or the other, within the interval.
+    public var sent: UInt64
+    public var accepted: UInt64
+    public var rejected: UInt64
+    public var failed: UInt64
+    /// Open streams at its end.
+    public var inFlight: Int
+    /// Intended time to answer of the answers within it, ns; 0 when there were none.
+    public var p50: UInt64
+    public var p99: UInt64
+}
+
+/// Turns snapshots of all workers, one after the other, into a series.
+public struct SeriesBuilder: Sendable {
+    public private(set) var points: [SeriesPoint] = []
+    private var last = PushCounts()
+    private var lastTotal = LatencyHistogram()
+
+    public init() {}
+
+    /// Adds the interval since the last call.
+    public mutating func add(time: Double, counts: PushCounts, inFlight: Int, total: LatencyHistogram) {
+        let (p50, p99) = total.percentilesSince(lastTotal)
+        points.append(
+            SeriesPoint(
+                time: time, sent: counts.sent - last.sent, accepted: counts.accepted - last.accepted,
+                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight,
+                p50: p50, p99: p99))
+        last = counts
+        lastTotal = total
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// What a worker shows of itself while it runs.
+public struct WorkerSnapshot: Sendable {
+    public var counts = PushCounts()
+    public var inFlight = 0
+    /// All latencies so far, intended time to answer.
+    public var total = LatencyHistogram()
+
+    public init() {}
+}
+
+/// Hands snapshots from one worker to whoever shows progress. The worker copies only when it was asked.
+public final class SnapshotBox: Sendable {
+    private let wanted = Atomic<Bool>(false)
+    private let value = Mutex(WorkerSnapshot())
+
+    public init() {}
+
+    /// The last snapshot; asks for the next.
+    public func read() -> WorkerSnapshot {
+        let snapshot = value.withLock { $0 }
+        wanted.store(true, ordering: .relaxed)
+        return snapshot
+    }
+
+    /// Called by the worker, often.
+    public func offer(_ recorder: Recorder, inFlight: Int) {
+        guard wanted.exchange(false, ordering: .relaxed) else { return }
+        value.withLock {
+            $0.counts = recorder.counts
+            $0.inFlight = inFlight
+            $0.total = recorder.total
+        }
+    }
+}

@@ -1,0 +1,293 @@
+/// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
+public struct ResultDocument: Codable, Sendable, Equatable {
+    /// What this version writes.
+    public static let currentSchema = "pushload.result/1"
+
+    public var schema = ResultDocument.currentSchema
+    public var run: Run
+    public var environment: Environment
+    /// The settings, flat.
+    public var scenario: [String: Setting]
+    public var pushes: Pushes
+    public var throughput: Throughput
+    public var latency: Latencies
+    public var statuses: [String: UInt64]
+    public var reasons: [String: UInt64]
+    public var failures: [String: UInt64]
+    public var connections: Connections
+    public var cost: Cost
+    public var series: [Point]
+    /// What a reader must know beside the figures, one sentence each.
+    public var notes: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
+        case series, notes
+        case latency = "latency_ns"
+    }
+
+    public init(
+        run: Run, environment: Environment, scenario: [String: Setting], pushes: Pushes, throughput: Throughput,
+        latency: Latencies, statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
+        connections: Connections, cost: Cost, series: [Point], notes: [String]
+    ) {
+        self.run = run
+        self.environment = environment
+        self.scenario = scenario
+        self.pushes = pushes
+        self.throughput = throughput
+        self.latency = latency
+        self.statuses = statuses
+        self.reasons = reasons
+        self.failures = failures
+        self.connections = connections
+        self.cost = cost
+        self.series = series
+        self.notes = notes
+    }
+
+    public struct Run: Codable, Sendable, Equatable {
+        public var id: String
+        public var name: String
+        public var startedAt: String
+        public var durationSeconds: Double
+        /// False when the run was stopped before its plan was done.
+        public var complete: Bool
+        public var interrupted: Bool
+        public var engine: String
+        public var target: String
+        @Nullable public var tls: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, name, complete, interrupted, engine, target, tls
+            case startedAt = "started_at"
+            case durationSeconds = "duration_seconds"
+        }
+
+        public init(
+            id: String, name: String, startedAt: String, durationSeconds: Double, complete: Bool, interrupted: Bool,
+            engine: String, target: String, tls: String?
+        ) {
+            self.id = id
+            self.name = name
+            self.startedAt = startedAt
+            self.durationSeconds = durationSeconds
+            self.complete = complete
+            self.interrupted = interrupted
+            self.engine = engine
+            self.target = target
+            self.tls = tls
+        }
+    }
+
+    public struct Environment: Codable, Sendable, Equatable {
+        public var host: String
+        public var cpu: String
+        public var cores: Int
+        public var memoryBytes: UInt64
+        public var kernel: String
+        public var system: String
+        public var versions: [String: String]
+        @Nullable public var commit: String?
+
+        enum CodingKeys: String, CodingKey {
+            case host, cpu, cores, kernel, system, versions, commit
+            case memoryBytes = "memory_bytes"
+        }
+
+        public init(
+            host: String, cpu: String, cores: Int, memoryBytes: UInt64, kernel: String, system: String,
+            versions: [String: String], commit: String?
+        ) {
+            self.host = host
+            self.cpu = cpu
+            self.cores = cores
+            self.memoryBytes = memoryBytes
+            self.kernel = kernel
+            self.system = system
+            self.versions = versions
+            self.commit = commit
+        }
+    }
+
+    public struct Pushes: Codable, Sendable, Equatable {
+        public var planned: UInt64
+        public var sent: UInt64
+        public var accepted: UInt64
+        public var rejected: UInt64
+        public var failed: UInt64
+        public var retried: UInt64
+        /// nil: no ledger could be read.
+        @Nullable public var lost: UInt64?
+        @Nullable public var duplicated: UInt64?
+
+        public init(
+            planned: UInt64, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, retried: UInt64,
+            lost: UInt64?, duplicated: UInt64?
+        ) {
+            self.planned = planned
+            self.sent = sent
+            self.accepted = accepted
+            self.rejected = rejected
+            self.failed = failed
+            self.retried = retried
+            self.lost = lost
+            self.duplicated = duplicated
+        }
+    }
+
+    public struct Throughput: Codable, Sendable, Equatable {
+        public var perSecond: Double
+        enum CodingKeys: String, CodingKey { case perSecond = "per_second" }
+        public init(perSecond: Double) { self.perSecond = perSecond }
+    }
+
+    public struct Latencies: Codable, Sendable, Equatable {
+        public var encode: Latency
+        public var sign: Latency
+        public var queue: Latency
+        public var roundTrip: Latency
+        public var total: Latency
+
+        enum CodingKeys: String, CodingKey {
+            case encode, sign, queue, total
+            case roundTrip = "round_trip"
+        }
+
+        public init(encode: Latency, sign: Latency, queue: Latency, roundTrip: Latency, total: Latency) {
+            self.encode = encode
+            self.sign = sign
+            self.queue = queue
+            self.roundTrip = roundTrip
+            self.total = total
+        }
+    }
+
+    /// Nanoseconds.
+    public struct Latency: Codable, Sendable, Equatable {
+        public var count: UInt64
+        public var min: UInt64
+        public var mean: Double
+        public var p50: UInt64
+        public var p90: UInt64
+        public var p99: UInt64
+        public var p999: UInt64
+        public var max: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case count, min, mean, p50, p90, p99, max
+            case p999 = "p99_9"
+        }
+
+        public init(
+            count: UInt64, min: UInt64, mean: Double, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
+        ) {
+            self.count = count
+            self.min = min
+            self.mean = mean
+            self.p50 = p50
+            self.p90 = p90
+            self.p99 = p99
+            self.p999 = p999
+            self.max = max
+        }
+    }
+
+    public struct Connections: Codable, Sendable, Equatable {
+        public var opened: UInt64
+        public var lost: UInt64
+        public var connectFailures: UInt64
+        public var goAways: UInt64
+        public var reconnects: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case opened, lost, reconnects
+            case connectFailures = "connect_failures"
+            case goAways = "goaways"
+        }
+
+        public init(opened: UInt64, lost: UInt64, connectFailures: UInt64, goAways: UInt64, reconnects: UInt64) {
+            self.opened = opened
+            self.lost = lost
+            self.connectFailures = connectFailures
+            self.goAways = goAways
+            self.reconnects = reconnects
+        }
+    }
+
+    public struct Cost: Codable, Sendable, Equatable {
+        public var clientCPU: Double
+        @Nullable public var mockCPU: Double?
+        public var clientMemory: UInt64
+        @Nullable public var mockMemory: UInt64?
+        @Nullable public var clientAllocations: Double?
+        @Nullable public var mockAllocations: Double?
+        public var tokensSigned: UInt64
+        public var clockReading: Double
+        public var histogramRecord: Double
+        public var measuring: Double
+
+        enum CodingKeys: String, CodingKey {
+            case clientCPU = "client_cpu_ns_per_push"
+            case mockCPU = "mock_cpu_ns_per_push"
+            case clientMemory = "client_max_rss_bytes"
+            case mockMemory = "mock_max_rss_bytes"
+            case clientAllocations = "client_allocations_per_push"
+            case mockAllocations = "mock_allocations_per_push"
+            case tokensSigned = "tokens_signed"
+            case clockReading = "clock_reading_ns"
+            case histogramRecord = "histogram_record_ns"
+            case measuring = "measuring_ns_per_push"
+        }
+
+        public init(
+            clientCPU: Double, mockCPU: Double?, clientMemory: UInt64, mockMemory: UInt64?, clientAllocations: Double?,
+            mockAllocations: Double?, tokensSigned: UInt64, clockReading: Double, histogramRecord: Double,
+            measuring: Double
+        ) {
+            self.clientCPU = clientCPU
+            self.mockCPU = mockCPU
+            self.clientMemory = clientMemory
+            self.mockMemory = mockMemory
+            self.clientAllocations = clientAllocations
+            self.mockAllocations = mockAllocations
+            self.tokensSigned = tokensSigned
+            self.clockReading = clockReading
+            self.histogramRecord = histogramRecord
+            self.measuring = measuring
+        }
+    }
+
+    /// One second, or the rest of one at the end.
+    public struct Point: Codable, Sendable, Equatable {
+        public var t: Double
+        public var sent: UInt64
+        public var accepted: UInt64
+        public var rejected: UInt64
+        public var failed: UInt64
+        public var inFlight: Int
+        public var p50: UInt64
+        public var p99: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case t, sent, accepted, rejected, failed
+            case inFlight = "in_flight"
+            case p50 = "p50_ns"
+            case p99 = "p99_ns"
+        }
+
+        public init(
+            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, inFlight: Int, p50: UInt64,
+            p99: UInt64
+        ) {
+            self.t = t
+            self.sent = sent
+            self.accepted = accepted
+            self.rejected = rejected
+            self.failed = failed
+            self.inFlight = inFlight
+            self.p50 = p50
+            self.p99 = p99
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// The settings of one run. Times are nanoseconds, sizes bytes.
+public struct Scenario: Sendable, Equatable, Codable {
+    public var name = "run"
+    /// Pushes to send; nil: as many as `duration` allows.
+    public var pushes: UInt64?
+    public var duration: UInt64?
+    /// Pushes a second in all; nil: as fast as the streams allow (closed loop).
+    public var rate: Double?
+    /// In all workers together.
+    public var connections = 1
+    /// Most streams open at once on a connection.
+    public var streams = 1000
+    /// Workers: one thread each.
+    public var threads = 1
+    /// A profile or a weighted mix, or the template's file name.
+    public var profile = "alert"
+    public var template: String?
+    public var pushType = "alert"
+    public var devices: UInt64 = 1_000_000
+    public var deviceFile: String?
+    public var topic = "com.example.pushload"
+    public var priority: Int?
+    public var expiration: Int64?
+    public var collapseID: String?
+    /// Send an `apns-id` of our own with every push.
+    public var apnsID = false
+    public var seed: UInt64 = 1
+    public var signPolicy = "cached:50m"
+    /// `token`, `certificate` or `none`.
+    public var authentication = "token"
+    public var engine = "nghttp2"
+    /// nil: the bundled mock.
+    public var target: String?
+    /// Reasons of rejections that do not make the run fail.
+    public var expectedReasons: [String] = []
+
+    // Tunings.
+    public var sendBatch = 16_384
+    public var streamWindow = 65_535
+    public var connectionWindow = 1_048_576
+    public var headerTableSize = 4096
+    public var encoderTableSize = 4096
+    public var maxFrameSize = 16_384
+    public var tlsMinimum = "1.2"
+    public var tlsMaximum = "1.3"
+    public var ciphers: String?
+    public var ciphersuites: String?
+    public var noDelay = true
+    public var socketSendBuffer: Int?
+    public var socketReceiveBuffer: Int?
+    public var plaintext = false
+
+    // Patience.
+    public var pushTimeout: UInt64 = 30_000_000_000
+    public var connectTimeout: UInt64 = 10_000_000_000
+    public var pingInterval: UInt64 = 10_000_000_000
+    public var pingTimeout: UInt64 = 10_000_000_000
+    public var giveUpAfter: UInt64 = 10_000_000_000
+    public var retryLimit = 10
+
+    /// Threads of the bundled mock.
+    public var mockThreads = 1
+
+    public init() {}
+
+    public var schedule: ArrivalSchedule {
+        rate.map { .constant(perSecond: $0) } ?? .asFastAsPossible
+    }
+
+    /// The number of pushes that is known beforehand; nil when it depends on how fast they go.
+    public var plannedPushes: UInt64? {
+        let byDuration = duration.flatMap { schedule.count(within: $0) }
+        switch (pushes, duration, byDuration) {
+        case (let pushes?, nil, _): return pushes
+        case (let pushes?, .some, let scheduled?): return min(pushes, scheduled)
+        case (nil, .some, let scheduled?): return scheduled
+        default: return nil
+        }
+    }
+
+    /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
+    public func validate() -> [String] {
+        var problems: [String] = []
+        func check(_ isRight: Bool, _ problem: @autoclosure () -> String) {
+            if !isRight { problems.append(problem()) }
+        }
+        check(pushes != nil || duration != nil, "nothing says when to stop: give pushes (-n), a duration (-D), or both")
+        check(pushes != 0, "pushes 0: expected at least 1")
+        check(pushes ?? 0 <= 1 << 40, "pushes \(pushes ?? 0): at most \(1 << 40)")
+        check(duration != 0, "duration 0: expected more than 0")
+        check(duration ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
+        check(rate ?? 1 > 0 && rate ?? 1 <= 1e9, "rate \(rate ?? 0): expected more than 0 and at most 1000000000 pushes/s")
+        check((1...256).contains(threads), "threads \(threads): expected 1 to 256")
+        check((1...100_000).contains(connections), "connections \(connections): expected 1 to 100000")
+        check(connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
+        check((1...1_000_000).contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
+        check(devices >= 1, "devices 0: expected at least 1")
+        check((1...65_536).contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")
+        check((0...2_147_483_647).contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
+        check(
+            (65_535...2_147_483_647).contains(connectionWindow),
+            "connection window \(connectionWindow): expected 65535 to 2147483647 bytes")
+        check((0...1_048_576).contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes")
+        check(
+            (0...1_048_576).contains(encoderTableSize), "encoder table \(encoderTableSize): expected 0 to 1048576 bytes")
+        check(
+            (16_384...16_777_215).contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes")
+        check(["1.2", "1.3"].contains(tlsMinimum), "TLS version \(tlsMinimum): expected 1.2 or 1.3")
+        check(["1.2", "1.3"].contains(tlsMaximum), "TLS version \(tlsMaximum): expected 1.2 or 1.3")
+        check(tlsMinimum <= tlsMaximum, "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
+        check(pushTimeout > 0, "push timeout 0: expected more than 0")
+        check(connectTimeout > 0, "connect timeout 0: expected more than 0")
+        check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
+        check(engine == "nghttp2", "engine \"\(engine)\": known engines: nghttp2")
+        check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
+        return problems
+    }
+}

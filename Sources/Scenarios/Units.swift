@@ -1,0 +1,160 @@
+/// Reading and writing numbers with units, in one place.
+public enum Units {
+    /// What is wrong with a text, and what would be right.
+    public struct ParseError: Error, CustomStringConvertible, Sendable, Equatable {
+        public let description: String
+    }
+
+    // MARK: Reading
+
+    /// A count: `10000`, `10_000`, `10k`, `2.5M`, `1G` (powers of 1,000). The result is a whole number.
+    public static func count(_ text: String) throws(ParseError) -> UInt64 {
+        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "g": 1e9, "G": 1e9]
+        let wrong = ParseError(description: "\"\(text)\" is not a count; expected a whole number such as 5000, 10k or 1.5M")
+        var digits = text.filter { $0 != "_" }
+        var factor = 1.0
+        if let last = digits.last, let known = factors[last] {
+            factor = known
+            digits.removeLast()
+        }
+        if factor == 1, let whole = UInt64(digits) { return whole }
+        guard let value = plainNumber(digits) else { throw wrong }
+        let result = (value * factor).rounded()
+        guard abs(result - value * factor) < 1e-6 * max(result, 1), result < 1e18 else { throw wrong }
+        return UInt64(result)
+    }
+
+    /// A rate, pushes a second: a count that may have a fraction.
+    public static func rate(_ text: String) throws(ParseError) -> Double {
+        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6]
+        var digits = text.filter { $0 != "_" }
+        if digits.hasSuffix("/s") { digits.removeLast(2) }
+        var factor = 1.0
+        if let last = digits.last, let known = factors[last] {
+            factor = known
+            digits.removeLast()
+        }
+        guard let value = plainNumber(digits) else {
+            throw ParseError(description: "\"\(text)\" is not a rate; expected pushes a second such as 500, 20k or 1.5M")
+        }
+        return value * factor
+    }
+
+    /// A duration in nanoseconds: `500ms`, `10s`, `1m30s`, `2h`; without a unit, seconds.
+    public static func duration(_ text: String) throws(ParseError) -> UInt64 {
+        let wrong = ParseError(description: "\"\(text)\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h")
+        let units: [(String, Double)] = [
+            ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
+        ]
+        if let seconds = plainNumber(text) {
+            guard seconds < 1e9 else { throw wrong }
+            return UInt64((seconds * 1e9).rounded())
+        }
+        var rest = Substring(text)
+        var total = 0.0
+        guard !rest.isEmpty else { throw wrong }
+        while !rest.isEmpty {
+            let number = rest.prefix { $0.isNumber || $0 == "." }
+            rest = rest.dropFirst(number.count)
+            let unit = rest.prefix { $0.isLetter }
+            rest = rest.dropFirst(unit.count)
+            guard let value = plainNumber(String(number)), let factor = units.first(where: { $0.0 == unit })?.1 else {
+                throw wrong
+            }
+            total += value * factor
+        }
+        guard total < 1e18 else { throw wrong }
+        return UInt64(total.rounded())
+    }
+
+    /// A size in bytes: `65535`, `64k`, `64KiB` (powers of 1,024), `1MiB`.
+    public static func bytes(_ text: String) throws(ParseError) -> Int {
+        let wrong = ParseError(description: "\"\(text)\" is not a size; expected bytes such as 65535, 64k or 1MiB")
+        let lower = text.lowercased()
+        let suffixes: [(String, Double)] = [
+            ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1024), ("mb", 1_048_576), ("k", 1024),
+            ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1),
+        ]
+        var digits = lower
+        var factor = 1.0
+        for (suffix, value) in suffixes where lower.hasSuffix(suffix) {
+            digits = String(lower.dropLast(suffix.count))
+            factor = value
+            break
+        }
+        guard let value = plainNumber(digits), value * factor < 1e15, (value * factor).rounded() == value * factor else {
+            throw wrong
+        }
+        return Int(value * factor)
+    }
+
+    /// Digits with at most one point; no sign, no exponent.
+    private static func plainNumber(_ text: String) -> Double? {
+        guard let first = text.utf8.first, (48...57).contains(first),
+            text.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 })
+        else { return nil }
+        return Double(text)
+    }
+
+    // MARK: Writing
+
+    /// `1,234,567`.
+    public static func grouped(_ value: UInt64) -> String {
+        var digits = Array(String(value))
+        var place = digits.count - 3
+        while place > 0 {
+            digits.insert(",", at: place)
+            place -= 3
+        }
+        return String(digits)
+    }
+
+    /// Nanoseconds with three significant digits and a unit: `870 ns`, `1.23 ms`, `2.50 s`.
+    public static func duration(nanoseconds: Double) -> String {
+        switch nanoseconds {
+        case ..<1e3: significant(nanoseconds, "ns")
+        case ..<1e6: significant(nanoseconds / 1e3, "us")
+        case ..<1e9: significant(nanoseconds / 1e6, "ms")
+        default: significant(nanoseconds / 1e9, "s")
+        }
+    }
+
+    private static func significant(_ value: Double, _ unit: String) -> String {
+        let places = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+        return "\(fixed(value, places: places)) \(unit)"
+    }
+
+    /// `1m 05s`, `12s`, `2h 03m`.
+    public static func clock(seconds: Double) -> String {
+        let whole = Int(seconds.rounded())
+        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        if whole < 60 { return "\(whole)s" }
+        if whole < 3600 { return "\(whole / 60)m \(two(whole % 60))s" }
+        return "\(whole / 3600)h \(two(whole % 3600 / 60))m"
+    }
+
+    /// `12.3 MB` (powers of 1,000).
+    public static func bytes(_ count: UInt64) -> String {
+        let value = Double(count)
+        switch value {
+        case ..<1e3: return "\(count) B"
+        case ..<1e6: return "\(fixed(value / 1e3, places: 1)) kB"
+        case ..<1e9: return "\(fixed(value / 1e6, places: 1)) MB"
+        default: return "\(fixed(value / 1e9, places: 2)) GB"
+        }
+    }
+
+    /// A number with so many decimal places, without the locale's business.
+    public static func fixed(_ value: Double, places: Int) -> String {
+        guard value.isFinite else { return "-" }
+        var factor = 1.0
+        for _ in 0..<places { factor *= 10 }
+        let scaled = (abs(value) * factor).rounded()
+        guard scaled < 9e18 else { return "\(value)" }
+        var digits = String(UInt64(scaled))
+        while digits.count <= places { digits = "0" + digits }
+        let whole = digits.dropLast(places)
+        let sign = value < 0 && scaled > 0 ? "-" : ""
+        return places == 0 ? sign + digits : "\(sign)\(whole).\(digits.suffix(places))"
+    }
+}

@@ -1,0 +1,161 @@
+import Glibc
+
+/// Where a value lies in a request's memory; length -1: the header was not there.
+struct HeaderRange {
+    var offset: Int32 = 0
+    var length: Int32 = -1
+
+    var isPresent: Bool { length >= 0 }
+}
+
+/// The headers APNs looks at.
+enum KnownHeader: Int {
+    case method, path, authorization, topic, pushType, priority, expiration, collapseID, identifier
+
+    static let count = 9
+
+    /// Finds a header by its name; nil for any other.
+    @inline(__always)
+    static func named(_ name: UnsafePointer<UInt8>, _ length: Int) -> KnownHeader? {
+        switch length {
+        case 5: matches(name, ":path", 5) ? .path : nil
+        case 7:
+            name[0] == 0x3A
+                ? (matches(name, ":method", 7) ? .method : nil) : (matches(name, "apns-id", 7) ? .identifier : nil)
+        case 10: matches(name, "apns-topic", 10) ? .topic : nil
+        case 13:
+            name[1] == 0x75
+                ? (matches(name, "authorization", 13) ? .authorization : nil)
+                : (matches(name, "apns-priority", 13) ? .priority : nil)
+        case 14: matches(name, "apns-push-type", 14) ? .pushType : nil
+        case 15: matches(name, "apns-expiration", 15) ? .expiration : nil
+        case 16: matches(name, "apns-collapse-id", 16) ? .collapseID : nil
+        default: nil
+        }
+    }
+
+    @inline(__always)
+    private static func matches(_ name: UnsafePointer<UInt8>, _ expected: StaticString, _ length: Int) -> Bool {
+        memcmp(name, expected.utf8Start, length) == 0
+    }
+}
+
+/// One request while it arrives: the values of the headers that matter, and the payload. Bounded: headers in
+/// `headerCapacity` bytes, the payload in one byte more than the largest allowed.
+final class RequestState {
+    static let headerCapacity = 8192
+    static let bodyCapacity = 5121
+
+    var stream: Int32 = 0
+    private let memory: UnsafeMutablePointer<UInt8>
+    private var memoryUsed = 0
+    private let ranges: UnsafeMutablePointer<HeaderRange>
+    private(set) var hasDuplicates = false
+    /// The `authorization` value is that of the connection's last verified token.
+    var hasKnownToken = false
+    /// More header bytes came than are kept.
+    private(set) var isOverflowing = false
+
+    // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
+    private var borrowed: UnsafePointer<UInt8>?
+    private var owned: UnsafeMutablePointer<UInt8>?
+    /// Bytes received, also those beyond `bodyCapacity` that were not kept.
+    private(set) var bodyCount = 0
+
+    init() {
+        memory = .allocate(capacity: Self.headerCapacity)
+        ranges = .allocate(capacity: KnownHeader.count)
+        ranges.initialize(repeating: HeaderRange(), count: KnownHeader.count)
+    }
+
+    deinit {
+        memory.deallocate()
+        ranges.deallocate()
+        owned?.deallocate()
+    }
+
+    /// Makes it ready for the next request.
+    func reset() {
+        stream = 0
+        memoryUsed = 0
+        ranges.update(repeating: HeaderRange(), count: KnownHeader.count)
+        hasDuplicates = false
+        hasKnownToken = false
+        isOverflowing = false
+        borrowed = nil
+        bodyCount = 0
+        if let buffer = owned {
+            buffer.deallocate()
+            owned = nil
+        }
+    }
+
+    // MARK: Headers
+
+    func has(_ header: KnownHeader) -> Bool { ranges[header.rawValue].isPresent }
+
+    /// Notes that the header was there without keeping its value.
+    func note(_ header: KnownHeader) {
+        if ranges[header.rawValue].isPresent { hasDuplicates = true }
+        ranges[header.rawValue] = HeaderRange(offset: 0, length: 0)
+    }
+
+    func set(_ header: KnownHeader, _ value: UnsafePointer<UInt8>, _ length: Int) {
+        if ranges[header.rawValue].isPresent { hasDuplicates = true }
+        guard memoryUsed + length <= Self.headerCapacity else {
+            isOverflowing = true
+            return
+        }
+        memory.advanced(by: memoryUsed).update(from: value, count: length)
+        ranges[header.rawValue] = HeaderRange(offset: Int32(memoryUsed), length: Int32(length))
+        memoryUsed += length
+    }
+
+    /// The value; empty when the header was not there.
+    func value(_ header: KnownHeader) -> UnsafeRawBufferPointer {
+        let range = ranges[header.rawValue]
+        return UnsafeRawBufferPointer(start: memory + Int(range.offset), count: Int(max(range.length, 0)))
+    }
+
+    func text(_ header: KnownHeader) -> String { String(decoding: value(header), as: UTF8.self) }
+
+    // MARK: Payload
+
+    /// The payload's bytes; only the first `bodyCapacity` of a longer one.
+    var body: UnsafeRawBufferPointer {
+        let kept = min(bodyCount, Self.bodyCapacity)
+        if let borrowed { return UnsafeRawBufferPointer(start: borrowed, count: kept) }
+        return UnsafeRawBufferPointer(start: owned, count: owned == nil ? 0 : kept)
+    }
+
+    /// Takes a piece of the payload that stays valid until `keepBorrowed`.
+    ///
+    /// - Returns: true when the piece is only borrowed.
+    func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        if bodyCount == 0 {
+            borrowed = bytes
+            bodyCount = count
+            return true
+        }
+        keepBorrowed()
+        let room = Self.bodyCapacity - min(bodyCount, Self.bodyCapacity)
+        let kept = min(room, count)
+        if kept > 0 { buffer().advanced(by: bodyCount).update(from: bytes, count: kept) }
+        bodyCount += count
+        return false
+    }
+
+    /// Copies what is borrowed: the read buffer is about to change.
+    func keepBorrowed() {
+        guard let source = borrowed else { return }
+        borrowed = nil
+        buffer().update(from: source, count: min(bodyCount, Self.bodyCapacity))
+    }
+
+    private func buffer() -> UnsafeMutablePointer<UInt8> {
+        if let owned { return owned }
+        let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.bodyCapacity)
+        owned = buffer
+        return buffer
+    }
+}
