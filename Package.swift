@@ -44,7 +44,7 @@ let package = Package(
             name: "Harness",
             dependencies: [
                 "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios", "Results",
-                "Reports", "Analysis",
+                "COpenSSL", "CNghttp2",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
@@ -54,7 +54,7 @@ let package = Package(
                 "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing", "Networking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc")]),
 
         // The mock APNs server.
         .target(

@@ -265,7 +265,7 @@ public final class PushClient {
         }
         if hasOpen || !draining.isEmpty {
             lastOpen = now
-        } else if now > lastOpen &+ options.giveUpAfter {
+        } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone {
             giveUp(now)
         }
         driver.tick(now: now, inFlight: inFlight)

@@ -13,6 +13,7 @@ public final class RunControl: Sendable {
     }
 
     private let state = Atomic<Int>(0)
+    private let gone = Atomic<Bool>(false)
     private let wakeUps = Mutex<[WakeUp]>([])
 
     public init() {}
@@ -30,6 +31,10 @@ public final class RunControl: Sendable {
         }
         wakeUps.withLock { for wakeUp in $0 { wakeUp.signal() } }
     }
+
+    /// The target is known to have ended: workers without a connection stop trying at once.
+    public func targetEnded() { gone.store(true, ordering: .relaxed) }
+    var isTargetGone: Bool { gone.load(ordering: .relaxed) }
 
     func register(_ wakeUp: WakeUp) { wakeUps.withLock { $0.append(wakeUp) } }
 }

@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Measurement
+import Scenarios
+import Signing
+import Subprocess
+
+/// The bundled mock as a child process, with a folder of its own for credentials and ledger.
+struct BundledMock: Sendable {
+    /// What the mock says about itself at the end.
+    struct Counts: Decodable, Sendable {
+        struct Ledger: Decodable, Sendable {
+            let run: String
+            let delivered: UInt64
+            let duplicated: UInt64
+        }
+
+        let accepted: UInt64
+        let rejected: UInt64
+        let untracked: UInt64
+        let ledgers: [Ledger]
+        let max_rss_bytes: UInt64
+        let allocations: UInt64?
+    }
+
+    /// A running mock.
+    struct Handle: Sendable {
+        let url: String
+        let pid: pid_t
+        let ledgerPath: String
+    }
+
+    private struct Event: Decodable {
+        let event: String
+        let url: String?
+    }
+
+    let executable: String
+    let arguments: [String]
+    let ledgerPath: String
+
+    /// - Parameters:
+    ///   - folder: for the ledger; must exist.
+    ///   - credentials: the credentials folder; what is missing is made by the mock.
+    ///   - clientCA: certificates whose holders may connect, PEM file.
+    ///   - provider, providerFile: a provider key given by itself.
+    init(
+        scenario: Scenario, folder: String, credentials: String, clientCA: String?, provider: ProviderIdentity?,
+        providerFile: String?
+    ) throws(HarnessError) {
+        executable = try Self.locate()
+        ledgerPath = folder + "/ledger"
+        var arguments = [
+            "--port", "0", "--json", "--until-stdin-closes", "--credentials", credentials, "--ledger-out", ledgerPath,
+            "--threads", String(scenario.mockThreads),
+        ]
+        if scenario.plaintext { arguments.append("--plaintext") }
+        if let provider, let providerFile {
+            arguments += ["--key", providerFile, "--key-id", provider.keyID, "--team-id", provider.teamID]
+        }
+        if let clientCA { arguments += ["--client-ca", clientCA] }
+        if scenario.deviceFile == nil {
+            arguments += ["--devices", String(scenario.devices), "--device-seed", String(scenario.seed)]
+        }
+        self.arguments = arguments
+    }
+
+    /// Beside our own executable.
+    private static func locate() throws(HarnessError) -> String {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("mock-apns").path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw HarnessError(
+                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", isUsage: false)
+        }
+        return path
+    }
+
+    /// Starts the mock, calls `body` with it, stops it, and reads what it counted.
+    ///
+    /// - Parameters:
+    ///   - ended: called when the mock ends before `body` does.
+    /// - Returns: what `body` returned, and the mock's counts, nil when it died.
+    func run<Result: Sendable>(
+        ended: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Handle) async throws -> Result
+    ) async throws -> (Result, Counts?) {
+        let ledgerPath = ledgerPath
+        var platform = PlatformOptions()
+        // A process group of its own: Ctrl-C at the terminal is for pushload, which then stops the mock in order.
+        platform.processGroupID = 0
+        let outcome = try await Subprocess.run(
+            .path(.init(executable)), arguments: Arguments(arguments), platformOptions: platform, input: .inputWriter,
+            output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
+        ) { execution -> (Result, Counts?) in
+            let pid = execution.processIdentifier.value
+            var lines = execution.standardOutput.strings().makeAsyncIterator()
+            guard let first = try await lines.next(),
+                let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
+            else { throw HarnessError("the bundled mock did not start", isUsage: false) }
+            let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath)) }
+            let stopper = Task {
+                _ = await work.result
+                kill(pid, SIGTERM)
+            }
+            var counts: Counts?
+            while let line = try await lines.next() {
+                if let read = try? JSONDecoder().decode(Counts.self, from: Data(line.utf8)) { counts = read }
+            }
+            ended()
+            await stopper.value
+            return (try await work.value, counts)
+        }
+        return outcome.closureResult
+    }
+}

@@ -1,0 +1,266 @@
+import Foundation
+import HTTP2
+import Measurement
+import Networking
+import Payloads
+import Scenarios
+import Signing
+import Synchronization
+import Transport
+
+/// What the workers of one run brought home.
+struct LoadOutcome: Sendable {
+    var measurements = MergedMeasurements(causes: FailureCause.count)
+    var planned: UInt64 = 0
+    /// Pushes of the plan that no worker took; they are among the failed.
+    var untaken: UInt64 = 0
+    var isInterrupted = false
+    var opened: UInt64 = 0
+    var lost: UInt64 = 0
+    var connectFailures: UInt64 = 0
+    var goAways: UInt64 = 0
+    var reconnects: UInt64 = 0
+    var tokensSigned: UInt64 = 0
+    /// First intended send time to the end of the last push, seconds.
+    var duration: Double = 0
+    var cpu: UInt64 = 0
+    var allocations: UInt64?
+    var series: [SeriesPoint] = []
+    var tls: String?
+    /// Why the last connection was lost or not made, empty when none was.
+    var lastProblem = ""
+}
+
+/// Runs the workers of one run against one target and watches them.
+final class LoadRun: Sendable {
+    let inputs: RunInputs
+    let state: RunState
+    let control = RunControl()
+    private let target: Target
+    private let identity: ProviderIdentity?
+    private let boxes: [SnapshotBox]
+
+    /// - Throws: when the ledger's address space cannot be had.
+    init(inputs: RunInputs, target: Target, identity: ProviderIdentity?) throws(HarnessError) {
+        self.inputs = inputs
+        self.target = target
+        self.identity = identity
+        // Closed loop for a duration has no bound beforehand; 2^32 pushes are 512 MB of address space, touched as used.
+        let capacity = inputs.scenario.plannedPushes ?? inputs.scenario.pushes ?? 1 << 32
+        guard let ledger = DeliveryLedger(capacity: capacity) else {
+            throw HarnessError("not enough address space for a ledger of \(capacity) pushes", isUsage: false)
+        }
+        state = RunState(accepted: ledger)
+        boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
+    }
+
+    /// Sends everything; returns when every push has ended.
+    ///
+    /// - Parameter progress: called about once a second (`isTerminal`: four times) with how far it is.
+    func run(isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void) async throws -> LoadOutcome {
+        let gathering = Gathering()
+        let cpuBefore = ProcessCost.sample()?.cpu ?? 0
+        let allocationsBefore = AllocationCount.current()
+        let shared = SharedToken()
+        let scenario = inputs.scenario
+        let series = await withTaskGroup(of: Void.self, returning: SeriesBuilder.self) { group in
+            for worker in 0..<scenario.threads {
+                group.addTask {
+                    await ThreadTask.run(name: "worker \(worker)") { [self] in
+                        do {
+                            let result = try runWorker(worker, shared: shared)
+                            gathering.results.withLock { $0.append(result) }
+                        } catch {
+                            gathering.failures.withLock { $0.append("\(error)") }
+                        }
+                        AllocationCount.flushThread()
+                    }
+                }
+            }
+            let watcher = Task { await watch(isTerminal: isTerminal, gathering: gathering, progress: progress) }
+            await group.waitForAll()
+            gathering.isDone.store(true, ordering: .relaxed)
+            return await watcher.value
+        }
+        if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, isUsage: false) }
+        var outcome = collect(gathering.results.withLock { $0 })
+        outcome.tokensSigned += shared.signed
+        outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
+        if let before = allocationsBefore, let after = AllocationCount.current() {
+            outcome.allocations = after - before
+        }
+        var builder = series
+        builder.add(
+            time: outcome.duration, counts: outcome.measurements.counts, inFlight: 0,
+            total: outcome.measurements[.total])
+        outcome.series = builder.points
+        return outcome
+    }
+
+    // MARK: Workers
+
+    /// What the workers' threads leave for the run.
+    private final class Gathering: Sendable {
+        let results = Mutex<[WorkerResult]>([])
+        let failures = Mutex<[String]>([])
+        let isDone = Atomic<Bool>(false)
+    }
+
+    private struct WorkerResult: Sendable {
+        // Handed over by the worker's thread, which has ended.
+        nonisolated(unsafe) let driver: WorkerDriver
+        let tls: String?
+        let problem: String
+    }
+
+    private func runWorker(_ worker: Int, shared: SharedToken) throws -> WorkerResult {
+        let scenario = inputs.scenario
+        let options = transportOptions(worker)
+        let signer = try identity.map {
+            try TokenSigner(
+                identity: $0, policy: inputs.policy, shared: shared, firstConnection: options.firstConnection,
+                connections: options.connections)
+        }
+        let driver = WorkerDriver(
+            inputs: inputs, share: WorkerShare(worker: worker, workers: scenario.threads), state: state,
+            box: boxes[worker], signer: signer)
+        let client = try PushClient(
+            target: target, options: options, driver: driver, control: control,
+            headerSets: inputs.headers.map(\.fields), tokenCapacity: inputs.population.longestToken,
+            payloadCapacity: driver.payloadCapacity)
+        client.run()
+        return WorkerResult(
+            driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem)
+    }
+
+    private func transportOptions(_ worker: Int) -> TransportOptions {
+        let scenario = inputs.scenario
+        var options = TransportOptions()
+        // The first workers take what does not divide evenly.
+        let share = scenario.connections / scenario.threads
+        let rest = scenario.connections % scenario.threads
+        options.connections = share + (worker < rest ? 1 : 0)
+        options.firstConnection = worker * share + min(worker, rest)
+        options.streams = scenario.streams
+        options.sendBatch = scenario.sendBatch
+        options.session.streamWindow = UInt32(scenario.streamWindow)
+        options.session.connectionWindow = UInt32(scenario.connectionWindow)
+        options.session.headerTableSize = UInt32(scenario.headerTableSize)
+        options.session.encoderTableSize = UInt32(scenario.encoderTableSize)
+        options.session.maxFrameSize = UInt32(scenario.maxFrameSize)
+        options.socket = SocketOptions(
+            noDelay: scenario.noDelay, sendBuffer: scenario.socketSendBuffer,
+            receiveBuffer: scenario.socketReceiveBuffer)
+        options.connectTimeout = scenario.connectTimeout
+        options.pushTimeout = scenario.pushTimeout
+        options.pingInterval = scenario.pingInterval
+        options.pingTimeout = scenario.pingTimeout
+        options.giveUpAfter = scenario.giveUpAfter
+        options.retryLimit = UInt8(scenario.retryLimit)
+        options.seed = scenario.seed &+ UInt64(worker)
+        return options
+    }
+
+    private func collect(_ results: [WorkerResult]) -> LoadOutcome {
+        var outcome = LoadOutcome()
+        var lastEnd: UInt64 = 0
+        var abandonedBy: FailureCause?
+        for result in results {
+            let driver = result.driver
+            outcome.measurements.add(driver.recorder)
+            outcome.opened += driver.opened
+            outcome.lost += driver.lost
+            outcome.connectFailures += driver.connectFailures
+            outcome.goAways += driver.goAways
+            outcome.reconnects += driver.reconnects
+            outcome.tokensSigned += driver.tokensSigned
+            lastEnd = max(lastEnd, driver.lastEnd)
+            abandonedBy = abandonedBy ?? driver.abandonedBy
+            outcome.tls = outcome.tls ?? result.tls
+            if !result.problem.isEmpty { outcome.lastProblem = result.problem }
+        }
+        let start = state.start.load(ordering: .relaxed)
+        outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
+        outcome.isInterrupted = control.request != .none
+        let taken = outcome.measurements.counts.taken
+        let scenario = inputs.scenario
+        // What the plan still held when a run was stopped or abandoned has failed; a closed loop that ends with its
+        // duration planned what it took.
+        var planned = scenario.plannedPushes ?? taken
+        if scenario.plannedPushes == nil, let pushes = scenario.pushes, abandonedBy != nil || outcome.isInterrupted {
+            planned = pushes
+        }
+        outcome.planned = planned
+        outcome.untaken = planned - min(planned, taken)
+        if outcome.untaken > 0 {
+            outcome.measurements.addFailures(outcome.untaken, cause: (abandonedBy ?? .interrupted).index)
+        }
+        return outcome
+    }
+
+    // MARK: Watching
+
+    private func watch(
+        isTerminal: Bool, gathering: Gathering, progress: @Sendable (RunProgress) -> Void
+    ) async -> SeriesBuilder {
+        var series = SeriesBuilder()
+        var second: UInt64 = 1
+        var lastShown: UInt64 = 0
+        var lastDone: UInt64 = 0
+        var lastTotal = LatencyHistogram()
+        for box in boxes { _ = box.read() }
+        while !gathering.isDone.load(ordering: .relaxed) {
+            try? await Task.sleep(nanoseconds: 50_000_000)
+            let start = state.start.load(ordering: .relaxed)
+            guard start > 0 else { continue }
+            let elapsed = MonotonicClock.now() - start
+            let isSecond = elapsed >= second * 1_000_000_000
+            let isShown = elapsed >= lastShown + (isTerminal ? 250_000_000 : 2_000_000_000)
+            guard isSecond || isShown else { continue }
+            let (counts, inFlight, total) = snapshot()
+            if isSecond {
+                series.add(time: Double(elapsed) / 1e9, counts: counts, inFlight: inFlight, total: total)
+                second = elapsed / 1_000_000_000 + 1
+            }
+            if isShown {
+                let (p50, p99) = total.percentilesSince(lastTotal)
+                progress(
+                    RunProgress(
+                        counts: counts, planned: inputs.scenario.plannedPushes, inFlight: inFlight, p50: p50, p99: p99,
+                        perSecond: Double(counts.ended - lastDone) / (Double(elapsed - lastShown) / 1e9),
+                        elapsed: Double(elapsed) / 1e9))
+                lastShown = elapsed
+                lastDone = counts.ended
+                lastTotal = total
+            }
+        }
+        return series
+    }
+
+    private func snapshot() -> (PushCounts, Int, LatencyHistogram) {
+        var counts = PushCounts()
+        var inFlight = 0
+        var total = LatencyHistogram()
+        for box in boxes {
+            let snapshot = box.read()
+            counts.add(snapshot.counts)
+            inFlight += snapshot.inFlight
+            total.add(snapshot.total)
+        }
+        return (counts, inFlight, total)
+    }
+}
+
+/// How far a run is, at one moment.
+public struct RunProgress: Sendable {
+    public let counts: PushCounts
+    public let planned: UInt64?
+    public let inFlight: Int
+    /// Intended time to answer since the last call, ns.
+    public let p50: UInt64
+    public let p99: UInt64
+    /// Ended pushes a second since the last call.
+    public let perSecond: Double
+    /// Seconds since the start.
+    public let elapsed: Double
+}

@@ -1,0 +1,284 @@
+import Foundation
+import Glibc
+import HTTP2
+import Measurement
+import Networking
+import Payloads
+import Results
+import Scenarios
+import Signing
+import Synchronization
+import Transport
+
+/// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
+public struct Run: Sendable {
+    /// Where keys and trust come from.
+    public struct Identity: Sendable {
+        /// The folder both programs understand.
+        public var credentials: String?
+        /// A provider key given by itself, with the file it came from.
+        public var provider: ProviderIdentity?
+        public var providerFile: String?
+        public var certificate: TLSIdentity?
+        /// PEM of the CAs to trust.
+        public var trusted: [UInt8]?
+        public var trustedOrigin = ""
+
+        public init() {}
+    }
+
+    private let inputs: RunInputs
+    private let identity: Identity
+    private let stopper: Stopper
+
+    /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
+    public init(_ scenario: Scenario, identity: Identity) throws(HarnessError) {
+        var scenario = scenario
+        if scenario.target == nil, let folder = identity.credentials,
+            FileManager.default.fileExists(atPath: folder + "/credentials.json")
+        {
+            // A folder in use fixes the topic, unless another was asked for.
+            if scenario.topic.isEmpty {
+                do { scenario.topic = try Credentials.load(directory: folder).topic } catch {
+                    throw HarnessError(error.description)
+                }
+            }
+        }
+        if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
+        inputs = try RunInputs(scenario)
+        self.identity = identity
+        stopper = Stopper()
+    }
+
+    /// Stops the run: the first time pushes in flight may still be answered, for 5 seconds; the second time at once.
+    public func stop() { stopper.stop() }
+
+    /// Runs it; throws only when nothing could be measured.
+    public func execute(
+        isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+    ) async throws -> ResultDocument {
+        let started = Date()
+        if let url = inputs.scenario.target {
+            let load = try makeLoad(TargetURL(url), identity.credentials)
+            stopper.attach(load.control)
+            let outcome = try await load.run(isTerminal: isTerminal, progress: progress)
+            return document(started, target: url, load: load, outcome: outcome, mock: nil)
+        }
+        return try await executeWithMock(started, isTerminal: isTerminal, progress: progress)
+    }
+
+    // MARK: The bundled mock
+
+    private func executeWithMock(
+        _ started: Date, isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+    ) async throws -> ResultDocument {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(inputs.run)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let credentials = identity.credentials ?? folder + "/credentials"
+        let mock = try BundledMock(
+            scenario: inputs.scenario, folder: folder, credentials: credentials,
+            clientCA: identity.certificate?.certificateOrigin,
+            provider: identity.provider, providerFile: identity.providerFile)
+        let control = stopper
+        let ((load, outcome, costs), counts) = try await mock.run(ended: { control.targetEnded() }) { handle in
+            let load = try makeLoad(TargetURL(handle.url), credentials)
+            control.attach(load.control)
+            let before = ProcessCost.sample(pid: handle.pid)
+            let outcome = try await load.run(isTerminal: isTerminal, progress: progress)
+            let after = ProcessCost.sample(pid: handle.pid)
+            return (load, outcome, MockCosts(before: before, after: after))
+        }
+        var account = MockAccount(costs: costs, counts: counts, comparison: nil, problem: nil)
+        if counts != nil {
+            do {
+                account.comparison = try LedgerFile.compare(
+                    mock.ledgerPath, run: inputs.run.rawValue, accepted: load.state.accepted)
+            } catch {
+                account.problem = error.description
+            }
+        } else {
+            account.problem = "the bundled mock ended before the run: its ledger is lost"
+        }
+        return document(started, target: "bundled mock", load: load, outcome: outcome, mock: account)
+    }
+
+    private struct MockCosts: Sendable {
+        let before: ProcessCost?
+        let after: ProcessCost?
+    }
+
+    private struct MockAccount {
+        let costs: MockCosts
+        let counts: BundledMock.Counts?
+        var comparison: LedgerFile.Comparison?
+        var problem: String?
+    }
+
+    // MARK: The target
+
+    private func makeLoad(_ url: TargetURL, _ credentials: String?) throws -> LoadRun {
+        var provider = identity.provider
+        var trusted = identity.trusted
+        var trustedOrigin = identity.trustedOrigin
+        if let credentials {
+            let loaded = try Credentials.load(directory: credentials)
+            if provider == nil { provider = loaded.identity }
+            if trusted == nil {
+                trusted = loaded.ca
+                trustedOrigin = credentials + "/ca.pem"
+            }
+        }
+        let scenario = inputs.scenario
+        var tls: TLSContext?
+        if url.isSecure {
+            var options = TLSOptions()
+            options.minimumVersion = TLSVersion(rawValue: scenario.tlsMinimum) ?? .v12
+            options.maximumVersion = TLSVersion(rawValue: scenario.tlsMaximum) ?? .v13
+            options.ciphers = scenario.ciphers
+            options.ciphersuites = scenario.ciphersuites
+            options.trustedCertificates = trusted
+            options.trustedOrigin = trustedOrigin
+            options.identity = identity.certificate
+            tls = try TLSContext(.client, options)
+        }
+        let target = Target(
+            address: try SocketAddress(host: url.host, port: url.port), host: url.host, authority: url.authority,
+            tls: tls)
+        return try LoadRun(
+            inputs: inputs, target: target, identity: scenario.authentication == "token" ? provider : nil)
+    }
+
+    // MARK: The result
+
+    private func document(
+        _ started: Date, target: String, load: LoadRun, outcome: LoadOutcome, mock: MockAccount?
+    ) -> ResultDocument {
+        let counts = outcome.measurements.counts
+        let answered = counts.accepted + counts.rejected
+        var notes: [String] = []
+        if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
+        if let problem = mock?.problem { notes.append(problem) }
+        if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {
+            notes.append(
+                "\(unanswered) pushes reached the mock and were accepted there, but their answers never arrived; "
+                    + "they count as failed")
+        }
+        var ledger: (lost: UInt64, duplicated: UInt64)?
+        if let comparison = mock?.comparison, let theirs = mock?.counts {
+            let own = theirs.ledgers.first { $0.run == inputs.run.description }
+            ledger = (comparison.lost, own?.duplicated ?? 0)
+        }
+        func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
+        var mockCPU: Double?
+        if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
+        let measuring = MeasurementCost.calibrate { MonotonicClock.now() }
+        let facts = MachineFacts()
+        let scenario = inputs.scenario
+        return ResultDocument(
+            run: .init(
+                id: inputs.run.description, name: scenario.name, startedAt: Self.timestamp(started),
+                durationSeconds: outcome.duration,
+                complete: outcome.untaken == 0 && !outcome.isInterrupted && outcome.planned > 0,
+                interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),
+            environment: .init(
+                host: facts.host, cpu: facts.cpuModel, cores: facts.cores, memoryBytes: facts.memoryBytes,
+                kernel: facts.kernel, system: facts.system, versions: Versions.all, commit: Versions.commit),
+            scenario: Self.settings(scenario),
+            pushes: .init(
+                planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
+                failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
+            throughput: .init(perSecond: outcome.duration > 0 ? Double(answered) / outcome.duration : 0),
+            latency: .init(
+                encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
+                queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
+                total: Self.latency(outcome, .total)),
+            statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
+            failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
+            connections: .init(
+                opened: outcome.opened, lost: outcome.lost, connectFailures: outcome.connectFailures,
+                goAways: outcome.goAways, reconnects: outcome.reconnects),
+            cost: .init(
+                clientCPU: perPush(outcome.cpu), mockCPU: mockCPU,
+                clientMemory: ProcessCost.sample()?.peakMemory ?? 0,
+                mockMemory: mock?.counts?.max_rss_bytes ?? mock?.costs.after?.peakMemory,
+                clientAllocations: outcome.allocations.map(perPush),
+                mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
+                clockReading: measuring.clockReading, histogramRecord: measuring.histogramRecord,
+                measuring: measuring.perPush),
+            series: outcome.series.map {
+                .init(
+                    t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
+                    inFlight: $0.inFlight, p50: $0.p50, p99: $0.p99)
+            },
+            notes: notes)
+    }
+
+    private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {
+        let summary = outcome.measurements[stage].summary
+        return .init(
+            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
+            p99: summary.p99, p999: summary.p999, max: summary.max)
+    }
+
+    private static func named(_ counts: [UInt64], _ name: (Int) -> String) -> [String: UInt64] {
+        var result: [String: UInt64] = [:]
+        for (index, count) in counts.enumerated() where count > 0 { result[name(index)] = count }
+        return result
+    }
+
+    private static func settings(_ scenario: Scenario) -> [String: Setting] {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        guard let data = try? encoder.encode(scenario),
+            let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
+        else { return [:] }
+        return settings
+    }
+
+    static func timestamp(_ date: Date) -> String { date.formatted(.iso8601) }
+}
+
+/// Hands stop requests on to a run that may not have begun yet.
+private final class Stopper: Sendable {
+    private struct State {
+        var control: RunControl?
+        var stops = 0
+        var isTargetGone = false
+    }
+
+    private let state = Mutex(State())
+
+    func attach(_ control: RunControl) {
+        state.withLock {
+            $0.control = control
+            if $0.stops > 0 { control.ask(.abort) }
+            if $0.isTargetGone { control.targetEnded() }
+        }
+    }
+
+    func stop() {
+        let (control, stops) = state.withLock { state in
+            state.stops += 1
+            return (state.control, state.stops)
+        }
+        guard let control else { return }
+        if stops > 1 {
+            control.ask(.abort)
+            return
+        }
+        control.ask(.drain)
+        Task {
+            try? await Task.sleep(nanoseconds: 5_000_000_000)
+            control.ask(.abort)
+        }
+    }
+
+    func targetEnded() {
+        state.withLock {
+            $0.isTargetGone = true
+            $0.control?.targetEnded()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Networking
+
+/// `https://host[:port]` or `http://host[:port]` (plaintext HTTP/2 with prior knowledge).
+public struct TargetURL: Sendable, Equatable {
+    public let isSecure: Bool
+    public let host: String
+    public let port: UInt16
+
+    public init(_ text: String) throws(HarnessError) {
+        let wrong = HarnessError("target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
+        var rest: Substring
+        if text.hasPrefix("https://") {
+            isSecure = true
+            rest = text.dropFirst(8)
+        } else if text.hasPrefix("http://") {
+            isSecure = false
+            rest = text.dropFirst(7)
+        } else {
+            throw wrong
+        }
+        if rest.hasSuffix("/") { rest.removeLast() }
+        guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { throw wrong }
+        if rest.hasPrefix("[") {
+            guard let end = rest.firstIndex(of: "]") else { throw wrong }
+            host = String(rest[rest.index(after: rest.startIndex)..<end])
+            rest = rest[rest.index(after: end)...]
+        } else {
+            let end = rest.firstIndex(of: ":") ?? rest.endIndex
+            host = String(rest[..<end])
+            rest = rest[end...]
+        }
+        guard !host.isEmpty else { throw wrong }
+        if rest.isEmpty {
+            port = isSecure ? 443 : 80
+        } else {
+            guard rest.hasPrefix(":"), let number = UInt16(rest.dropFirst()), number > 0 else { throw wrong }
+            port = number
+        }
+    }
+
+    /// `:authority`: the port only when it is not the scheme's own.
+    public var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+}

@@ -1,0 +1,98 @@
+import Results
+import Scenarios
+
+/// A result for a person at a terminal.
+public enum SummaryReport {
+    /// - Parameters:
+    ///   - path: where the result was written, nil when it was not.
+    ///   - problems: what is wrong with the run, one sentence each.
+    public static func text(_ result: ResultDocument, path: String?, problems: [String]) -> String {
+        var lines: [String] = [""]
+        let pushes = result.pushes
+        lines.append(
+            "\(Units.grouped(pushes.planned)) pushes planned, \(Units.grouped(pushes.accepted)) accepted, "
+                + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed "
+                + "in \(Units.fixed(result.run.durationSeconds, places: 2)) s")
+        lines.append("\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s answered")
+        lines.append(ledgerLine(pushes))
+        lines.append("")
+        lines += latencyTable(result.latency)
+        lines.append("")
+        lines += counts("statuses", result.statuses)
+        lines += counts("reasons", result.reasons)
+        lines += counts("failures", result.failures)
+        lines.append(connectionsLine(result.connections, result.run))
+        lines += costLines(result.cost)
+        for note in result.notes { lines.append("note: \(note)") }
+        if let path { lines.append("result: \(path)") }
+        lines.append("")
+        if problems.isEmpty {
+            lines.append("OK: every push is accounted for")
+        } else {
+            for problem in problems { lines.append("FAILED: \(problem)") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func ledgerLine(_ pushes: ResultDocument.Pushes) -> String {
+        guard let lost = pushes.lost, let duplicated = pushes.duplicated else {
+            return "ledger: none (the target is not the bundled mock)"
+        }
+        return "ledger: \(Units.grouped(lost)) lost, \(Units.grouped(duplicated)) doubled"
+    }
+
+    private static func latencyTable(_ latency: ResultDocument.Latencies) -> [String] {
+        var table = TextTable()
+        table.add(["latency", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
+        let rows: [(String, ResultDocument.Latency)] = [
+            ("encode", latency.encode), ("sign", latency.sign), ("queue (due to written)", latency.queue),
+            ("round trip (written to answered)", latency.roundTrip), ("total (due to answered)", latency.total),
+        ]
+        for (name, row) in rows {
+            guard row.count > 0 else {
+                table.add([name] + [String](repeating: "-", count: 7))
+                continue
+            }
+            let values = [
+                Double(row.min), row.mean, Double(row.p50), Double(row.p90), Double(row.p99), Double(row.p999),
+                Double(row.max),
+            ]
+            table.add([name] + values.map { Units.duration(nanoseconds: $0) })
+        }
+        return table.lines
+    }
+
+    private static func counts(_ title: String, _ counts: [String: UInt64]) -> [String] {
+        guard !counts.isEmpty else { return [] }
+        let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\($0.key) \(Units.grouped($0.value))" }
+        return ["\(title): \(list.joined(separator: ", "))"]
+    }
+
+    private static func connectionsLine(
+        _ connections: ResultDocument.Connections, _ run: ResultDocument.Run
+    ) -> String {
+        var text = "connections: \(connections.opened) opened"
+        if connections.lost > 0 { text += ", \(connections.lost) lost" }
+        if connections.connectFailures > 0 { text += ", \(connections.connectFailures) attempts failed" }
+        if connections.goAways > 0 { text += ", \(connections.goAways) told to go away" }
+        if connections.reconnects > 0 { text += ", \(connections.reconnects) reconnects" }
+        return text + " (\(run.tls ?? "plaintext"))"
+    }
+
+    private static func costLines(_ cost: ResultDocument.Cost) -> [String] {
+        var client = "client: \(Units.duration(nanoseconds: cost.clientCPU)) CPU a push"
+        client += ", peak memory \(Units.bytes(cost.clientMemory))"
+        if let allocations = cost.clientAllocations {
+            client += ", \(Units.fixed(allocations, places: 2)) allocations a push"
+        }
+        var lines = [client]
+        if let cpu = cost.mockCPU, let memory = cost.mockMemory {
+            lines.append(
+                "mock: \(Units.duration(nanoseconds: cpu)) CPU a push, peak memory \(Units.bytes(memory))")
+        }
+        lines.append(
+            "measuring: \(Units.duration(nanoseconds: cost.measuring)) a push, in the client's CPU above")
+        return lines
+    }
+}

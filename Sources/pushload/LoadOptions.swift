@@ -1,0 +1,84 @@
+import ArgumentParser
+import Scenarios
+
+/// How much is sent, how fast, and to whom.
+struct LoadOptions: ParsableArguments {
+    @Option(name: [.customShort("n"), .long], help: "Pushes to send, such as 5000, 10k or 1M.")
+    var pushes: Count?
+
+    @Option(name: [.customShort("D"), .long], help: "Send for so long, such as 500ms, 10s, 5m or 1h.")
+    var duration: Span?
+
+    @Option(name: [.short, .long], help: "Connections, over all threads.")
+    var connections = 1
+
+    @Option(name: [.customShort("m"), .long], help: "Most streams open at once on a connection.")
+    var streams = 1000
+
+    @Option(name: [.short, .long], help: "Worker threads.")
+    var threads = 1
+
+    @Option(help: "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.")
+    var rate: Rate?
+
+    @Option(help: "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.")
+    var profile = "alert"
+
+    @Option(help: ArgumentHelp("Payload template instead of a profile: JSON with {{holes}}.", valueName: "file"))
+    var template: String?
+
+    @Option(help: "apns-push-type of the template.")
+    var pushType = "alert"
+
+    @Option(help: "Devices of the synthetic population, such as 1M.")
+    var devices = Count(1_000_000)
+
+    @Option(help: ArgumentHelp("Device tokens, one a line, or CSV with token and tags.", valueName: "file"))
+    var deviceFile: String?
+
+    @Option(help: "apns-topic: the app's bundle id; suffixes are added by push type.")
+    var topic: String?
+
+    @Option(help: "apns-priority: 10, 5 or 1. Default: the push type's own.")
+    var priority: Int?
+
+    @Option(help: "apns-expiration: UNIX seconds, or 0 to try once.")
+    var expiration: Int64?
+
+    @Option(help: "apns-collapse-id, at most 64 bytes.")
+    var collapseID: String?
+
+    @Flag(name: .customLong("apns-id"), help: "Send an apns-id of our own with every push.")
+    var apnsID = false
+
+    @Option(help: "Seed of everything random.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Name of the run, part of the result's folder.")
+    var name = "run"
+
+    @Option(help: ArgumentHelp("Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."))
+    var expectReasons: String?
+
+    func apply(to scenario: inout Scenario) {
+        scenario.pushes = pushes?.value
+        scenario.duration = duration?.nanoseconds
+        scenario.connections = connections
+        scenario.streams = streams
+        scenario.threads = threads
+        scenario.rate = rate?.value
+        scenario.profile = template == nil ? profile : "template"
+        scenario.template = template
+        scenario.pushType = pushType
+        scenario.devices = devices.value
+        scenario.deviceFile = deviceFile
+        scenario.topic = topic ?? ""
+        scenario.priority = priority
+        scenario.expiration = expiration
+        scenario.collapseID = collapseID
+        scenario.apnsID = apnsID
+        scenario.seed = seed
+        scenario.name = name
+        scenario.expectedReasons = expectReasons.map { $0.split(separator: ",").map(String.init) } ?? []
+    }
+}

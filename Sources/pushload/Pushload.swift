@@ -1,0 +1,30 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+@main
+struct Pushload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pushload",
+        abstract: "A load-testing and benchmark harness for push fan-out.",
+        version: Versions.pushload,
+        subcommands: [RunCommand.self, TokenCommand.self, DeviceTokenCommand.self])
+
+    static func main() async {
+        // A peer that closes its connection is an outcome to count, not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as HarnessError {
+            Console.error(error.description)
+            Glibc.exit(error.isUsage ? 64 : 1)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}

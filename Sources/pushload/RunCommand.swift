@@ -1,0 +1,119 @@
+import Analysis
+import ArgumentParser
+import Dispatch
+import Foundation
+import Glibc
+import Harness
+import Reports
+import Results
+import Scenarios
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Send pushes and measure them.",
+        discussion: """
+            Exit status: 0 when every push was accepted (or rejected for an expected reason), 1 when pushes failed, were \
+            rejected or got lost, 64 when the request itself is wrong.
+            """)
+
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
+
+    @Option(help: ArgumentHelp("Folder for results.", valueName: "folder"))
+    var output = "results/runs"
+
+    @Flag(help: "Print the result document on standard output, and nothing else there.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print neither progress nor summary.")
+    var quiet = false
+
+    func run() async throws {
+        var scenario = Scenario()
+        load.apply(to: &scenario)
+        transport.apply(to: &scenario)
+        let sender = try identity.apply(to: &scenario)
+        let run = try Run(scenario, identity: sender)
+        // Before anything is sent: a result that cannot be written is found out now.
+        let folder = try makeFolder(scenario.name)
+        let signals = watchSignals(run)
+        defer { for source in signals { source.cancel() } }
+        let isLive = Console.isTerminal && !quiet
+        let isQuiet = quiet
+        let result: ResultDocument
+        do {
+            result = try await run.execute(isTerminal: isLive) { progress in
+                if !isQuiet { Self.show(progress, isLive: isLive) }
+            }
+        } catch let error as HarnessError {
+            rmdir(folder)
+            throw error
+        } catch {
+            rmdir(folder)
+            throw HarnessError("\(error)", isUsage: false)
+        }
+        if isLive { Console.diagnostic("\r\u{1B}[K") }
+        try finish(result, folder)
+    }
+
+    private func makeFolder(_ name: String) throws(HarnessError) -> String {
+        let isPlain = !name.isEmpty && name.utf8.count <= 100
+            && name.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 65 && $0 <= 90) || ($0 >= 97 && $0 <= 122) || $0 == 45 || $0 == 46 || $0 == 95 }
+        guard isPlain, !name.hasPrefix(".") else {
+            throw HarnessError("name \"\(name)\": expected letters, digits, '-', '_' and '.'")
+        }
+        var time = time(nil)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
+        let stamp = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        do throws(ResultError) {
+            return try ResultFile.makeRunFolder(parent: output, time: stamp, name: name)
+        } catch {
+            throw HarnessError(error.description)
+        }
+    }
+
+    private func watchSignals(_ run: Run) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { run.stop() }
+            source.resume()
+            return source
+        }
+    }
+
+    private static func show(_ progress: RunProgress, isLive: Bool) {
+        let left = progress.planned.flatMap { planned -> Double? in
+            progress.perSecond > 0 ? Double(planned - min(planned, progress.counts.ended)) / progress.perSecond : nil
+        }
+        let line = Progress(
+            done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
+            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99, rejected: progress.counts.rejected,
+            failed: progress.counts.failed, secondsLeft: left
+        ).line(width: isLive ? Console.width - 1 : 200)
+        Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
+    }
+
+    private func finish(_ result: ResultDocument, _ folder: String) throws {
+        let path = folder + "/result.json"
+        do throws(ResultError) {
+            try ResultFile.write(result, to: path)
+            if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
+        } catch {
+            throw HarnessError(error.description, isUsage: false)
+        }
+        let verdict = RunVerdict(result)
+        if !quiet {
+            let text = SummaryReport.text(result, path: path, problems: verdict.problems)
+            if json { Console.diagnostic(text) } else { Console.output(text) }
+        } else if !verdict.isGood {
+            Console.error(verdict.problems.joined(separator: "\n"))
+        }
+        if !verdict.isGood { throw ExitCode(verdict.exitCode) }
+    }
+}
