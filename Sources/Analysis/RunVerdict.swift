@@ -17,6 +17,7 @@ public struct RunVerdict: Sendable, Equatable {
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
                     + "\(pushes.rejected) + failed \(pushes.failed)")
         }
+        if pushes.planned == 0 { problems.append("no push could be sent") }
         if pushes.failed > 0 {
             let causes = result.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.key) \($0.value)" }

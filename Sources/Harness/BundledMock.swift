@@ -19,8 +19,13 @@ struct BundledMock: Sendable {
         let rejected: UInt64
         let untracked: UInt64
         let ledgers: [Ledger]
-        let max_rss_bytes: UInt64
+        let peakMemory: UInt64
         let allocations: UInt64?
+
+        enum CodingKeys: String, CodingKey {
+            case accepted, rejected, untracked, ledgers, allocations
+            case peakMemory = "max_rss_bytes"
+        }
     }
 
     /// A running mock.
@@ -67,11 +72,13 @@ struct BundledMock: Sendable {
 
     /// Beside our own executable.
     private static func locate() throws(HarnessError) -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("mock-apns").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw HarnessError(
-                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", isUsage: false)
+                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", isUsage: false
+            )
         }
         return path
     }

@@ -202,7 +202,7 @@ public struct Run: Sendable {
             cost: .init(
                 clientCPU: perPush(outcome.cpu), mockCPU: mockCPU,
                 clientMemory: ProcessCost.sample()?.peakMemory ?? 0,
-                mockMemory: mock?.counts?.max_rss_bytes ?? mock?.costs.after?.peakMemory,
+                mockMemory: mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory,
                 clientAllocations: outcome.allocations.map(perPush),
                 mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
                 clockReading: measuring.clockReading, histogramRecord: measuring.histogramRecord,

@@ -7,7 +7,8 @@ public struct TargetURL: Sendable, Equatable {
     public let port: UInt16
 
     public init(_ text: String) throws(HarnessError) {
-        let wrong = HarnessError("target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
+        let wrong = HarnessError(
+            "target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
         var rest: Substring
         if text.hasPrefix("https://") {
             isSecure = true

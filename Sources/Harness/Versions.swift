@@ -1,5 +1,5 @@
-import COpenSSL
 import CNghttp2
+import COpenSSL
 import Foundation
 
 /// What a result was made with.
@@ -17,11 +17,11 @@ public enum Versions {
 
     private static var swift: String {
         #if compiler(>=6.4)
-        "6.4 or later"
+            "6.4 or later"
         #elseif compiler(>=6.3)
-        "6.3"
+            "6.3"
         #else
-        "6.2"
+            "6.2"
         #endif
     }
 

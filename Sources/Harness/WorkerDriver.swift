@@ -60,7 +60,8 @@ final class WorkerDriver: PushDriver {
         self.signer = signer
         schedule = inputs.scenario.schedule
         duration = inputs.scenario.duration
-        limit = inputs.scenario.plannedPushes.map { share.count(of: $0) }
+        limit =
+            inputs.scenario.plannedPushes.map { share.count(of: $0) }
             ?? inputs.scenario.pushes.map { share.count(of: $0) } ?? .max
         writer = PayloadWriter(
             mix: inputs.mix, population: inputs.population, run: inputs.run, seed: inputs.scenario.seed)

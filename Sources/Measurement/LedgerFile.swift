@@ -26,7 +26,9 @@ public enum LedgerFile {
         for (run, ledger) in book.runs {
             let words = ledger.usedWords
             for number in [run, UInt64(words) * 64] {
-                withUnsafeBytes(of: number.littleEndian) { isComplete = isComplete && fwrite($0.baseAddress, 8, 1, file) == 1 }
+                withUnsafeBytes(of: number.littleEndian) {
+                    isComplete = isComplete && fwrite($0.baseAddress, 8, 1, file) == 1
+                }
             }
             for word in 0..<words {
                 withUnsafeBytes(of: ledger.word(word).littleEndian) {

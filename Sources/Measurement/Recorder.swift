@@ -1,19 +1,17 @@
-
 /// One worker's measurements. Only the worker's thread records; another thread reads snapshots.
 ///
 /// Cost a push: five histogram records of about 3 ns and a few counters; no allocation, no lock. A snapshot is taken when
 /// it was asked for, at the worker's next tick.
 public final class Recorder {
-    public private(set) var counts = PushCounts()
-    public private(set) var encode = LatencyHistogram()
-    public private(set) var sign = LatencyHistogram()
-    public private(set) var queue = LatencyHistogram()
-    public private(set) var roundTrip = LatencyHistogram()
-    public private(set) var total = LatencyHistogram()
+    /// One a stage, by `Stage.rawValue`. Behind a pointer, so that recording needs no exclusivity check.
+    private let histograms: UnsafeMutablePointer<LatencyHistogram>
+    private let tally: UnsafeMutablePointer<PushCounts>
     /// By failure cause; the caller's numbering.
-    public private(set) var failures: [UInt64]
+    private let failureCounts: UnsafeMutablePointer<UInt64>
+    private let causes: Int
     /// By HTTP status.
-    public private(set) var statuses = [UInt64](repeating: 0, count: 1000)
+    private let statusCounts: UnsafeMutablePointer<UInt64>
+    private static let statusLimit = 1000
     /// By reason text, at most `reasonLimit` different ones; the rest count as `otherReason`.
     public private(set) var reasons: [String: UInt64] = [:]
 
@@ -23,35 +21,58 @@ public final class Recorder {
     public static let noReason = "(none)"
 
     /// - Parameter causes: how many failure causes there are.
-    public init(causes: Int) { failures = [UInt64](repeating: 0, count: causes) }
-
-    @inline(__always)
-    public func take() { counts.taken &+= 1 }
-
-    @inline(__always)
-    public func composed(sign signTime: UInt64, encode encodeTime: UInt64) {
-        sign.record(signTime)
-        encode.record(encodeTime)
+    public init(causes: Int) {
+        self.causes = causes
+        histograms = .allocate(capacity: Stage.allCases.count)
+        for index in 0..<Stage.allCases.count { (histograms + index).initialize(to: LatencyHistogram()) }
+        tally = .allocate(capacity: 1)
+        tally.initialize(to: PushCounts())
+        failureCounts = .allocate(capacity: max(causes, 1))
+        failureCounts.initialize(repeating: 0, count: max(causes, 1))
+        statusCounts = .allocate(capacity: Self.statusLimit)
+        statusCounts.initialize(repeating: 0, count: Self.statusLimit)
     }
 
+    deinit {
+        histograms.deinitialize(count: Stage.allCases.count)
+        histograms.deallocate()
+        tally.deallocate()
+        failureCounts.deallocate()
+        statusCounts.deallocate()
+    }
+
+    public var counts: PushCounts { tally.pointee }
+    public var failures: [UInt64] { Array(UnsafeBufferPointer(start: failureCounts, count: causes)) }
+    public var statuses: [UInt64] { Array(UnsafeBufferPointer(start: statusCounts, count: Self.statusLimit)) }
+    public subscript(stage: Stage) -> LatencyHistogram { histograms[stage.rawValue] }
+
     @inline(__always)
+    private func record(_ stage: Stage, _ nanoseconds: UInt64) { histograms[stage.rawValue].record(nanoseconds) }
+
+    public func take() { tally.pointee.taken &+= 1 }
+
+    public func composed(sign signTime: UInt64, encode encodeTime: UInt64) {
+        record(.sign, signTime)
+        record(.encode, encodeTime)
+    }
+
     public func written(queue time: UInt64) {
-        counts.sent &+= 1
-        queue.record(time)
+        tally.pointee.sent &+= 1
+        record(.queue, time)
     }
 
     public func accepted(roundTrip trip: UInt64, total time: UInt64) {
-        counts.accepted &+= 1
-        statuses[200] &+= 1
-        roundTrip.record(trip)
-        total.record(time)
+        tally.pointee.accepted &+= 1
+        statusCounts[200] &+= 1
+        record(.roundTrip, trip)
+        record(.total, time)
     }
 
     public func rejected(status: Int, reason: UnsafeBufferPointer<UInt8>, roundTrip trip: UInt64, total time: UInt64) {
-        counts.rejected &+= 1
-        statuses[min(max(status, 0), 999)] &+= 1
-        roundTrip.record(trip)
-        total.record(time)
+        tally.pointee.rejected &+= 1
+        statusCounts[min(max(status, 0), Self.statusLimit - 1)] &+= 1
+        record(.roundTrip, trip)
+        record(.total, time)
         let name = reason.isEmpty ? Self.noReason : String(decoding: reason, as: UTF8.self)
         if reasons[name] != nil || reasons.count < Self.reasonLimit {
             reasons[name, default: 0] += 1
@@ -61,11 +82,11 @@ public final class Recorder {
     }
 
     public func failed(cause: Int) {
-        counts.failed &+= 1
-        failures[cause] &+= 1
+        tally.pointee.failed &+= 1
+        failureCounts[cause] &+= 1
     }
 
-    public func retried() { counts.retried &+= 1 }
+    public func retried() { tally.pointee.retried &+= 1 }
 }
 
 /// What several workers measured, added up.
@@ -80,13 +101,9 @@ public struct MergedMeasurements: Sendable {
 
     public mutating func add(_ recorder: Recorder) {
         counts.add(recorder.counts)
-        histograms[Stage.encode.rawValue].add(recorder.encode)
-        histograms[Stage.sign.rawValue].add(recorder.sign)
-        histograms[Stage.queue.rawValue].add(recorder.queue)
-        histograms[Stage.roundTrip.rawValue].add(recorder.roundTrip)
-        histograms[Stage.total.rawValue].add(recorder.total)
-        for index in failures.indices { failures[index] += recorder.failures[index] }
-        for index in statuses.indices { statuses[index] += recorder.statuses[index] }
+        for stage in Stage.allCases { histograms[stage.rawValue].add(recorder[stage]) }
+        for (index, count) in recorder.failures.enumerated() { failures[index] += count }
+        for (index, count) in recorder.statuses.enumerated() { statuses[index] += count }
         for (name, count) in recorder.reasons { reasons[name, default: 0] += count }
     }
 

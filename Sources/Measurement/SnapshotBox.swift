@@ -30,7 +30,7 @@ public final class SnapshotBox: Sendable {
         value.withLock {
             $0.counts = recorder.counts
             $0.inFlight = inFlight
-            $0.total = recorder.total
+            $0.total = recorder[.total]
         }
     }
 }

@@ -91,7 +91,9 @@ public enum ResultFile {
         guard descriptor >= 0 else { throw failure(path) }
         var offset = 0
         while offset < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + offset, bytes.count - offset) }
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + offset, bytes.count - offset)
+            }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let error = failure(path)

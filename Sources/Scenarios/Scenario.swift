@@ -89,25 +89,32 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(pushes ?? 0 <= 1 << 40, "pushes \(pushes ?? 0): at most \(1 << 40)")
         check(duration != 0, "duration 0: expected more than 0")
         check(duration ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
-        check(rate ?? 1 > 0 && rate ?? 1 <= 1e9, "rate \(rate ?? 0): expected more than 0 and at most 1000000000 pushes/s")
+        check(
+            rate ?? 1 > 0 && rate ?? 1 <= 1e9, "rate \(rate ?? 0): expected more than 0 and at most 1000000000 pushes/s"
+        )
         check((1...256).contains(threads), "threads \(threads): expected 1 to 256")
         check((1...100_000).contains(connections), "connections \(connections): expected 1 to 100000")
         check(connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
         check((1...1_000_000).contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
         check(devices >= 1, "devices 0: expected at least 1")
         check((1...65_536).contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")
-        check((0...2_147_483_647).contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
+        check(
+            (0...2_147_483_647).contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
         check(
             (65_535...2_147_483_647).contains(connectionWindow),
             "connection window \(connectionWindow): expected 65535 to 2147483647 bytes")
         check((0...1_048_576).contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes")
         check(
-            (0...1_048_576).contains(encoderTableSize), "encoder table \(encoderTableSize): expected 0 to 1048576 bytes")
+            (0...1_048_576).contains(encoderTableSize), "encoder table \(encoderTableSize): expected 0 to 1048576 bytes"
+        )
         check(
-            (16_384...16_777_215).contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes")
+            (16_384...16_777_215).contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes"
+        )
         check(["1.2", "1.3"].contains(tlsMinimum), "TLS version \(tlsMinimum): expected 1.2 or 1.3")
         check(["1.2", "1.3"].contains(tlsMaximum), "TLS version \(tlsMaximum): expected 1.2 or 1.3")
-        check(tlsMinimum <= tlsMaximum, "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
+        check(
+            tlsMinimum <= tlsMaximum,
+            "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")

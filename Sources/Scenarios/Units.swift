@@ -10,7 +10,8 @@ public enum Units {
     /// A count: `10000`, `10_000`, `10k`, `2.5M`, `1G` (powers of 1,000). The result is a whole number.
     public static func count(_ text: String) throws(ParseError) -> UInt64 {
         let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "g": 1e9, "G": 1e9]
-        let wrong = ParseError(description: "\"\(text)\" is not a count; expected a whole number such as 5000, 10k or 1.5M")
+        let wrong = ParseError(
+            description: "\"\(text)\" is not a count; expected a whole number such as 5000, 10k or 1.5M")
         var digits = text.filter { $0 != "_" }
         var factor = 1.0
         if let last = digits.last, let known = factors[last] {
@@ -35,14 +36,16 @@ public enum Units {
             digits.removeLast()
         }
         guard let value = plainNumber(digits) else {
-            throw ParseError(description: "\"\(text)\" is not a rate; expected pushes a second such as 500, 20k or 1.5M")
+            throw ParseError(
+                description: "\"\(text)\" is not a rate; expected pushes a second such as 500, 20k or 1.5M")
         }
         return value * factor
     }
 
     /// A duration in nanoseconds: `500ms`, `10s`, `1m30s`, `2h`; without a unit, seconds.
     public static func duration(_ text: String) throws(ParseError) -> UInt64 {
-        let wrong = ParseError(description: "\"\(text)\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h")
+        let wrong = ParseError(
+            description: "\"\(text)\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h")
         let units: [(String, Double)] = [
             ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
         ]
@@ -82,7 +85,8 @@ public enum Units {
             factor = value
             break
         }
-        guard let value = plainNumber(digits), value * factor < 1e15, (value * factor).rounded() == value * factor else {
+        guard let value = plainNumber(digits), value * factor < 1e15, (value * factor).rounded() == value * factor
+        else {
             throw wrong
         }
         return Int(value * factor)

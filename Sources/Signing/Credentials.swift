@@ -15,9 +15,15 @@ public struct Credentials: Sendable {
     public static let defaultTopic = "com.example.pushload"
 
     private struct Document: Codable {
-        let key_id: String
-        let team_id: String
+        let keyID: String
+        let teamID: String
         let topic: String
+
+        enum CodingKeys: String, CodingKey {
+            case topic
+            case keyID = "key_id"
+            case teamID = "team_id"
+        }
     }
 
     /// Fresh credentials that live in memory only.
@@ -44,7 +50,7 @@ public struct Credentials: Sendable {
         let document = try readDocument(directory + "/credentials.json")
         let identity: ProviderIdentity
         do throws(SigningError) {
-            identity = try ProviderIdentity(key: key, keyID: document.key_id, teamID: document.team_id)
+            identity = try ProviderIdentity(key: key, keyID: document.keyID, teamID: document.teamID)
         } catch {
             throw SigningError("\(directory)/credentials.json: \(error)")
         }
@@ -76,7 +82,8 @@ public struct Credentials: Sendable {
         }
         let lock = open(directory + "/.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard lock >= 0 else {
-            throw SigningError("cannot write to the credentials folder \(directory): \(String(cString: strerror(errno)))")
+            throw SigningError(
+                "cannot write to the credentials folder \(directory): \(String(cString: strerror(errno)))")
         }
         defer { close(lock) }
         flock(lock, LOCK_EX)

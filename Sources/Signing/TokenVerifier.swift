@@ -37,20 +37,36 @@ public final class TokenVerifier {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    private struct Header: Decodable {
+        let alg: String?
+        let kid: String?
+    }
+
+    private struct Claims: Decodable {
+        let iss: String?
+        /// nil when it is missing or no whole number.
+        let iat: Int64?
+
+        enum CodingKeys: String, CodingKey { case iss, iat }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            iss = try container.decodeIfPresent(String.self, forKey: .iss)
+            iat = try? container.decode(Int64.self, forKey: .iat)
+        }
+    }
+
     /// Judges a JWT in JWS compact form (RFC 7515 section 3.1), without the `bearer` before it.
     public func verify(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
         guard jwt.count <= Self.longestToken else { return .invalid(.malformed) }
         let parts = jwt.split(separator: 0x2E, maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3,
-            let header = object(parts[0]), let claims = object(parts[1]),
+        guard parts.count == 3, let header = object(Header.self, parts[0]), let claims = object(Claims.self, parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2]))
         else { return .invalid(.malformed) }
-        guard header["alg"] as? String == "ES256" else { return .invalid(.wrongAlgorithm) }
-        guard let keyID = header["kid"] as? String, let identity = identities[keyID] else {
-            return .invalid(.unknownKey)
-        }
-        guard claims["iss"] as? String == identity.teamID else { return .invalid(.wrongTeam) }
-        guard let issuedAt = wholeNumber(claims["iat"]) else { return .invalid(.noIssueTime) }
+        guard header.alg == "ES256" else { return .invalid(.wrongAlgorithm) }
+        guard let keyID = header.kid, let identity = identities[keyID] else { return .invalid(.unknownKey) }
+        guard claims.iss == identity.teamID else { return .invalid(.wrongTeam) }
+        guard let issuedAt = claims.iat else { return .invalid(.noIssueTime) }
         let signedCount = parts[0].count + 1 + parts[1].count
         guard
             isSigned(UnsafeRawBufferPointer(rebasing: jwt[..<signedCount]), signature: signature, key: identity.key)
@@ -58,16 +74,9 @@ public final class TokenVerifier {
         return .valid(issuedAt: issuedAt)
     }
 
-    private func object(_ part: Slice<UnsafeRawBufferPointer>) -> [String: Any]? {
+    private func object<Object: Decodable>(_ type: Object.Type, _ part: Slice<UnsafeRawBufferPointer>) -> Object? {
         guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)) else { return nil }
-        return (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
-    }
-
-    private func wholeNumber(_ value: Any?) -> Int64? {
-        guard let number = value as? NSNumber, !(value is Bool) else { return nil }
-        let double = number.doubleValue
-        guard double == double.rounded(), abs(double) < 9e15 else { return nil }
-        return number.int64Value
+        return try? JSONDecoder().decode(type, from: Data(bytes))
     }
 
     private func isSigned(_ message: UnsafeRawBufferPointer, signature: [UInt8], key: ProviderKey) -> Bool {

@@ -11,7 +11,8 @@ final class RequestMemory {
     private let sets: [RequestHeaders]
 
     /// - Parameter headerSets: for each kind of push, the APNs headers that never change, as name and value.
-    init(authority: String, isSecure: Bool, headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int) {
+    init(authority: String, isSecure: Bool, headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int)
+    {
         self.payloadCapacity = payloadCapacity
         path = .allocate(capacity: Self.pathPrefix.count + tokenCapacity)
         path.update(from: Self.pathPrefix, count: Self.pathPrefix.count)

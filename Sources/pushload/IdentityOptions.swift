@@ -21,7 +21,9 @@ struct IdentityOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Team id of --key, 10 characters.", valueName: "id"))
     var teamID: String?
 
-    @Option(help: ArgumentHelp("Client certificate (PEM): certificate authentication instead of tokens.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Client certificate (PEM): certificate authentication instead of tokens.", valueName: "file")
+    )
     var cert: String?
 
     @Option(help: ArgumentHelp("Key of --cert (PEM).", valueName: "file"))

@@ -59,8 +59,12 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func makeFolder(_ name: String) throws(HarnessError) -> String {
-        let isPlain = !name.isEmpty && name.utf8.count <= 100
-            && name.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 65 && $0 <= 90) || ($0 >= 97 && $0 <= 122) || $0 == 45 || $0 == 46 || $0 == 95 }
+        let isPlain =
+            !name.isEmpty && name.utf8.count <= 100
+            && name.utf8.allSatisfy {
+                ($0 >= 48 && $0 <= 57) || ($0 >= 65 && $0 <= 90) || ($0 >= 97 && $0 <= 122) || $0 == 45 || $0 == 46
+                    || $0 == 95
+            }
         guard isPlain, !name.hasPrefix(".") else {
             throw HarnessError("name \"\(name)\": expected letters, digits, '-', '_' and '.'")
         }

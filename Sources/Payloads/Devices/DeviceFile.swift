@@ -89,7 +89,8 @@ public final class DeviceFile: @unchecked Sendable {
         }
         guard length % 2 == 0, length <= 400 else {
             throw PayloadError(
-                "\(path):\(number): a device token of \(length) digits; expected an even number of at most 400 (64 today)")
+                "\(path):\(number): a device token of \(length) digits; expected an even number of at most 400 (64 today)"
+            )
         }
         longestToken = max(longestToken, length)
         guard position < end else { return }

@@ -50,42 +50,45 @@ public struct SyntheticDevices: Sendable, Equatable {
         }
     }
 
-    private static let teams = ["RedSox", "Cardinals", "Yankees", "Cubs", "Dodgers", "Giants", "Mets", "Braves"]
-    private static let cities = ["Boston", "St.Louis", "NewYork", "Chicago", "LosAngeles", "Berlin", "Tokyo", "Lagos"]
-    private static let languages = ["en", "es", "de", "ja", "fr", "pt"]
+    private static let teams: InlineArray<8, StaticString> = [
+        "RedSox", "Cardinals", "Yankees", "Cubs", "Dodgers", "Giants", "Mets", "Braves",
+    ]
+    private static let cities: InlineArray<8, StaticString> = [
+        "Boston", "St.Louis", "NewYork", "Chicago", "LosAngeles", "Berlin", "Tokyo", "Lagos",
+    ]
+    private static let languages: InlineArray<8, StaticString> = ["en", "es", "de", "ja", "fr", "pt", "it", "ko"]
 
-    /// The device's tags: its user, a team it follows, where it is, its language.
+    /// Tags a device has: its user, a team it follows, where it is, its language.
+    public static let tagCount = 4
+
+    /// The device's tags.
     public func tags(_ index: UInt64) -> [String] {
-        func pick(_ list: [String], _ number: UInt64) -> String {
-            list[Int(Mix.bounded(Mix.number(key, index, number), UInt64(list.count)))]
+        (0..<Self.tagCount).map { number in
+            String(unsafeUninitializedCapacity: DevicePopulation.longestTag) {
+                writeTag(index, number, into: $0.baseAddress!)
+            }
         }
-        return [
-            "username:user\(index)", "follows_\(pick(Self.teams, 11))", "location_\(pick(Self.cities, 12))",
-            "lang_\(pick(Self.languages, 13))",
-        ]
     }
 
     /// Writes tag `number` (0…3) of a device, nothing when there is no such tag; returns its length.
     func writeTag(_ index: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        func put(_ text: String, at offset: Int) -> Int {
-            var length = offset
-            for byte in text.utf8 {
-                output[length] = byte
-                length += 1
-            }
-            return length
-        }
-        func pick(_ list: [String], _ salt: UInt64) -> String {
-            list[Int(Mix.bounded(Mix.number(key, index, salt), UInt64(list.count)))]
-        }
         switch number {
         case 0:
-            let start = put("username:user", at: 0)
+            let start = Self.put("username:user", output, 0)
             return start + Digits.writeDecimal(index, into: output + start)
-        case 1: return put(pick(Self.teams, 11), at: put("follows_", at: 0))
-        case 2: return put(pick(Self.cities, 12), at: put("location_", at: 0))
-        case 3: return put(pick(Self.languages, 13), at: put("lang_", at: 0))
+        case 1: return Self.put(Self.teams[pick(index, 11)], output, Self.put("follows_", output, 0))
+        case 2: return Self.put(Self.cities[pick(index, 12)], output, Self.put("location_", output, 0))
+        case 3: return Self.put(Self.languages[pick(index, 13)], output, Self.put("lang_", output, 0))
         default: return 0
         }
+    }
+
+    @inline(__always)
+    private func pick(_ index: UInt64, _ salt: UInt64) -> Int { Int(Mix.number(key, index, salt) & 7) }
+
+    @inline(__always)
+    private static func put(_ text: StaticString, _ output: UnsafeMutablePointer<UInt8>, _ offset: Int) -> Int {
+        output.advanced(by: offset).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+        return offset &+ text.utf8CodeUnitCount
     }
 }

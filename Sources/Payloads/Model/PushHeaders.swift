@@ -35,7 +35,8 @@ public struct PushHeaders: Sendable, Equatable {
             throw PayloadError("expiration \(expiration): expected UNIX seconds, or 0 to try once")
         }
         if let collapseID, collapseID.isEmpty || collapseID.utf8.count > 64 {
-            throw PayloadError("collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
+            throw PayloadError(
+                "collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
         }
         self.pushType = pushType
         topic = bundleID.hasSuffix(pushType.topicSuffix) ? bundleID : bundleID + pushType.topicSuffix

@@ -17,7 +17,8 @@ public struct ProfileMix: Sendable {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: ":", omittingEmptySubsequences: false).map { String($0).trimmed }
             guard pieces.count <= 2, let name = pieces.first, !name.isEmpty else {
-                throw PayloadError("profile mix \"\(text)\": expected name:weight pairs, as in alert:80,silent:15,rich:5")
+                throw PayloadError(
+                    "profile mix \"\(text)\": expected name:weight pairs, as in alert:80,silent:15,rich:5")
             }
             var weight: UInt64 = 1
             if pieces.count == 2 {

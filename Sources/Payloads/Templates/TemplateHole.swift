@@ -85,10 +85,12 @@ enum TemplateHole: Equatable {
         }
         func range(_ example: String, upTo most: UInt64) throws(PayloadError) -> (UInt64, UInt64) {
             let parts = (arguments ?? "").split(separator: ",", omittingEmptySubsequences: false)
-            guard parts.count == 2, let low = UInt64(String(parts[0]).trimmed), let high = UInt64(String(parts[1]).trimmed)
+            guard parts.count == 2, let low = UInt64(String(parts[0]).trimmed),
+                let high = UInt64(String(parts[1]).trimmed)
             else { throw PayloadError("hole \"\(name)\" takes two whole numbers, as in \(example)") }
             guard low <= high, high <= most else {
-                throw PayloadError("hole \"\(name)(\(low),\(high))\": expected a first number up to the second, at most \(most)")
+                throw PayloadError(
+                    "hole \"\(name)(\(low),\(high))\": expected a first number up to the second, at most \(most)")
             }
             return (low, high)
         }

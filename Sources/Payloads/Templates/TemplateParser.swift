@@ -249,7 +249,8 @@ struct TemplateParser {
                 position += 1
                 return raw
             case 0x5C: try escape()
-            case 0..<0x20: throw error("a control character must be escaped in JSON; found byte 0x\(String(byte, radix: 16))")
+            case 0..<0x20:
+                throw error("a control character must be escaped in JSON; found byte 0x\(String(byte, radix: 16))")
             case 0x7B where position + 1 < text.count && text[position + 1] == 0x7B:
                 let place = position
                 guard holes else { throw error("keys take no holes") }

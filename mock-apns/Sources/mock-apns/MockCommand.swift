@@ -184,7 +184,8 @@ struct MockCommand: ParsableCommand {
         var created: [String] = []
         var loaded: Credentials?
         if let credentials {
-            (loaded, created) = try Credentials.loadOrCreate(directory: credentials, hosts: host == "127.0.0.1" ? [] : [host])
+            (loaded, created) = try Credentials.loadOrCreate(
+                directory: credentials, hosts: host == "127.0.0.1" ? [] : [host])
         }
         if let key {
             guard let keyID, let teamID else { throw Misuse(description: "--key needs --key-id and --team-id") }
@@ -213,7 +214,8 @@ struct MockCommand: ParsableCommand {
 
     private func makeTLS(_ loaded: Credentials?) throws -> TLSOptions {
         var options = TLSOptions()
-        guard let oldest = TLSVersion(rawValue: tlsMin), let newest = TLSVersion(rawValue: tlsMax), tlsMin <= tlsMax else {
+        guard let oldest = TLSVersion(rawValue: tlsMin), let newest = TLSVersion(rawValue: tlsMax), tlsMin <= tlsMax
+        else {
             throw Misuse(description: "--tls-min \(tlsMin) --tls-max \(tlsMax): expected 1.2 or 1.3, the oldest first")
         }
         options.minimumVersion = oldest

@@ -10,7 +10,21 @@ struct MockReport: Encodable {
         let run: String
         let delivered: UInt64
         let duplicated: UInt64
-        let out_of_range: UInt64
+        let outOfRange: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case run, delivered, duplicated
+            case outOfRange = "out_of_range"
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case event, requests, accepted, rejected, reasons, untracked, ledgers, allocations
+        case connectionsAccepted = "connections_accepted"
+        case connectionsOpen = "connections_open"
+        case handshakesFailed = "handshakes_failed"
+        case cpuNanoseconds = "cpu_ns"
+        case peakMemory = "max_rss_bytes"
     }
 
     let event = "counts"
@@ -18,13 +32,13 @@ struct MockReport: Encodable {
     let accepted: UInt64
     let rejected: UInt64
     let reasons: [String: UInt64]
-    let connections_accepted: UInt64
-    let connections_open: UInt64
-    let handshakes_failed: UInt64
+    let connectionsAccepted: UInt64
+    let connectionsOpen: UInt64
+    let handshakesFailed: UInt64
     let untracked: UInt64
     let ledgers: [Ledger]
-    let cpu_ns: UInt64
-    let max_rss_bytes: UInt64
+    let cpuNanoseconds: UInt64
+    let peakMemory: UInt64
     let allocations: UInt64?
 
     init(_ server: MockServer) {
@@ -33,18 +47,18 @@ struct MockReport: Encodable {
         accepted = counts.accepted
         rejected = counts.rejected
         reasons = counts.reasons
-        connections_accepted = counts.connectionsAccepted
-        connections_open = counts.connectionsOpen
-        handshakes_failed = counts.handshakesFailed
+        connectionsAccepted = counts.connectionsAccepted
+        connectionsOpen = counts.connectionsOpen
+        handshakesFailed = counts.handshakesFailed
         untracked = counts.untracked
         ledgers = server.book.runs.map {
             Ledger(
                 run: RunID($0.run).description, delivered: $0.ledger.delivered, duplicated: $0.ledger.duplicated,
-                out_of_range: $0.ledger.outOfRange)
+                outOfRange: $0.ledger.outOfRange)
         }
         let cost = ProcessCost.sample()
-        cpu_ns = cost?.cpu ?? 0
-        max_rss_bytes = cost?.peakMemory ?? 0
+        cpuNanoseconds = cost?.cpu ?? 0
+        peakMemory = cost?.peakMemory ?? 0
         allocations = AllocationCount.current()
     }
 
@@ -63,8 +77,8 @@ struct MockReport: Encodable {
             lines.append("  \(name) \(Units.grouped(count))")
         }
         lines.append(
-            "connections accepted \(connections_accepted), open \(connections_open), "
-                + "failed before HTTP/2 \(handshakes_failed)")
+            "connections accepted \(connectionsAccepted), open \(connectionsOpen), "
+                + "failed before HTTP/2 \(handshakesFailed)")
         for ledger in ledgers {
             lines.append(
                 "run \(ledger.run): \(Units.grouped(ledger.delivered)) different pushes, "
@@ -72,7 +86,7 @@ struct MockReport: Encodable {
         }
         if untracked > 0 { lines.append("accepted without a trace tag: \(Units.grouped(untracked))") }
         lines.append(
-            "CPU \(Units.duration(nanoseconds: Double(cpu_ns))), peak memory \(Units.bytes(max_rss_bytes))")
+            "CPU \(Units.duration(nanoseconds: Double(cpuNanoseconds))), peak memory \(Units.bytes(peakMemory))")
         return lines.joined(separator: "\n")
     }
 }

@@ -1,0 +1,43 @@
+# pushload: `make run` and `make test` work on a fresh Debian machine with Swift.
+SHELL := /bin/bash
+PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev pkg-config
+TEST_PACKAGES := openssl curl nghttp2-client
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+SWIFT_SOURCES := Package.swift Sources Tests mock-apns
+ARGS ?= -n 1M
+
+.PHONY: run test build format lint clean deps test-deps asan bench-peers
+
+run: build ## build for release and send a million pushes to the bundled mock
+	.build/release/pushload run $(ARGS)
+
+build: deps
+	swift build -c release
+
+test: test-deps ## every test
+	swift test
+
+deps:
+	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+
+test-deps: deps
+	@missing=""; for p in $(TEST_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+
+format:
+	swift format --in-place --recursive $(SWIFT_SOURCES)
+
+lint:
+	swift format lint --strict --recursive $(SWIFT_SOURCES)
+
+asan: test-deps ## the tests under AddressSanitizer
+	swift test --sanitize=address --scratch-path .build/asan
+
+bench-peers: build ## client CPU a push beside h2load's CPU a request
+	Benchmarks/peers/h2load.py
+
+clean:
+	rm -rf .build results/runs

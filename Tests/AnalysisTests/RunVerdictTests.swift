@@ -1,0 +1,66 @@
+import Results
+import Testing
+
+@testable import Analysis
+
+@Suite struct RunVerdictTests {
+    private func result(
+        planned: UInt64 = 10, accepted: UInt64 = 10, rejected: UInt64 = 0, failed: UInt64 = 0, lost: UInt64? = 0,
+        duplicated: UInt64? = 0, reasons: [String: UInt64] = [:], failures: [String: UInt64] = [:],
+        expected: [String] = [], interrupted: Bool = false
+    ) -> ResultDocument {
+        let latency = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+        return ResultDocument(
+            run: .init(
+                id: "", name: "", startedAt: "", durationSeconds: 0, complete: !interrupted, interrupted: interrupted,
+                engine: "", target: "", tls: nil),
+            environment: .init(
+                host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
+            scenario: ["expected_reasons": .list(expected)],
+            pushes: .init(
+                planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed, retried: 0,
+                lost: lost, duplicated: duplicated),
+            throughput: .init(perSecond: 0),
+            latency: .init(encode: latency, sign: latency, queue: latency, roundTrip: latency, total: latency),
+            statuses: [:], reasons: reasons, failures: failures,
+            connections: .init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
+            cost: .init(
+                clientCPU: 0, mockCPU: nil, clientMemory: 0, mockMemory: nil, clientAllocations: nil,
+                mockAllocations: nil, tokensSigned: 0, clockReading: 0, histogramRecord: 0, measuring: 0),
+            series: [], notes: [])
+    }
+
+    @Test("A run in which every push was accepted is good, with or without a ledger")
+    func good() {
+        #expect(RunVerdict(result()).exitCode == 0)
+        #expect(RunVerdict(result(lost: nil, duplicated: nil)).isGood)
+    }
+
+    @Test("Everything that can be wrong with a run is said, and makes the exit status 1")
+    func bad() {
+        let verdicts = [
+            RunVerdict(result(planned: 11)),
+            RunVerdict(result(accepted: 9, failed: 1, failures: ["push_timeout": 1])),
+            RunVerdict(result(lost: 1)), RunVerdict(result(duplicated: 2)),
+            RunVerdict(result(accepted: 8, rejected: 2, reasons: ["BadDeviceToken": 2])),
+            RunVerdict(result(interrupted: true)), RunVerdict(result(planned: 0, accepted: 0)),
+        ]
+        for (verdict, word) in zip(
+            verdicts,
+            ["balance", "push_timeout 1", "ledger", "more than once", "BadDeviceToken 2", "interrupted", "no push"])
+        {
+            #expect(
+                verdict.exitCode == 1 && verdict.problems.count == 1 && verdict.problems[0].contains(word), "\(word)")
+        }
+    }
+
+    @Test("Rejections for an expected reason are as wanted, others beside them are not")
+    func expected() {
+        let reasons: [String: UInt64] = ["BadDeviceToken": 2, "Unregistered": 1]
+        #expect(
+            RunVerdict(
+                result(accepted: 7, rejected: 3, reasons: reasons, expected: ["BadDeviceToken", "Unregistered"])
+            ).isGood)
+        #expect(!RunVerdict(result(accepted: 7, rejected: 3, reasons: reasons, expected: ["Unregistered"])).isGood)
+    }
+}

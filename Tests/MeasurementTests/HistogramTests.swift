@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Measurement
+
+@Suite struct HistogramTests {
+    @Test("Percentiles are within 0.1 % of the exact ones of sorted data")
+    func exact() {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func random() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 11
+        }
+        for _ in 0..<20 {
+            var histogram = LatencyHistogram()
+            let values = (0..<5000).map { _ in 1 + random() % (1 << (4 + random() % 36)) }
+            for value in values { histogram.record(value) }
+            let sorted = values.sorted()
+            let summary = histogram.summary
+            #expect(summary.count == 5000 && summary.max >= sorted.last!, "seed \(seed)")
+            for (percentile, measured) in [
+                (50.0, summary.p50), (90, summary.p90), (99, summary.p99), (99.9, summary.p999),
+            ] {
+                let exact = Double(sorted[Int((percentile * 50 - 1e-6).rounded(.up)) - 1])
+                #expect(abs(Double(measured) - exact) <= exact * 0.001 + 1, "seed \(seed): p\(percentile)")
+            }
+            let mean = Double(values.reduce(0, +)) / 5000
+            #expect(abs(summary.mean - mean) <= mean * 1e-9)
+        }
+    }
+
+    @Test("Merging the parts equals recording the whole, and nothing outside the range is lost")
+    func merge() {
+        var whole = LatencyHistogram()
+        var parts = [LatencyHistogram(), LatencyHistogram(), LatencyHistogram()]
+        for value in 0..<30_000 {
+            let nanoseconds = UInt64(value) * UInt64(value)
+            whole.record(nanoseconds)
+            parts[value % 3].record(nanoseconds)
+        }
+        whole.record(.max)
+        parts[0].record(.max)
+        var sum = LatencyHistogram()
+        for part in parts { sum.add(part) }
+        #expect(sum.summary == whole.summary)
+        #expect(whole.count == 30_001 && whole.clamped == 2 && sum.clamped == 2)
+    }
+
+    @Test("An interval's percentiles are of what was recorded within it")
+    func interval() {
+        var histogram = LatencyHistogram()
+        for _ in 0..<1000 { histogram.record(1_000_000) }
+        let before = histogram
+        #expect(histogram.percentilesSince(before) == (0, 0))
+        for _ in 0..<99 { histogram.record(5_000) }
+        histogram.record(9_000_000)
+        let (p50, p99) = histogram.percentilesSince(before)
+        #expect(abs(Int(p50) - 5_000) <= 5 && abs(Int(p99) - 5_000) <= 5)
+    }
+
+    @Test("A recorder counts each outcome once, and reasons without bound are kept bounded")
+    func recorder() {
+        let recorder = Recorder(causes: 3)
+        recorder.take()
+        recorder.accepted(roundTrip: 5, total: 6)
+        for number in 0..<200 {
+            Array("Reason\(number)".utf8).withUnsafeBufferPointer {
+                recorder.rejected(status: 400, reason: $0, roundTrip: 1, total: 1)
+            }
+        }
+        recorder.failed(cause: 2)
+        #expect(recorder.counts.accepted == 1 && recorder.counts.rejected == 200 && recorder.counts.failed == 1)
+        #expect(recorder.statuses[200] == 1 && recorder.statuses[400] == 200 && recorder.failures == [0, 0, 1])
+        #expect(recorder.reasons.count == Recorder.reasonLimit + 1 && recorder.reasons.values.reduce(0, +) == 200)
+        #expect(recorder[.roundTrip].count == 201)
+    }
+
+    @Test("A series holds the differences between snapshots")
+    func series() {
+        var builder = SeriesBuilder()
+        var counts = PushCounts()
+        counts.sent = 10
+        counts.accepted = 8
+        builder.add(time: 1, counts: counts, inFlight: 2, total: LatencyHistogram())
+        counts.sent = 15
+        counts.accepted = 12
+        counts.failed = 1
+        builder.add(time: 2, counts: counts, inFlight: 2, total: LatencyHistogram())
+        #expect(builder.points.map(\.sent) == [10, 5] && builder.points.map(\.accepted) == [8, 4])
+        #expect(builder.points[1].failed == 1)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import Measurement
+
+@Suite struct LedgerTests {
+    @Test("Threads mark each push exactly once, and every repetition is counted")
+    func threads() async throws {
+        let ledger = try #require(DeliveryLedger(capacity: 100_000))
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for sequence in stride(from: UInt64(worker), to: 100_000, by: 4) { ledger.mark(sequence) }
+                    for sequence in stride(from: UInt64(0), to: 1000, by: 10) { ledger.mark(sequence) }
+                }
+            }
+        }
+        #expect(ledger.delivered == 100_000 && ledger.duplicated == 400 && ledger.outOfRange == 0)
+        ledger.mark(100_000)
+        #expect(ledger.outOfRange == 1 && ledger.delivered == 100_000)
+    }
+
+    @Test("What did not arrive is named")
+    func missing() throws {
+        let ledger = try #require(DeliveryLedger(capacity: 1 << 32))
+        for sequence in UInt64(0)..<200 where sequence != 5 && sequence != 64 && sequence != 199 {
+            ledger.mark(sequence)
+        }
+        #expect(ledger.missing(of: 200, limit: 10) == [5, 64, 199])
+        #expect(ledger.missing(of: 200, limit: 2) == [5, 64])
+    }
+
+    @Test("A ledger file shows push by push what was lost and what was never answered")
+    func file() throws {
+        let book = LedgerBook(capacity: 10_000)
+        let theirs = try #require(book.ledger(run: 7))
+        _ = book.ledger(run: 8)?.mark(3)
+        let ours = try #require(DeliveryLedger(capacity: 10_000))
+        for sequence in UInt64(0)..<1000 {
+            if sequence % 100 != 0 { theirs.mark(sequence) }
+            if sequence % 250 != 1 { ours.mark(sequence) }
+        }
+        ours.mark(5000)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ledger-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try LedgerFile.write(book, to: path)
+        // Lost: 0, 100 … 900 and 5000. Unanswered: 1, 251, 501, 751.
+        #expect(try LedgerFile.compare(path, run: 7, accepted: ours) == .init(lost: 11, unanswered: 4))
+        #expect(try LedgerFile.compare(path, run: 9, accepted: ours).lost == ours.delivered)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        try bytes.prefix(60).write(to: URL(fileURLWithPath: path))
+        #expect { try LedgerFile.compare(path, run: 7, accepted: ours) } throws: {
+            "\($0)" == "\(path): the ledger file is truncated"
+        }
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
+        #expect { try LedgerFile.compare(path, run: 7, accepted: ours) } throws: {
+            "\($0)" == "\(path): not a ledger file"
+        }
+    }
+
+    @Test("A book holds a bounded number of runs")
+    func book() {
+        let book = LedgerBook(capacity: 64)
+        for run in 0..<UInt64(LedgerBook.runLimit) { #expect(book.ledger(run: run) != nil) }
+        #expect(book.ledger(run: 1000) == nil && book.ledger(run: 3) != nil)
+    }
+
+    @Test("A process's CPU time grows with its work, and a process that is not there has none")
+    func cost() throws {
+        let before = try #require(ProcessCost.sample())
+        var sum: UInt64 = 0
+        while try #require(ProcessCost.sample()).cpu < before.cpu + 20_000_000 { sum &+= 1 }
+        #expect(sum > 0 && before.peakMemory > 1_000_000)
+        #expect(ProcessCost.sample(pid: 1 << 30) == nil)
+    }
+
+    @Test("A counted number of allocations is counted")
+    func allocations() throws {
+        guard let before = AllocationCount.current() else { return }
+        var pointers: [UnsafeMutableRawPointer] = []
+        pointers.reserveCapacity(10_000)
+        for _ in 0..<10_000 { pointers.append(.allocate(byteCount: 48, alignment: 8)) }
+        let after = try #require(AllocationCount.current())
+        for pointer in pointers { pointer.deallocate() }
+        #expect(after - before >= 10_000)
+    }
+
+    @Test("Measuring has a cost, and it is made of what each push causes")
+    func measuring() {
+        var time: UInt64 = 0
+        let cost = MeasurementCost.calibrate {
+            time += 10
+            return time
+        }
+        #expect(cost.clockReading >= 10 && cost.clockReading < 11)
+        #expect(cost.perPush == cost.clockReading * 3 + cost.histogramRecord * 5)
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Payloads
+import Signing
+import Testing
+
+@testable import MockAPNs
+
+@Suite struct RequestChecksTests {
+    private let identity: ProviderIdentity
+    private let now: Int64 = 1_700_000_000
+    init() throws { identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890") }
+
+    private struct Given {
+        var headers: [KnownHeader: String]
+        var body = "{\"aps\":{\"alert\":\"hi\"},\"pushload-trace\":\"00000000000000ff-12\"}"
+        var twice: KnownHeader?
+    }
+
+    private func good() throws -> Given {
+        Given(headers: [
+            .method: "POST", .path: "/3/device/" + String(repeating: "ab", count: 32),
+            .authorization: try TokenSigner.bearer(identity, unixTime: now), .topic: "com.example.app",
+            .pushType: "alert",
+        ])
+    }
+
+    private func judge(
+        _ given: Given, topics: Set<String>? = nil, devices: SyntheticDevices? = nil,
+        client: RequestChecks.Client = .init()
+    ) -> String {
+        let state = RequestState()
+        func set(_ header: KnownHeader, _ value: String) {
+            Array(value.utf8).withUnsafeBufferPointer {
+                state.set(header, $0.baseAddress ?? UnsafePointer(bitPattern: 1)!, $0.count)
+            }
+        }
+        for (header, value) in given.headers { set(header, value) }
+        if let twice = given.twice { set(twice, given.headers[twice] ?? "") }
+        let body = Array(given.body.utf8)
+        return body.withUnsafeBufferPointer { bytes in
+            if !body.isEmpty { _ = state.append(bytes.baseAddress!, body.count) }
+            let checks = RequestChecks(topics: topics, devices: devices, tokens: TokenCache([identity]))
+            switch checks.judge(state, client: client, unixTime: now, tokenVerified: { _, _ in }) {
+            case .accepted(let trace): return trace.map { "200 \($0.run) \($0.sequence)" } ?? "200"
+            case .rejected(let reason): return "\(reason.status) \(reason.name)"
+            }
+        }
+    }
+
+    @Test("A good push is accepted and its trace tag read")
+    func accepted() throws {
+        #expect(judge(try good()) == "200 00000000000000ff 12")
+    }
+
+    @Test("Each rule that is broken has its status and reason")
+    func rules() throws {
+        func expect(_ answer: String, _ change: (inout Given) throws -> Void) throws {
+            var given = try good()
+            try change(&given)
+            #expect(judge(given) == answer)
+        }
+        try expect("405 MethodNotAllowed") { $0.headers[.method] = "GET" }
+        try expect("404 BadPath") { $0.headers[.path] = "/2/device/00" }
+        try expect("404 BadPath") { $0.headers[.path] = "/" }
+        try expect("400 MissingDeviceToken") { $0.headers[.path] = "/3/device/" }
+        try expect("400 BadDeviceToken") { $0.headers[.path] = "/3/device/xyz" }
+        try expect("400 BadDeviceToken") { $0.headers[.path] = "/3/device/" + String(repeating: "a", count: 65) }
+        try expect("400 DuplicateHeaders") { $0.twice = .topic }
+        try expect("403 MissingProviderToken") { $0.headers[.authorization] = nil }
+        try expect("403 InvalidProviderToken") { $0.headers[.authorization] = "bearer x" }
+        try expect("403 InvalidProviderToken") { $0.headers[.authorization] = "basic abc" }
+        try expect("403 InvalidProviderToken") { $0.headers[.authorization]!.removeLast(3) }
+        try expect("403 ExpiredProviderToken") {
+            $0.headers[.authorization] = try TokenSigner.bearer(identity, unixTime: now - 3601)
+        }
+        try expect("200 00000000000000ff 12") {
+            $0.headers[.authorization] = try TokenSigner.bearer(identity, unixTime: now - 3600)
+        }
+        try expect("400 BadMessageId") { $0.headers[.identifier] = "not-a-uuid" }
+        try expect("400 BadExpirationDate") { $0.headers[.expiration] = "soon" }
+        try expect("400 InvalidPushType") { $0.headers[.pushType] = "alarm" }
+        try expect("400 BadPriority") { $0.headers[.priority] = "7" }
+        try expect("400 BadPriority") {
+            $0.headers[.pushType] = "background"
+            $0.headers[.priority] = "10"
+        }
+        try expect("400 BadCollapseId") { $0.headers[.collapseID] = String(repeating: "x", count: 65) }
+        try expect("200 00000000000000ff 12") { $0.headers[.collapseID] = String(repeating: "x", count: 64) }
+        try expect("400 MissingTopic") { $0.headers[.topic] = nil }
+        try expect("400 BadTopic") { $0.headers[.topic] = "com example" }
+        try expect("400 BadTopic") { $0.headers[.pushType] = "voip" }
+        try expect("200 00000000000000ff 12") {
+            $0.headers[.pushType] = "voip"
+            $0.headers[.topic] = "com.example.app.voip"
+        }
+        try expect("400 PayloadEmpty") { $0.body = "" }
+        try expect("400 PayloadEmpty") { $0.body = "[]" }
+        try expect("400 PayloadEmpty") { $0.body = "{\"mdm\":\"x\"}" }
+        try expect("200") {
+            $0.body = "{\"mdm\":\"x\"}"
+            $0.headers[.pushType] = "mdm"
+        }
+        func sized(_ count: Int) -> String {
+            "{\"aps\":{},\"x\":\"" + String(repeating: "y", count: count - 17) + "\"}"
+        }
+        try expect("200") { $0.body = sized(4096) }
+        try expect("413 PayloadTooLarge") { $0.body = sized(4097) }
+        try expect("200") {
+            $0.body = sized(5120)
+            $0.headers[.pushType] = "voip"
+            $0.headers[.topic] = "com.example.app.voip"
+        }
+        try expect("413 PayloadTooLarge") {
+            $0.body = sized(5121)
+            $0.headers[.pushType] = "voip"
+            $0.headers[.topic] = "com.example.app.voip"
+        }
+    }
+
+    @Test("Topics, device population and certificates limit who may be reached")
+    func limits() throws {
+        var given = try good()
+        #expect(judge(given, topics: ["com.example.app"]).hasPrefix("200"))
+        #expect(judge(given, topics: ["com.other"]) == "400 TopicDisallowed")
+        let devices = SyntheticDevices(seed: 4, count: 10)
+        #expect(judge(given, devices: devices) == "400 BadDeviceToken")
+        given.headers[.path] = "/3/device/" + devices.token(9)
+        #expect(judge(given, devices: devices).hasPrefix("200"))
+        given.headers[.path] = "/3/device/" + devices.token(10)
+        #expect(judge(given, devices: devices) == "400 BadDeviceToken")
+        given = try good()
+        given.headers[.authorization] = nil
+        #expect(judge(given, client: .init(certificateTopic: "com.example.app")).hasPrefix("200"))
+        #expect(judge(given, client: .init(certificateTopic: "com.other")) == "400 TopicDisallowed")
+        given.headers[.topic] = nil
+        #expect(judge(given, client: .init(certificateTopic: "com.example.app")).hasPrefix("200"))
+    }
+
+    @Test("The walk over a payload agrees with Foundation on what is a JSON object, also for damaged ones")
+    func walk() {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let seeds = [
+            "{\"aps\":{\"alert\":\"h\\u00e9\\n\",\"badge\":-1.5e+3},\"l\":[1,true,null,{}]}", "{\"a\":\"\u{1F600}é\"}",
+            "{}",
+            "{\"pushload-trace\":\"0000000000000001-5\",\"aps\":{}}",
+        ]
+        var agreed = 0
+        for round in 0..<4000 {
+            var bytes = Array(seeds[random(seeds.count)].utf8)
+            for _ in 0..<random(3) where !bytes.isEmpty {
+                switch random(3) {
+                case 0: bytes[random(bytes.count)] = UInt8(truncatingIfNeeded: random(256))
+                case 1: bytes.remove(at: random(bytes.count))
+                default: bytes.insert(Array("{}[],:\"\\0e-.".utf8)[random(12)], at: random(bytes.count + 1))
+                }
+            }
+            let ours = bytes.withUnsafeBytes { JSONWalk.over($0) } != nil
+            // Foundation takes other encodings for JSON and, besides, lone surrogates differently: only clean UTF-8 counts.
+            guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else {
+                if String(validating: bytes, as: UTF8.self) == nil { #expect(!ours, "seed \(seed) round \(round)") }
+                continue
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains("\\u") || text.hasPrefix("\u{FEFF}") { continue }
+            let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
+            #expect(ours == theirs, "seed \(seed) round \(round): \(text)")
+            agreed += 1
+        }
+        #expect(agreed > 1000)
+        let deep = String(repeating: "{\"a\":", count: 70) + "1" + String(repeating: "}", count: 70)
+        #expect(Array(deep.utf8).withUnsafeBytes { JSONWalk.over($0) } == nil)
+    }
+
+    @Test("A request keeps a bounded part of what it is sent")
+    func bounded() {
+        let state = RequestState()
+        let chunk = [UInt8](repeating: 0x20, count: 4000)
+        chunk.withUnsafeBufferPointer { bytes in
+            for _ in 0..<10 { _ = state.append(bytes.baseAddress!, 4000) }
+            for _ in 0..<10 { state.set(.topic, bytes.baseAddress!, 4000) }
+        }
+        #expect(state.bodyCount == 40_000 && state.body.count == RequestState.bodyCapacity && state.isOverflowing)
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Signing
+import Testing
+
+@testable import Networking
+
+@Suite struct ByteStreamTests {
+    private struct Pair {
+        let client: ByteStream
+        let server: ByteStream
+    }
+
+    private func contexts(
+        trusted: [UInt8]? = nil, clientVersions: (TLSVersion, TLSVersion) = (.v12, .v13),
+        serverVersions: (TLSVersion, TLSVersion) = (.v12, .v13)
+    ) throws -> (client: TLSContext, server: TLSContext) {
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServer()
+        var server = TLSOptions()
+        server.identity = TLSIdentity(
+            certificate: issued.certificate, key: issued.key, certificateOrigin: "c", keyOrigin: "k")
+        (server.minimumVersion, server.maximumVersion) = serverVersions
+        var client = TLSOptions()
+        client.trustedCertificates = trusted ?? authority.certificatePEM()
+        (client.minimumVersion, client.maximumVersion) = clientVersions
+        return (try TLSContext(.client, client), try TLSContext(.server, server))
+    }
+
+    /// Connects two ends over loopback and shakes hands as far as it goes.
+    private func connect(
+        _ contexts: (client: TLSContext, server: TLSContext)?, name: String = "127.0.0.1"
+    ) throws -> (pair: Pair, client: ConnectResult, server: ConnectResult) {
+        let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
+        let client = try ByteStream(
+            connectingTo: listener.address, serverName: name, tls: contexts?.client, options: SocketOptions())
+        var accepted: Int32?
+        for _ in 0..<1000 where accepted == nil {
+            if case .descriptor(let descriptor) = listener.accept() { accepted = descriptor } else { usleep(1000) }
+        }
+        let server = try ByteStream(
+            accepted: try #require(accepted), tls: contexts?.server, options: SocketOptions())
+        var results = (ConnectResult.inProgress, ConnectResult.inProgress)
+        for _ in 0..<2000 {
+            if results.0 == .inProgress { results.0 = client.advance() }
+            if results.1 == .inProgress { results.1 = server.advance() }
+            if results.0 != .inProgress, results.1 != .inProgress { break }
+            if results.0 == .failed || results.1 == .failed { usleep(2000) }
+            usleep(200)
+        }
+        return (Pair(client: client, server: server), results.0, results.1)
+    }
+
+    /// Moves bytes from one end to the other, interleaving reads with writes.
+    private func transfer(_ bytes: [UInt8], _ from: ByteStream, _ to: ByteStream) -> [UInt8] {
+        var received: [UInt8] = []
+        var sent = 0
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        for _ in 0..<200_000 where received.count < bytes.count {
+            if sent < bytes.count {
+                let result = bytes.withUnsafeBufferPointer {
+                    from.write($0.baseAddress! + sent, count: min(16_384, bytes.count - sent))
+                }
+                if case .bytes(let count) = result { sent += count }
+            }
+            if case .bytes(let count) = to.read(into: &buffer, capacity: buffer.count) { received += buffer[..<count] }
+        }
+        return received
+    }
+
+    @Test("Bytes arrive whole and in order, plain and over TLS 1.2 and 1.3", arguments: [nil, TLSVersion.v12, .v13])
+    func integrity(_ version: TLSVersion?) throws {
+        let tls = try version.map { try contexts(clientVersions: ($0, $0)) }
+        let (pair, client, server) = try connect(tls)
+        #expect(client == .done && server == .done)
+        if let version { #expect(pair.client.tlsDescription?.hasPrefix("TLSv\(version.rawValue)") == true) }
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        #expect(transfer(bytes, pair.client, pair.server) == bytes)
+        #expect(transfer(Array(bytes.prefix(100_000)), pair.server, pair.client) == Array(bytes.prefix(100_000)))
+        pair.client.finish()
+        var byte: UInt8 = 0
+        var result = IOResult.wouldBlock
+        for _ in 0..<1000 where result == .wouldBlock {
+            result = pair.server.read(into: &byte, capacity: 1)
+            usleep(200)
+        }
+        #expect(result == .endOfStream)
+    }
+
+    @Test("A certificate of a foreign authority, or for another host, is not trusted")
+    func untrusted() throws {
+        let foreign = try CertificateAuthority().certificatePEM()
+        let first = try connect(try contexts(trusted: foreign))
+        #expect(first.client == .failed && first.pair.client.failure?.kind == .certificate)
+        let second = try connect(try contexts(), name: "example.com")
+        #expect(second.client == .failed && second.pair.client.failure?.kind == .certificate)
+        #expect(second.pair.client.failure?.description.contains("hostname mismatch") == true)
+    }
+
+    @Test("Versions without overlap fail the handshake and say so")
+    func versions() throws {
+        let result = try connect(try contexts(clientVersions: (.v13, .v13), serverVersions: (.v12, .v12)))
+        #expect(result.client == .failed && result.pair.client.failure?.kind == .tls)
+    }
+
+    @Test("A port where nobody listens refuses the connection")
+    func refused() throws {
+        let port = try Listener(host: "127.0.0.1", port: 0, shared: false).address
+        let client = try ByteStream(connectingTo: port, serverName: "127.0.0.1", tls: nil, options: SocketOptions())
+        var result = ConnectResult.inProgress
+        for _ in 0..<1000 where result == .inProgress {
+            result = client.advance()
+            usleep(200)
+        }
+        #expect(result == .failed && client.failure == NetworkError(.refused, "connection refused"))
+    }
+
+    @Test("Keys, certificates, ciphers and addresses that cannot be used each get one line")
+    func configuration() throws {
+        func error(_ change: (inout TLSOptions) -> Void) -> String {
+            var options = TLSOptions()
+            change(&options)
+            do {
+                _ = try TLSContext(.client, options)
+                return "accepted"
+            } catch {
+                return error.description
+            }
+        }
+        #expect(
+            error { $0.ciphers = "NOPE" }
+                == "no TLS 1.2 cipher in \"NOPE\"; names are OpenSSL's, see `openssl ciphers -v`")
+        #expect(
+            error { $0.ciphersuites = "NOPE" }
+                == "no TLS 1.3 cipher suite in \"NOPE\"; for example TLS_AES_128_GCM_SHA256")
+        #expect(
+            error {
+                $0.trustedCertificates = Array("x".utf8)
+                $0.trustedOrigin = "ca.pem"
+            } == "ca.pem: no PEM certificate found; expected -----BEGIN CERTIFICATE-----")
+        let issued = try CertificateAuthority().issueServer()
+        let other = try CertificateAuthority().issueServer()
+        #expect(
+            error {
+                $0.identity = TLSIdentity(
+                    certificate: issued.certificate, key: other.key, certificateOrigin: "a.pem", keyOrigin: "b.key")
+            } == "b.key: this key does not belong to the certificate a.pem")
+        #expect(
+            error {
+                $0.identity = TLSIdentity(certificate: [1], key: [2], certificateOrigin: "a.pem", keyOrigin: "b.key")
+            } == "a.pem: not a PEM certificate; expected -----BEGIN CERTIFICATE-----")
+        #expect(throws: NetworkError.self) { try SocketAddress(host: "no.such.host.invalid", port: 1) }
+    }
+
+    @Test("Another thread ends a wait")
+    func wakeUp() throws {
+        let reactor = try Reactor()
+        let wakeUp = reactor.wakeUp
+        Thread.detachNewThread { wakeUp.signal() }
+        #expect(reactor.wait(timeout: nil) == 0)
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import Payloads
+
+@Suite struct DeviceTests {
+    private func index(_ devices: SyntheticDevices, _ token: String) -> UInt64? {
+        Array(token.utf8).withUnsafeBytes { devices.index(ofToken: $0) }
+    }
+
+    @Test("A synthetic token leads back to its device, and to none for another seed or a smaller population")
+    func roundTrip() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed)
+        for _ in 0..<2000 {
+            let devices = SyntheticDevices(
+                seed: random.next(), count: UInt64.random(in: 1...100_000_000, using: &random))
+            let device = UInt64.random(in: 0..<devices.count, using: &random)
+            let token = devices.token(device)
+            #expect(token.count == 64 && token.allSatisfy(\.isHexDigit), "seed \(seed)")
+            #expect(index(devices, token) == device, "seed \(seed)")
+            #expect(index(devices, token.uppercased()) == device, "seed \(seed)")
+            #expect(index(SyntheticDevices(seed: devices.seed &+ 1, count: .max), token) == nil, "seed \(seed)")
+            #expect(index(SyntheticDevices(seed: devices.seed, count: device), token) == nil, "seed \(seed)")
+        }
+    }
+
+    @Test("A token with one digit changed is not registered")
+    func forgery() {
+        let devices = SyntheticDevices(seed: 9, count: .max)
+        let token = Array(devices.token(123).utf8)
+        for place in token.indices {
+            var changed = token
+            changed[place] = changed[place] == 0x30 ? 0x31 : 0x30
+            #expect(changed.withUnsafeBytes { devices.index(ofToken: $0) } == nil)
+        }
+        #expect(index(devices, String(repeating: "g", count: 64)) == nil)
+        #expect(index(devices, "abcd") == nil)
+    }
+
+    @Test("Synthetic tags keep Azure's rules")
+    func tags() {
+        let devices = SyntheticDevices(seed: 3, count: 1000)
+        for device in [UInt64(0), 1, 999] {
+            let tags = devices.tags(device)
+            #expect(tags.count == 4 && tags[0] == "username:user\(device)")
+            #expect(tags.allSatisfy { $0.utf8.count <= 120 && $0.utf8.allSatisfy(DeviceFile.isTagByte) })
+        }
+    }
+
+    private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("devices-\(UUID()).txt").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try body(path)
+    }
+
+    @Test("Tokens and tags come from a file, one a line or as CSV, with LF or CRLF, with or without a last newline")
+    func files() throws {
+        let first = String(repeating: "ab", count: 32)
+        let second = String(repeating: "0F", count: 32)
+        for text in [
+            "\(first)\n\(second)\n", "\(first)\n\(second)", "\(first)\r\n\(second)\r\n", "token\n\(first)\n\(second)\n",
+        ] {
+            try withFile(text) { path in
+                let population = DevicePopulation.file(try DeviceFile(path: path))
+                #expect(population.count == 2)
+                #expect(population.token(0) == first && population.token(1) == second)
+            }
+        }
+        try withFile("token,tags\n\(first),a:1;b_2\n\(second),\n") { path in
+            let population = DevicePopulation.file(try DeviceFile(path: path))
+            var buffer = [UInt8](repeating: 0, count: 120)
+            #expect(population.count == 2)
+            #expect(population.writeTag(0, 0, into: &buffer) == 3 && buffer[..<3].elementsEqual("a:1".utf8))
+            #expect(population.writeTag(0, 1, into: &buffer) == 3 && buffer[..<3].elementsEqual("b_2".utf8))
+            #expect(population.writeTag(0, 2, into: &buffer) == 0)
+            #expect(population.writeTag(1, 1, into: &buffer) == 0)
+        }
+    }
+
+    @Test("Every line of a long file is found")
+    func longFile() throws {
+        let devices = SyntheticDevices(seed: 5, count: .max)
+        let lines = (0..<1000).map { devices.token($0) + ($0 % 3 == 0 ? ",tag\($0)" : "") }
+        try withFile(lines.joined(separator: "\n")) { path in
+            let population = DevicePopulation.file(try DeviceFile(path: path))
+            #expect(population.count == 1000)
+            for device in 0..<1000 { #expect(population.token(UInt64(device)) == devices.token(UInt64(device))) }
+        }
+    }
+
+    @Test(
+        "A wrong device file gets one line with the place",
+        arguments: [
+            ("", ": the file is empty; expected device tokens, one a line"),
+            ("abcd\nxyz\n", ":2:1: character 'x' in a device token; expected hexadecimal digits"),
+            ("abc\n", ":1: a device token of 3 digits; expected an even number of at most 400 (64 today)"),
+            ("abcd\n\nabcd\n", ":2: no device token on this line; expected hexadecimal digits"),
+            ("abcd,a b\n", ":1:7: character 0x20 in a tag; expected letters, digits and _ @ # . : -"),
+            ("abcd,\(String(repeating: "a", count: 121))\n", ":1:6: a tag of 121 characters; at most 120"),
+            ("token\n", ": no device token in it; expected one a line"),
+        ])
+    func fileErrors(_ text: String, _ message: String) throws {
+        try withFile(text) { path in
+            #expect { try DeviceFile(path: path) } throws: { "\($0)" == path + message }
+        }
+    }
+
+    @Test("A missing device file is named")
+    func missing() {
+        #expect { try DeviceFile(path: "/nonexistent/tokens") } throws: {
+            "\($0)" == "cannot read the device file /nonexistent/tokens: No such file or directory"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Results
+import Testing
+
+@testable import Reports
+
+@Suite struct ReportTests {
+    @Test("The summary holds every figure with its unit")
+    func summary() {
+        let latency = ResultDocument.Latency(
+            count: 5, min: 1000, mean: 2500, p50: 2000, p90: 3000, p99: 4_000_000, p999: 5_000_000, max: 2_000_000_000)
+        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+        let result = ResultDocument(
+            run: .init(
+                id: "1", name: "n", startedAt: "", durationSeconds: 2, complete: true, interrupted: false,
+                engine: "nghttp2",
+                target: "bundled mock", tls: "TLSv1.3 X"),
+            environment: .init(
+                host: "", cpu: "", cores: 1, memoryBytes: 1, kernel: "", system: "", versions: [:], commit: nil),
+            scenario: [:],
+            pushes: .init(
+                planned: 1_000_000, sent: 1_000_000, accepted: 999_990, rejected: 7, failed: 3, retried: 0, lost: 1,
+                duplicated: 2),
+            throughput: .init(perSecond: 499_998.5),
+            latency: .init(encode: none, sign: none, queue: none, roundTrip: none, total: latency),
+            statuses: ["200": 999_990, "400": 7], reasons: ["BadTopic": 7], failures: ["push_timeout": 3],
+            connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
+            cost: .init(
+                clientCPU: 2345, mockCPU: 3456, clientMemory: 40_000_000, mockMemory: 50_000_000,
+                clientAllocations: 0.01, mockAllocations: nil, tokensSigned: 1, clockReading: 20, histogramRecord: 4,
+                measuring: 80),
+            series: [], notes: ["something"])
+        let text = SummaryReport.text(result, path: "r/result.json", problems: ["it broke"])
+        #expect(
+            text == """
+
+                1,000,000 pushes planned, 999,990 accepted, 7 rejected, 3 failed in 2.00 s
+                499,999 pushes/s answered
+                ledger: 1 lost, 2 doubled
+
+                  latency                               min     mean      p50      p90      p99    p99.9     max
+                  encode                                  -        -        -        -        -        -       -
+                  sign                                    -        -        -        -        -        -       -
+                  queue (due to written)                  -        -        -        -        -        -       -
+                  round trip (written to answered)        -        -        -        -        -        -       -
+                  total (due to answered)           1.00 us  2.50 us  2.00 us  3.00 us  4.00 ms  5.00 ms  2.00 s
+
+                statuses: 200 999,990, 400 7
+                reasons: BadTopic 7
+                failures: push_timeout 3
+                connections: 2 opened, 1 lost, 1 reconnects (TLSv1.3 X)
+                client: 2.35 us CPU a push, peak memory 40.0 MB, 0.01 allocations a push
+                mock: 3.46 us CPU a push, peak memory 50.0 MB
+                measuring: 80.0 ns a push, in the client's CPU above
+                note: something
+                result: r/result.json
+
+                FAILED: it broke
+
+                """)
+    }
+
+    @Test("A progress line says how far the run is and fits the width")
+    func progress() {
+        let progress = Progress(
+            done: 250_000, planned: 1_000_000, perSecond: 123_456, inFlight: 500, p50: 1_500_000, p99: 3_000_000,
+            rejected: 1, failed: 2, secondsLeft: 6.1)
+        #expect(
+            progress.line(width: 200)
+                == "250,000 of 1,000,000 (25%)  123,456/s  in flight 500  p50 1.50 ms  p99 3.00 ms  errors 3  ETA 6s")
+        #expect(progress.line(width: 20).count == 20)
+        #expect(
+            Progress(
+                done: 5, planned: nil, perSecond: 0, inFlight: 0, p50: 0, p99: 0, rejected: 0, failed: 0,
+                secondsLeft: nil
+            ).line(width: 80) == "5  0/s  in flight 0  errors 0")
+    }
+}

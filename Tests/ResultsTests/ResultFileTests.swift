@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import Results
+
+/// A result with every field filled.
+func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0) -> ResultDocument {
+    let latency = ResultDocument.Latency(
+        count: 9, min: 1, mean: 2.5, p50: 2, p90: 3, p99: 4, p999: 5, max: 6)
+    return ResultDocument(
+        run: .init(
+            id: "00", name: "n", startedAt: "2026-01-02T03:04:05Z", durationSeconds: 1.5, complete: true,
+            interrupted: false, engine: "nghttp2", target: "bundled mock", tls: nil),
+        environment: .init(
+            host: "h", cpu: "c", cores: 2, memoryBytes: 3, kernel: "k", system: "s", versions: ["a": "1"], commit: nil),
+        scenario: ["pushes": .integer(9), "rate": .none, "profile": .text("alert"), "expected_reasons": .list([])],
+        pushes: .init(
+            planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
+            retried: 0, lost: 0, duplicated: nil),
+        throughput: .init(perSecond: 6),
+        latency: .init(
+            encode: latency, sign: latency, queue: latency, roundTrip: latency, total: latency),
+        statuses: ["200": accepted], reasons: [:], failures: [:],
+        connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
+        cost: .init(
+            clientCPU: 1, mockCPU: nil, clientMemory: 2, mockMemory: nil, clientAllocations: 0.5, mockAllocations: nil,
+            tokensSigned: 1, clockReading: 20, histogramRecord: 3, measuring: 75),
+        series: [.init(t: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, inFlight: 0, p50: 1, p99: 2)], notes: [])
+}
+
+@Suite struct ResultFileTests {
+    private func folder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("results-\(UUID())").path
+        return path
+    }
+
+    @Test("A result is read back as it was written, with explicit nulls")
+    func roundTrip() throws {
+        let parent = try folder()
+        defer { try? FileManager.default.removeItem(atPath: parent) }
+        let run = try ResultFile.makeRunFolder(parent: parent, time: "20260102T030405Z", name: "n")
+        try ResultFile.write(sampleResult(), to: run + "/result.json")
+        #expect(try ResultFile.read(run + "/result.json") == sampleResult())
+        let text = try String(contentsOfFile: run + "/result.json", encoding: .utf8)
+        for part in ["\"mock_cpu_ns_per_push\" : null", "\"duplicated\" : null", "\"p99_9\" : 5", "\"latency_ns\" : {"]
+        {
+            #expect(text.contains(part), "\(part)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: run) == ["result.json"])
+        let second = try ResultFile.makeRunFolder(parent: parent, time: "20260102T030405Z", name: "n")
+        #expect(second == run + "-2")
+    }
+
+    @Test("Truncated, foreign, newer and damaged files each get one clear line")
+    func errors() throws {
+        func error(_ bytes: [UInt8]) -> String {
+            do {
+                _ = try ResultFile.decode(bytes, origin: "r.json")
+                return "accepted"
+            } catch {
+                return error.description
+            }
+        }
+        let good = try ResultFile.encode(sampleResult())
+        #expect(
+            error(Array(good.prefix(good.count / 2))) == "r.json: not complete JSON; the file is truncated or damaged")
+        #expect(error([]) == "r.json: not complete JSON; the file is truncated or damaged")
+        #expect(error(Array("{\"a\":1}".utf8)) == "r.json: not a pushload result: \"schema\" is missing or foreign")
+        #expect(
+            error(Array("{\"schema\":\"pushload.result/9\"}".utf8))
+                == "r.json: schema pushload.result/9; this version reads pushload.result/1")
+        let text = String(decoding: good, as: UTF8.self)
+        #expect(
+            error(Array(text.replacingOccurrences(of: "\"p50\"", with: "\"p5\"").utf8)).hasSuffix(".p50\" is missing"))
+        #expect(
+            error(Array(text.replacingOccurrences(of: "\"planned\" : 9", with: "\"planned\" : \"x\"").utf8))
+                == "r.json: \"pushes.planned\" has the wrong type or value")
+        #expect { try ResultFile.read("/nonexistent.json") } throws: {
+            "\($0)" == "cannot read /nonexistent.json; expected a pushload result.json"
+        }
+        #expect(throws: ResultError.self) { try ResultFile.write(sampleResult(), to: "/nonexistent/r.json") }
+    }
+}

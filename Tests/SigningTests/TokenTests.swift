@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import Signing
+
+@Suite struct TokenTests {
+    private let identity: ProviderIdentity
+    init() throws {
+        identity = try ProviderIdentity(key: try .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+    }
+
+    private func verdict(_ jwt: String, _ identities: [ProviderIdentity]? = nil) -> TokenVerdict {
+        let verifier = TokenVerifier(identities ?? [identity])
+        return Array(jwt.utf8).withUnsafeBytes { verifier.verify($0) }
+    }
+
+    private func jwt(unixTime: Int64 = 1_700_000_000) throws -> String {
+        let bearer = try TokenSigner.bearer(identity, unixTime: unixTime)
+        #expect(bearer.hasPrefix("bearer "))
+        return String(bearer.dropFirst(7))
+    }
+
+    private func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    private func decode(_ part: Substring) -> Data? {
+        var text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        while text.count % 4 != 0 { text += "=" }
+        return Data(base64Encoded: text)
+    }
+
+    @Test("A token has Apple's header and claims, and openssl verifies its signature")
+    func independent() throws {
+        let folder = try TemporaryFolder()
+        let parts = try jwt().split(separator: ".")
+        #expect(parts.count == 3)
+        let header = try JSONSerialization.jsonObject(with: try #require(decode(parts[0]))) as? [String: String]
+        #expect(header == ["alg": "ES256", "kid": "ABC123DEFG"])
+        let claims = try JSONSerialization.jsonObject(with: try #require(decode(parts[1]))) as? [String: Any]
+        #expect(
+            claims?["iss"] as? String == "TEAM567890" && claims?["iat"] as? Int == 1_700_000_000 && claims?.count == 2)
+        let raw = Array(try #require(decode(parts[2])))
+        #expect(raw.count == 64)
+        let signature = try folder.write("sig.der", TokenVerifier.derSignature(raw: raw))
+        let key = try folder.write("key.pem", identity.key.publicKeyPEM())
+        let message = try folder.write("message", Array("\(parts[0]).\(parts[1])".utf8))
+        #expect(try openssl(["dgst", "-sha256", "-verify", key, "-signature", signature, message]).status == 0)
+    }
+
+    @Test("Signatures whose numbers are short in DER become 64 bytes: 2,000 tokens all verify")
+    func manySignatures() throws {
+        let verifier = TokenVerifier([identity])
+        let writer = try TokenWriter(identity)
+        var buffer = [UInt8](repeating: 0, count: writer.capacity)
+        for time in 0..<2000 {
+            let count = try writer.write(unixTime: Int64(time), into: &buffer)
+            let verdict = buffer[7..<count].withUnsafeBytes { verifier.verify($0) }
+            #expect(verdict == .valid(issuedAt: Int64(time)))
+        }
+    }
+
+    @Test("Tokens of other keys, teams and algorithms are refused for what they are")
+    func flaws() throws {
+        let good = try jwt()
+        #expect(verdict(good) == .valid(issuedAt: 1_700_000_000))
+        let stranger = try ProviderIdentity(key: try .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        #expect(verdict(good, [stranger]) == .invalid(.badSignature))
+        let otherTeam = try ProviderIdentity(key: identity.key, keyID: "ABC123DEFG", teamID: "OTHER67890")
+        #expect(verdict(good, [otherTeam]) == .invalid(.wrongTeam))
+        let otherKey = try ProviderIdentity(key: identity.key, keyID: "OTHER3DEFG", teamID: "TEAM567890")
+        #expect(verdict(good, [otherKey]) == .invalid(.unknownKey))
+        let parts = good.split(separator: ".")
+        func with(header: String, claims: String? = nil, signature: String? = nil) -> TokenVerdict {
+            let claims = claims.map { base64URL(Data($0.utf8)) } ?? String(parts[1])
+            return verdict("\(base64URL(Data(header.utf8))).\(claims).\(signature ?? String(parts[2]))")
+        }
+        #expect(with(header: "{\"alg\":\"none\",\"kid\":\"ABC123DEFG\"}", signature: "") == .invalid(.wrongAlgorithm))
+        #expect(with(header: "{\"alg\":\"HS256\",\"kid\":\"ABC123DEFG\"}") == .invalid(.wrongAlgorithm))
+        #expect(with(header: "{\"alg\":\"ES256\"}") == .invalid(.unknownKey))
+        #expect(with(header: "[]") == .invalid(.malformed))
+        let header = "{\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}"
+        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\"}") == .invalid(.noIssueTime))
+        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":\"1\"}") == .invalid(.noIssueTime))
+        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":1.5}") == .invalid(.noIssueTime))
+        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":1}") == .invalid(.badSignature))
+        for text in [
+            "", ".", "..", "a.b", "a.b.c.d", good + "=", String(good.dropLast()), String(repeating: "a", count: 5000),
+        ] {
+            #expect(verdict(text) != .valid(issuedAt: 1_700_000_000))
+        }
+    }
+
+    @Test("No change of a single byte leaves a token valid, and no bytes crash the verifier")
+    func mutations() throws {
+        let good = Array(try jwt().utf8)
+        let verifier = TokenVerifier([identity])
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = seed
+        func random() -> UInt64 {
+            generator = generator &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return generator >> 17
+        }
+        for place in good.indices {
+            var changed = good
+            changed[place] = UInt8(truncatingIfNeeded: random())
+            if changed == good { continue }
+            let verdict = changed.withUnsafeBytes { verifier.verify($0) }
+            if case .valid = verdict { Issue.record("seed \(seed): byte \(place) changed and still valid") }
+        }
+        for _ in 0..<2000 {
+            let bytes = (0..<Int(random() % 300)).map { _ in UInt8(truncatingIfNeeded: random()) }
+            if case .valid = bytes.withUnsafeBytes({ verifier.verify($0) }) {
+                Issue.record("seed \(seed): noise is valid")
+            }
+        }
+    }
+
+    private func bytes(_ signer: TokenSigner, connection: Int = 0, _ time: Int64) -> [UInt8] {
+        Array(signer.authorization(connection: connection, unixTime: time))
+    }
+
+    @Test("cached: all workers send the same token, and another after the renewal time, not before")
+    func cached() throws {
+        let shared = SharedToken()
+        let signers = try (0..<3).map { _ in
+            try TokenSigner(
+                identity: identity, policy: .cached(renewAfterSeconds: 1200), shared: shared, firstConnection: 0,
+                connections: 1)
+        }
+        let first = bytes(signers[0], 1000)
+        for signer in signers { #expect(bytes(signer, 1001) == first && bytes(signer, 2199) == first) }
+        let second = bytes(signers[2], 2200)
+        #expect(second != first && bytes(signers[0], 2201) == second)
+        #expect(shared.signed == 2)
+    }
+
+    @Test("per-connection, every:N and per-push sign as often as they say")
+    func policies() throws {
+        func signer(_ policy: SigningPolicy) throws -> TokenSigner {
+            try TokenSigner(
+                identity: identity, policy: policy, shared: SharedToken(), firstConnection: 10, connections: 2)
+        }
+        let perConnection = try signer(.perConnection)
+        perConnection.connectionOpened(10, unixTime: 1)
+        perConnection.connectionOpened(11, unixTime: 1)
+        let tokens = (bytes(perConnection, connection: 10, 2), bytes(perConnection, connection: 11, 2))
+        #expect(tokens.0 != tokens.1 && bytes(perConnection, connection: 10, 3) == tokens.0)
+        #expect(perConnection.tokensSigned == 2)
+        let every = try signer(.every(4))
+        for _ in 0..<10 { _ = bytes(every, connection: 10, 1) }
+        #expect(every.tokensSigned == 3)
+        let perPush = try signer(.perPush)
+        for _ in 0..<5 { _ = bytes(perPush, connection: 10, 1) }
+        #expect(perPush.tokensSigned == 5)
+    }
+
+    @Test("Policies are read, and wrong ones refused")
+    func parsing() throws {
+        for (text, policy) in [
+            ("cached", SigningPolicy.cached(renewAfterSeconds: 3000)), ("cached:20m", .cached(renewAfterSeconds: 1200)),
+            ("per-connection", .perConnection), ("every:7", .every(7)), ("per-push", .perPush),
+        ] { #expect(try SigningPolicy(parsing: text) == policy) }
+        for text in ["", "cached:19m", "cached:61m", "cached:30", "every:0", "every", "sometimes"] {
+            #expect(throws: SigningError.self) { try SigningPolicy(parsing: text) }
+        }
+    }
+}
