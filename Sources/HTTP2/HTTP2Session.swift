@@ -156,11 +156,13 @@ open class HTTP2Session {
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entry, 1)
     }
 
+    /// The highest stream of the peer that was begun here: what GOAWAY will name as the last one handled.
+    public final var lastStream: Int32 { nghttp2_session_get_last_proc_stream_id(session) }
+
     /// Queues GOAWAY naming the last stream handled, with `debugData`; streams up to it go on.
     public final func submitGoAway(code: ErrorCode, debugData: [UInt8] = []) {
-        let last = nghttp2_session_get_last_proc_stream_id(session)
         nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, code.rawValue, debugData, debugData.count)
     }
 
     /// Queues GOAWAY and ends the session once it is written.

@@ -178,8 +178,13 @@ class PushConnection {
         }
         produce()
         if !isAlive {
+            // Over after GOAWAY, or because the session found the peer's frames wrong and said so.
             flush()
-            close(.connectionClosed, text: "the peer ended the connection")
+            if state == .draining {
+                close(.connectionClosed, text: "the peer ended the connection")
+            } else {
+                close(.protocolViolation, text: "the peer broke HTTP/2")
+            }
             return false
         }
         return hasMore

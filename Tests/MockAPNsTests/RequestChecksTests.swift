@@ -167,6 +167,8 @@ import Testing
             }
             let text = String(decoding: bytes, as: UTF8.self)
             if text.contains("\\u") || text.hasPrefix("\u{FEFF}") { continue }
+            // Foundation forgives a comma before a closing bracket; RFC 8259 does not.
+            if text.contains(",}") || text.contains(",]") { continue }
             let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
             #expect(ours == theirs, "seed \(seed) round \(round): \(text)")
             agreed += 1

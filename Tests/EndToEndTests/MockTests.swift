@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@Suite(.serialized) struct MockTests {
+    private func token(_ mock: Mock) throws -> String {
+        let finished = try Programs.run("pushload", ["token", "--credentials", mock.folder])
+        #expect(finished.status == 0 && finished.output.hasPrefix("bearer "))
+        return finished.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private let device = String(repeating: "0a", count: 32)
+
+    /// Status and body as curl sees them.
+    private func curl(_ mock: Mock, _ path: String, _ arguments: [String]) throws -> String {
+        let finished = try Programs.run(
+            "/usr/bin/curl",
+            ["-s", "--http2", "--cacert", mock.folder + "/ca.pem", "-w", " %{http_code}", mock.url + path] + arguments)
+        return finished.output
+    }
+
+    @Test("curl gets the right status and reason for a good push, a bad token, path, method and payload")
+    func curlAnswers() throws {
+        let mock = try Mock()
+        let authorization = ["-H", "authorization: \(try token(mock))", "-H", "apns-topic: com.example.app"]
+        let payload = ["-d", "{\"aps\":{\"alert\":\"hi\"}}"]
+        #expect(try curl(mock, "/3/device/\(device)", authorization + payload) == " 200")
+        #expect(try curl(mock, "/3/device/\(device)", payload) == "{\"reason\":\"MissingProviderToken\"} 403")
+        #expect(
+            try curl(mock, "/3/device/\(device)", ["-H", "authorization: bearer a.b.c"] + payload)
+                == "{\"reason\":\"InvalidProviderToken\"} 403")
+        #expect(try curl(mock, "/3/device/xyz", authorization + payload) == "{\"reason\":\"BadDeviceToken\"} 400")
+        #expect(try curl(mock, "/1/x", authorization + payload) == "{\"reason\":\"BadPath\"} 404")
+        #expect(try curl(mock, "/3/device/\(device)", authorization) == "{\"reason\":\"MethodNotAllowed\"} 405")
+        #expect(
+            try curl(mock, "/3/device/\(device)", authorization + ["-d", "[1]"]) == "{\"reason\":\"PayloadEmpty\"} 400")
+        let large = "{\"aps\":{\"alert\":\"\(String(repeating: "x", count: 5000))\"}}"
+        #expect(
+            try curl(mock, "/3/device/\(device)", authorization + ["-d", large])
+                == "{\"reason\":\"PayloadTooLarge\"} 413")
+        let finished = try mock.stop()
+        #expect(finished.status == 0)
+        #expect(finished.output.contains("requests 8: accepted 1, rejected 7"), "\(finished.output)")
+    }
+
+    @Test("nghttp gets 200 and an apns-id, its own when it sends one")
+    func nghttp() throws {
+        let mock = try Mock(plaintext: true)
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try "{\"aps\":{}}".write(toFile: folder.path + "/p", atomically: true, encoding: .utf8)
+        let identifier = "0e0a4a3c-4b5f-4c1d-9e2f-0123456789ab"
+        let finished = try Programs.run(
+            "/usr/bin/nghttp",
+            [
+                "-v", "-n", "-d", folder.path + "/p", "-H", ":method: POST", "-H", "authorization: \(try token(mock))",
+                "-H",
+                "apns-topic: com.example.app", "-H", "apns-id: \(identifier)", "\(mock.url)/3/device/\(device)",
+            ])
+        #expect(finished.output.contains(":status: 200"), "\(finished.output)")
+        #expect(finished.output.components(separatedBy: "apns-id: \(identifier)").count == 3)
+        _ = try mock.stop()
+    }
+
+    @Test("h2load runs against the mock and gets 200s")
+    func h2load() throws {
+        let mock = try Mock()
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try "{\"aps\":{\"alert\":\"hi\"}}".write(toFile: folder.path + "/p", atomically: true, encoding: .utf8)
+        let finished = try Programs.run(
+            "/usr/bin/h2load",
+            [
+                "-n", "2000", "-c", "2", "-m", "100", "-d", folder.path + "/p", "-H",
+                "authorization: \(try token(mock))", "-H",
+                "apns-topic: com.example.app", "-H", "apns-push-type: alert", "\(mock.url)/3/device/\(device)",
+            ])
+        #expect(finished.output.contains("status codes: 2000 2xx, 0 3xx, 0 4xx, 0 5xx"), "\(finished.output)")
+        _ = try mock.stop()
+    }
+
+    @Test("Counts are printed on SIGUSR1 and at the end, and as JSON when asked")
+    func counts() throws {
+        let mock = try Mock()
+        kill(mock.running.process.processIdentifier, SIGUSR1)
+        try mock.running.waitFor("requests 0: accepted 0, rejected 0")
+        _ = try mock.stop()
+        let running = try Programs.start("mock-apns", ["--port", "0", "--plaintext", "--json"])
+        try running.waitFor("\"event\":\"listening\"")
+        kill(running.process.processIdentifier, SIGTERM)
+        let finished = try running.wait()
+        let lines = finished.output.split(separator: "\n")
+        #expect(lines.count == 2 && finished.status == 0)
+        for line in lines { #expect((try? JSONSerialization.jsonObject(with: Data(line.utf8))) is [String: Any]) }
+    }
+
+    @Test("The population decides who is registered, by the tokens pushload prints")
+    func population() throws {
+        let mock = try Mock(["--devices", "10", "--device-seed", "7"])
+        let authorization = [
+            "-H", "authorization: \(try token(mock))", "-H", "apns-topic: com.example.app", "-d", "{\"aps\":{}}",
+        ]
+        func device(_ number: Int) throws -> String {
+            try Programs.run("pushload", ["device-token", String(number), "--seed", "7"]).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        #expect(try curl(mock, "/3/device/\(try device(9))", authorization) == " 200")
+        #expect(try curl(mock, "/3/device/\(try device(10))", authorization) == "{\"reason\":\"BadDeviceToken\"} 400")
+        _ = try mock.stop()
+    }
+
+    @Test(
+        "A mock that cannot start says why in one line",
+        arguments: [
+            (["--port", "0", "--cert", "/nonexistent"], Int32(64), "mock-apns: --cert needs --cert-key\n"),
+            (
+                ["--port", "0", "--key", "/nonexistent", "--key-id", "ABC123DEFG", "--team-id", "ABC123DEFG"], 64,
+                "mock-apns: cannot read /nonexistent: No such file or directory\n"
+            ),
+            (["--port", "0", "--host", "no.such.host.invalid"], 1, nil),
+            (
+                ["--port", "0", "--stream-window", "x"], 64,
+                "mock-apns: --stream-window: \"x\" is not a size; expected bytes such as 65535, 64k or 1MiB\n"
+            ),
+            (["--port", "x"], 64, nil),
+        ] as [([String], Int32, String?)])
+    func errors(_ arguments: [String], _ status: Int32, _ message: String?) throws {
+        let finished = try Programs.run("mock-apns", arguments)
+        #expect(finished.status == status && finished.output.isEmpty)
+        if let message { #expect(finished.error == message) }
+    }
+
+    @Test("A busy port is named, and a mock whose parent has gone ends by itself")
+    func busy() throws {
+        let mock = try Mock()
+        let second = try Programs.run("mock-apns", ["--port", mock.port, "--plaintext"])
+        #expect(
+            second.status == 1
+                && second.error == "mock-apns: cannot listen on 127.0.0.1:\(mock.port): Address already in use\n")
+        _ = try mock.stop()
+        let finished = try Programs.run(
+            "/bin/sh", ["-c", "\(Programs.path("mock-apns")) --port 0 --plaintext --until-stdin-closes </dev/null"])
+        #expect(finished.status == 0 && finished.output.contains("requests 0"))
+    }
+
+    @Test("Clients that send garbage, stall or vanish leave the mock serving others")
+    func hostile() throws {
+        let mock = try Mock(plaintext: true)
+        for text in [
+            "GET / HTTP/1.1\\r\\n\\r\\n", "PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\377\\377\\377\\377\\377\\377", "",
+        ] {
+            _ = try Programs.run(
+                "/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(mock.port); printf '\(text)' >&3; exec 3>&-"])
+        }
+        let authorization = [
+            "-s", "--http2-prior-knowledge", "-H", "authorization: \(try token(mock))", "-H",
+            "apns-topic: com.example.app", "-d",
+            "{\"aps\":{}}", "-w", "%{http_code}", "\(mock.url)/3/device/\(device)",
+        ]
+        #expect(try Programs.run("/usr/bin/curl", authorization).output == "200")
+        _ = try mock.stop()
+    }
+}

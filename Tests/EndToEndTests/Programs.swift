@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+/// A finished program.
+struct Finished {
+    let status: Int32
+    let output: String
+    let error: String
+}
+
+/// The executables of this build, run as a user runs them.
+enum Programs {
+    /// The folder the test bundle lies in holds the executables too.
+    static let folder: URL = {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for _ in 0..<6 {
+            if FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent("pushload").path) { break }
+            folder.deleteLastPathComponent()
+        }
+        return folder
+    }()
+
+    static func path(_ name: String) -> String {
+        name.hasPrefix("/") ? name : folder.appendingPathComponent(name).path
+    }
+
+    /// Starts a program, with its output going to files that are read when it has ended.
+    static func start(_ name: String, _ arguments: [String]) throws -> Running {
+        try Running(path(name), arguments)
+    }
+
+    static func run(_ name: String, _ arguments: [String]) throws -> Finished {
+        try start(name, arguments).wait()
+    }
+}
+
+final class Running {
+    let process = Process()
+    private let folder: URL
+    private let output: URL
+    private let error: URL
+    private let input = Pipe()
+
+    init(_ path: String, _ arguments: [String]) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("e2e-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        output = folder.appendingPathComponent("out")
+        error = folder.appendingPathComponent("err")
+        for file in [output, error] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: error)
+        process.standardInput = input
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    var errorText: String { (try? String(contentsOf: error, encoding: .utf8)) ?? "" }
+
+    /// Waits until the output holds `part`; fails after 20 seconds.
+    func waitFor(_ part: String) throws {
+        for _ in 0..<2000 {
+            if text.contains(part) { return }
+            usleep(10_000)
+        }
+        throw Failure(description: "\"\(part)\" never came: \(text) \(errorText)")
+    }
+
+    func wait() throws -> Finished {
+        // The run loop may not be turning on this thread, so that the end is looked for rather than told.
+        for _ in 0..<24_000 where process.isRunning { usleep(5_000) }
+        guard !process.isRunning else {
+            throw Failure(description: "still running after two minutes: \(text) \(errorText)")
+        }
+        return Finished(status: process.terminationStatus, output: text, error: errorText)
+    }
+
+    struct Failure: Error, CustomStringConvertible { let description: String }
+}
+
+/// A mock of its own with a credentials folder.
+final class Mock {
+    let folder: String
+    let running: Running
+    let port: String
+    var url: String { "\(scheme)://127.0.0.1:\(port)" }
+    private let scheme: String
+
+    init(_ arguments: [String] = [], plaintext: Bool = false) throws {
+        scheme = plaintext ? "http" : "https"
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("credentials-\(UUID())").path
+        running = try Programs.start(
+            "mock-apns", ["--port", "0", "--credentials", folder] + (plaintext ? ["--plaintext"] : []) + arguments)
+        try running.waitFor("listening on ")
+        let line = running.text.split(separator: "\n")[0]
+        port = String(line.split(separator: ":").last!)
+    }
+
+    /// Ends the mock; returns what it printed.
+    func stop() throws -> Finished {
+        kill(running.process.processIdentifier, SIGTERM)
+        return try running.wait()
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+}
+
+/// A folder for results that is removed at the end.
+final class OutputFolder {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID())").path
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct RunTests {
+    /// Runs pushload with `--json`; checks that the books balance.
+    private func run(_ arguments: [String]) throws -> (result: ResultDocument, status: Int32, error: String) {
+        let output = OutputFolder()
+        let finished = try Programs.run("pushload", ["run", "--json", "--output", output.path] + arguments)
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout \(finished.error)")
+        let pushes = result.pushes
+        #expect(pushes.planned == pushes.accepted + pushes.rejected + pushes.failed)
+        let runs = try FileManager.default.contentsOfDirectory(atPath: output.path)
+        #expect(runs.count == 1)
+        #expect(try ResultFile.read("\(output.path)/\(runs[0])/result.json") == result)
+        return (result, finished.status, finished.error)
+    }
+
+    @Test("A run against the bundled mock accepts every push, and the ledger agrees")
+    func bundled() throws {
+        let (result, status, error) = try run(["-n", "20k", "-c", "2", "-t", "2", "-m", "100"])
+        #expect(status == 0, "\(error)")
+        #expect(result.pushes.accepted == 20_000 && result.pushes.lost == 0 && result.pushes.duplicated == 0)
+        #expect(result.statuses == ["200": 20_000] && result.connections.opened == 2)
+        for latency in [
+            result.latency.encode, result.latency.sign, result.latency.queue, result.latency.roundTrip,
+            result.latency.total,
+        ] {
+            #expect(latency.count == 20_000 && latency.min <= latency.p50 && latency.p50 <= latency.p99)
+            #expect(latency.p99 <= latency.max)
+        }
+        #expect(result.latency.total.p50 >= result.latency.roundTrip.p50)
+        #expect(result.cost.mockCPU ?? 0 > 0 && result.cost.clientCPU > 0 && result.cost.mockMemory ?? 0 > 0)
+        #expect(result.series.map(\.accepted).reduce(0, +) == 20_000)
+        #expect(result.run.complete && result.run.tls?.hasPrefix("TLSv1.3") == true)
+    }
+
+    @Test(
+        "Every profile, policy and transport setting gets through",
+        arguments: [
+            ["--profile", "alert:80,silent:15,rich:5"], ["--profile", "live-activity"], ["--profile", "voip"],
+            ["--plaintext"], ["--tls-max", "1.2"], ["--sign-policy", "per-push", "-n", "300"],
+            ["--sign-policy", "every:100"], ["--sign-policy", "per-connection", "-c", "3"], ["--apns-id"],
+            ["--send-batch", "1"], ["--send-batch", "65536"], ["--stream-window", "0", "--encoder-table", "0"],
+            ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
+            ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
+        ])
+    func settings(_ arguments: [String]) throws {
+        let isTimed = arguments.contains("-D")
+        let count = arguments.contains("-n") || isTimed ? [] : ["-n", "3000"]
+        let (result, status, error) = try run(count + arguments)
+        #expect(status == 0, "\(error)")
+        #expect(result.pushes.accepted == (isTimed ? 3000 : arguments.contains("-n") ? 300 : 3000))
+        #expect(result.pushes.lost == 0 && result.pushes.duplicated == 0)
+        if arguments.contains("per-push") { #expect(result.cost.tokensSigned == 300) }
+        if arguments.contains("every:100") { #expect(result.cost.tokensSigned == 30) }
+        if arguments.contains("per-connection") { #expect(result.cost.tokensSigned == 3) }
+    }
+
+    @Test("A closed loop for a duration plans what it took")
+    func duration() throws {
+        let (result, status, _) = try run(["-D", "300ms"])
+        #expect(status == 0 && result.pushes.planned == result.pushes.accepted && result.pushes.accepted > 0)
+    }
+
+    @Test("A template and a device file are sent, and rejections are as expected or not")
+    func template() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try "{\"aps\":{\"alert\":\"{{text(5,50)}}\"},\"n\":{{sequence}}}"
+            .write(toFile: folder.path + "/t.json", atomically: true, encoding: .utf8)
+        try (String(repeating: "ab", count: 32) + "\n" + String(repeating: "cd", count: 20) + "\n")
+            .write(toFile: folder.path + "/devices", atomically: true, encoding: .utf8)
+        let arguments = [
+            "-n", "1000", "--template", folder.path + "/t.json", "--device-file", folder.path + "/devices",
+        ]
+        let (result, status, _) = try run(arguments)
+        #expect(status == 1 && result.pushes.accepted == 500 && result.pushes.rejected == 500)
+        #expect(result.reasons == ["BadDeviceToken": 500] && result.statuses == ["200": 500, "400": 500])
+        #expect(try run(arguments + ["--expect-reasons", "BadDeviceToken"]).status == 0)
+    }
+
+    @Test("Killing the mock in the middle ends the run by itself with exit status 1 and balanced books")
+    func killed() throws {
+        let mock = try Mock()
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload",
+            [
+                "run", "--json", "--output", output.path, "-n", "50k", "--rate", "20k", "--target", mock.url,
+                "--credentials",
+                mock.folder, "--give-up-after", "1s",
+            ])
+        usleep(1_000_000)
+        kill(mock.running.process.processIdentifier, SIGKILL)
+        let finished = try running.wait()
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
+        #expect(finished.status == 1 && result.pushes.planned == 50_000)
+        #expect(result.pushes.accepted + result.pushes.rejected + result.pushes.failed == 50_000)
+        #expect(result.pushes.failed > 0 && !result.run.complete && result.pushes.lost == nil)
+    }
+
+    @Test("Ctrl-C ends with a marked partial result")
+    func interrupted() throws {
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload", ["run", "--json", "--output", output.path, "-n", "100k", "--rate", "5k"])
+        usleep(1_500_000)
+        kill(running.process.processIdentifier, SIGINT)
+        let finished = try running.wait()
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
+        #expect(finished.status == 1 && result.run.interrupted && !result.run.complete)
+        #expect(result.pushes.planned == 100_000 && result.failures["interrupted"] == result.pushes.failed)
+        #expect(result.pushes.accepted + result.pushes.failed == 100_000 && result.pushes.lost == 0)
+    }
+
+    @Test("Certificate authentication takes the place of tokens")
+    func certificate() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let made = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
+            ])
+        #expect(made.status == 0, "\(made.error)")
+        let certificate = ["--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "-n", "200"]
+        let (result, status, error) = try run(certificate + ["--topic", "com.example.app"])
+        #expect(status == 0 && result.pushes.accepted == 200 && result.cost.tokensSigned == 0, "\(error)")
+        #expect(try run(certificate + ["--topic", "com.other"]).result.reasons == ["TopicDisallowed": 200])
+    }
+
+    @Test(
+        "A wrong request gets one line on standard error and exit status 64, and leaves nothing behind",
+        arguments: [
+            (["-n", "0"], "pushload: pushes 0: expected at least 1\n"),
+            ([], "pushload: nothing says when to stop: give pushes (-n), a duration (-D), or both\n"),
+            (
+                ["-n", "1", "--profile", "x"],
+                "pushload: unknown profile \"x\"; known: alert, silent, rich, live-activity, voip\n"
+            ),
+            (["-n", "1", "--template", "/nonexistent"], "pushload: cannot read the template /nonexistent\n"),
+            (["-n", "1", "--target", "ftp://x"], nil),
+            (["-n", "1", "--target", "https://127.0.0.1:1"], nil),
+            (["-n", "1", "--name", "a/b"], "pushload: name \"a/b\": expected letters, digits, '-', '_' and '.'\n"),
+            (
+                ["-n", "1", "--sign-policy", "x"],
+                "pushload: sign policy \"x\": expected cached, cached:50m, per-connection, every:1000 or per-push\n"
+            ),
+            (
+                ["-n", "1", "--key", "/nonexistent", "--key-id", "ABC123DEFG", "--team-id", "ABC123DEFG"],
+                "pushload: cannot read /nonexistent: No such file or directory\n"
+            ),
+            (["-n", "x"], nil),
+        ] as [([String], String?)])
+    func usage(_ arguments: [String], _ message: String?) throws {
+        let output = OutputFolder()
+        let finished = try Programs.run("pushload", ["run", "--output", output.path] + arguments)
+        #expect(finished.status == 64 && finished.output.isEmpty)
+        if let message { #expect(finished.error == message) }
+        let left = (try? FileManager.default.contentsOfDirectory(atPath: output.path)) ?? []
+        #expect(left.isEmpty)
+    }
+
+    @Test("An unreachable target fails every push and says why")
+    func unreachable() throws {
+        let mock = try Mock()
+        _ = try mock.stop()
+        let (result, status, error) = try run([
+            "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--give-up-after", "300ms",
+        ])
+        #expect(status == 1 && result.failures == ["connection_refused": 10], "\(error)")
+        #expect(error.contains("connection refused"))
+    }
+
+    @Test("A target whose certificate is not trusted is not talked to")
+    func untrusted() throws {
+        let mock = try Mock()
+        let other = try Mock()
+        let (result, status, _) = try run([
+            "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--cacert", other.folder + "/ca.pem",
+            "--give-up-after", "300ms",
+        ])
+        #expect(status == 1 && result.failures == ["certificate_untrusted": 10])
+        _ = try mock.stop()
+        _ = try other.stop()
+    }
+}

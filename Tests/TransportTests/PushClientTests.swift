@@ -1,0 +1,219 @@
+import Foundation
+import HTTP2
+import Networking
+import Testing
+
+@testable import Transport
+
+/// Sends `count` pushes, push i to path i with a body of `size` bytes, and remembers how each ended.
+private final class CountingDriver: PushDriver {
+    let count: UInt64
+    let size: Int
+    var next: UInt64 = 0
+    var accepted = 0
+    var rejected: [UInt16: Int] = [:]
+    var failures: [FailureCause: Int] = [:]
+    var outcomes: [UInt64: Int] = [:]
+    var requeues = 0
+    var events: [String] = []
+    var writtenCount = 0
+    var lastBody = ""
+    var abandonedBy: FailureCause?
+
+    init(_ count: UInt64, size: Int) {
+        self.count = count
+        self.size = size
+    }
+
+    override func take(now: UInt64, into ticket: inout PushTicket) -> Supply {
+        guard next < count else { return .finished }
+        ticket = PushTicket(sequence: next, due: now)
+        next += 1
+        return .push
+    }
+
+    override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
+        let text = Array(String(ticket.sequence).utf8)
+        request.token.update(from: text, count: text.count)
+        request.tokenLength = text.count
+        request.payload.update(repeating: 0x61, count: size)
+        request.payloadLength = size
+    }
+
+    override func written(due: UInt64, at time: UInt64) { writtenCount += 1 }
+
+    override func finished(
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, written: UInt64, at time: UInt64,
+        body: UnsafeBufferPointer<UInt8>
+    ) {
+        outcomes[ticket.sequence, default: 0] += 1
+        switch outcome {
+        case .accepted: accepted += 1
+        case .rejected(let status):
+            rejected[status, default: 0] += 1
+            lastBody = String(decoding: body, as: UTF8.self)
+        case .failed(let cause): failures[cause, default: 0] += 1
+        }
+    }
+
+    override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
+    override func abandon(_ cause: FailureCause) { abandonedBy = cause }
+    override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
+
+    var failed: Int { failures.values.reduce(0, +) }
+    /// Every push taken ended exactly once.
+    var isBalanced: Bool {
+        outcomes.values.allSatisfy { $0 == 1 } && outcomes.count == Int(next)
+            && accepted + rejected.values.reduce(0, +) + failed == Int(next)
+    }
+}
+
+@Suite(.serialized) struct PushClientTests {
+    private func run(
+        _ script: Script, count: UInt64 = 500, size: Int = 100, control: RunControl = RunControl(),
+        _ change: (inout TransportOptions) -> Void = { _ in }
+    ) throws -> (CountingDriver, Seen) {
+        let server = try ScriptedServer(script)
+        let driver = try run(server.address, count: count, size: size, control: control, change)
+        return (driver, server.stop())
+    }
+
+    private func run(
+        _ address: SocketAddress, count: UInt64, size: Int = 100, control: RunControl = RunControl(),
+        _ change: (inout TransportOptions) -> Void
+    ) throws -> CountingDriver {
+        var options = TransportOptions()
+        options.streams = 50
+        options.backoffBase = 1_000_000
+        options.backoffCap = 20_000_000
+        change(&options)
+        let driver = CountingDriver(count, size: size)
+        let client = try PushClient(
+            target: Target(address: address, host: "127.0.0.1", authority: "127.0.0.1", tls: nil), options: options,
+            driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
+            payloadCapacity: max(size, 1))
+        client.run()
+        #expect(driver.isBalanced)
+        return driver
+    }
+
+    @Test("Every push is accepted once, over several connections")
+    func plain() throws {
+        let (driver, seen) = try run(Script(), count: 3000) { $0.connections = 3 }
+        #expect(driver.accepted == 3000 && seen.processed.count == 3000 && seen.repeated == 0)
+        #expect(driver.writtenCount == 3000 && seen.connections == 3 && driver.events.allSatisfy { $0 == "opened" })
+    }
+
+    @Test("The server's stream limit is obeyed, also when it changes")
+    func streamLimit() throws {
+        let (driver, seen) = try run(Script(maxConcurrentStreams: 4))
+        #expect(driver.accepted == 500 && seen.mostStreams <= 4)
+        let (second, later) = try run(Script(maxConcurrentStreams: 1, laterMaxStreams: 20))
+        #expect(second.accepted == 500 && later.mostStreams <= 20)
+    }
+
+    @Test("Payloads larger than the stream window wait for it and arrive whole")
+    func smallWindow() throws {
+        let (driver, seen) = try run(Script(streamWindow: 64), count: 200, size: 4096)
+        #expect(driver.accepted == 200 && seen.processed.count == 200)
+    }
+
+    @Test("After GOAWAY the pushes above the last stream are sent again elsewhere, the others are not")
+    func goAway() throws {
+        let (driver, seen) = try run(Script(goAwayAfter: 60), count: 1000)
+        #expect(driver.accepted == 1000 && driver.failed == 0)
+        #expect(seen.processed.count == 1000 && seen.repeated == 0)
+        #expect(driver.events.contains("goAway") && seen.connections > 5)
+    }
+
+    @Test("A refused stream is sent again; too often refused, it fails")
+    func refused() throws {
+        let (driver, seen) = try run(Script(resetEvery: (10, .refusedStream)), count: 500)
+        #expect(driver.accepted == 500 && driver.requeues >= 50 && seen.repeated == 0)
+        let (hopeless, _) = try run(Script(resetEvery: (1, .refusedStream)), count: 20) { $0.retryLimit = 3 }
+        #expect(hopeless.failures == [.refusedTooOften: 20] && hopeless.requeues == 60)
+    }
+
+    @Test("A reset of another kind fails the push with its code")
+    func reset() throws {
+        let (driver, _) = try run(Script(resetEvery: (10, .internalError)), count: 500)
+        #expect(driver.failures == [.streamReset(.internalError): 50] && driver.accepted == 450)
+        #expect(FailureCause.streamReset(.internalError).description == "stream_reset_INTERNAL_ERROR")
+    }
+
+    @Test("A cut connection fails what was written and unanswered, and the rest goes over a new one")
+    func cut() throws {
+        let (driver, seen) = try run(Script(cutAfter: 100), count: 1000)
+        #expect(driver.accepted + driver.failed == 1000 && driver.accepted > 0 && seen.connections > 2)
+        #expect(driver.failures.keys.allSatisfy { [.connectionClosed, .connectionReset].contains($0) })
+        #expect(seen.repeated == 0)
+    }
+
+    @Test("A push that is never answered fails after its time, the others do not")
+    func silent() throws {
+        let (driver, _) = try run(Script(silentEvery: 50), count: 500) { $0.pushTimeout = 300_000_000 }
+        #expect(driver.failures == [.pushTimeout: 10] && driver.accepted == 490)
+    }
+
+    @Test("A server that never says its SETTINGS is given up, as is one where nobody listens")
+    func unusable() throws {
+        let (driver, _) = try run(Script(isMute: true), count: 10) {
+            $0.connectTimeout = 100_000_000
+            $0.giveUpAfter = 300_000_000
+        }
+        #expect(driver.abandonedBy == .connectTimeout && driver.next == 0)
+        let address = try Listener(host: "127.0.0.1", port: 0, shared: false).address
+        let nobody = try run(address, count: 10) { $0.giveUpAfter = 200_000_000 }
+        #expect(nobody.abandonedBy == .connectionRefused && nobody.events.contains("reconnecting"))
+    }
+
+    @Test("A peer that vanishes is found out by PING")
+    func vanished() throws {
+        let (driver, _) = try run(Script(silentEvery: 1), count: 10) {
+            $0.pushTimeout = 60_000_000_000
+            $0.pingInterval = 50_000_000
+            $0.pingTimeout = 100_000_000
+            $0.giveUpAfter = 500_000_000
+            $0.streams = 10
+            // The scripted server answers PING: only the push timeout would end these.
+            $0.pushTimeout = 200_000_000
+        }
+        #expect(driver.failures == [.pushTimeout: 10])
+    }
+
+    @Test("Garbage from the peer ends the connection as a protocol violation")
+    func garbage() throws {
+        let (driver, _) = try run(Script(garbageAfter: 20), count: 60)
+        #expect(driver.accepted + driver.failed == 60)
+        #expect(driver.failures[.protocolViolation, default: 0] > 0)
+    }
+
+    @Test("A server that closes the first connections is reached by reconnecting")
+    func reconnect() throws {
+        let (driver, seen) = try run(Script(refuseFirst: 3), count: 100)
+        #expect(driver.accepted == 100 && seen.connections == 4)
+    }
+
+    @Test("An error answer is told with status and body")
+    func rejected() throws {
+        let (driver, _) = try run(Script(reason: "Unregistered"), count: 100)
+        #expect(driver.rejected == [410: 100] && driver.lastBody == "{\"reason\":\"Unregistered\",\"timestamp\":1}")
+    }
+
+    @Test("Stopped while nothing is answered, every push in flight fails as interrupted")
+    func abort() throws {
+        let control = RunControl()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { control.ask(.abort) }
+        let (driver, _) = try run(Script(silentEvery: 1), count: 1000, control: control)
+        #expect(driver.failures == [.interrupted: 50] && driver.next == 50)
+    }
+
+    @Test("Backoff grows to its cap and starts again after a success")
+    func backoff() {
+        var backoff = Backoff(base: 100, cap: 1000, seed: 1)
+        let waits = (0..<200).map { _ in backoff.next() }
+        #expect(waits[0] <= 100 && waits[1] <= 200 && waits.allSatisfy { $0 <= 1000 } && waits.contains { $0 > 800 })
+        backoff.reset()
+        #expect(backoff.next() <= 100)
+    }
+}
