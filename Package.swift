@@ -1,3 +1,5 @@
+// LOCAL ONLY
+import Foundation
 // swift-tools-version: 6.2
 import PackageDescription
 
@@ -5,103 +7,128 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 let package = Package(
-  name: "pushload",
-  products: [
-    .executable(name: "pushload", targets: ["pushload"]),
-    .executable(name: "mock-apns", targets: ["mock-apns"]),
-    .library(name: "MockAPNs", targets: ["MockAPNs"]),
-  ],
-  dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-  ],
-  targets: [
-    // System libraries: a header and link flags, nothing else.
-    .systemLibrary(name: "CEpoll"),
-    .systemLibrary(
-      name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(
-      name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    name: "pushload",
+    products: [
+        .executable(name: "pushload", targets: ["pushload"]),
+        .executable(name: "mock-apns", targets: ["mock-apns"]),
+        .library(name: "MockAPNs", targets: ["MockAPNs"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        // System libraries: a header and link flags, nothing else.
+        .systemLibrary(name: "CEpoll"),
+        .systemLibrary(
+            name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
-    // What a push is made of, signed with, sent through and measured by.
-    .target(name: "Payloads", dependencies: ["COpenSSL"], swiftSettings: strict),
-    .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
-    .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
-    .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
-    .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
-    .target(
-      name: "Measurement",
-      dependencies: ["CJemalloc", .product(name: "Histogram", package: "hdrhistogram-swift")],
-      swiftSettings: strict),
+        // What a push is made of, signed with, sent through and measured by.
+        .target(name: "Payloads", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
+        .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
+        .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
+        .target(
+            name: "Measurement",
+            dependencies: ["CJemalloc", .product(name: "Histogram", package: "hdrhistogram-swift")],
+            swiftSettings: strict),
 
-    // What a run is asked to do, and what is made of its outcome.
-    .target(name: "Scenarios", swiftSettings: strict),
-    .target(name: "Results", swiftSettings: strict),
-    .target(name: "Analysis", dependencies: ["Results"], swiftSettings: strict),
-    .target(name: "Reports", dependencies: ["Results", "Scenarios"], swiftSettings: strict),
-    .target(
-      name: "Harness",
-      dependencies: [
-        "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
-        "Results",
-        "COpenSSL", "CNghttp2",
-        .product(name: "Subprocess", package: "swift-subprocess"),
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "pushload",
-      dependencies: [
-        "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing",
-        "Networking",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc")]),
+        // What a run is asked to do, and what is made of its outcome.
+        .target(name: "Scenarios", swiftSettings: strict),
+        .target(name: "Results", swiftSettings: strict),
+        .target(name: "Analysis", dependencies: ["Results"], swiftSettings: strict),
+        .target(name: "Reports", dependencies: ["Results", "Scenarios"], swiftSettings: strict),
+        .target(
+            name: "Harness",
+            dependencies: [
+                "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
+                "Results",
+                "COpenSSL", "CNghttp2",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "pushload",
+            dependencies: [
+                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing",
+                "Networking",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc")]),
 
-    // The mock APNs server.
-    .target(
-      name: "MockAPNs",
-      dependencies: [
-        "HTTP2", "Networking", "Payloads", "Signing", "Measurement",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
-    .executableTarget(
-      name: "mock-apns",
-      dependencies: [
-        "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Scenarios",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
-      linkerSettings: [.linkedLibrary("jemalloc")]),
+        // The mock APNs server.
+        .target(
+            name: "MockAPNs",
+            dependencies: [
+                "HTTP2", "Networking", "Payloads", "Signing", "Measurement",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
+        .executableTarget(
+            name: "mock-apns",
+            dependencies: [
+                "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Scenarios",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("jemalloc")]),
 
-    .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
-    .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
-    .testTarget(
-      name: "NetworkingTests", dependencies: ["Networking", "Signing"], swiftSettings: strict),
-    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
-    .testTarget(
-      name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "MeasurementTests", dependencies: ["Measurement", "CJemalloc"], swiftSettings: strict),
-    .testTarget(name: "ScenariosTests", dependencies: ["Scenarios"], swiftSettings: strict),
-    .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
-    .testTarget(
-      name: "AnalysisTests", dependencies: ["Analysis", "Results"], swiftSettings: strict),
-    .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results"], swiftSettings: strict),
-    .testTarget(
-      name: "MockAPNsTests", dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "EndToEndTests",
-      dependencies: [
-        "Results", "pushload", "mock-apns",
-      ],
-      swiftSettings: strict),
-  ],
-  swiftLanguageModes: [.v6]
+        .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
+        .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
+        .testTarget(
+            name: "NetworkingTests", dependencies: ["Networking", "Signing"], swiftSettings: strict),
+        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
+        .testTarget(
+            name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MeasurementTests", dependencies: ["Measurement", "CJemalloc"], swiftSettings: strict),
+        .testTarget(name: "ScenariosTests", dependencies: ["Scenarios"], swiftSettings: strict),
+        .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
+        .testTarget(
+            name: "AnalysisTests", dependencies: ["Analysis", "Results"], swiftSettings: strict),
+        .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results"], swiftSettings: strict),
+        .testTarget(
+            name: "MockAPNsTests", dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "Results", "pushload", "mock-apns",
+            ],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
 )
+
+let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+package.targets.removeAll { t in
+    let p = t.path ?? ((t.type == .test ? "Tests/" : "Sources/") + t.name)
+    let files = FileManager.default.enumerator(atPath: here + "/" + p)?.compactMap { $0 as? String } ?? []
+    return files.isEmpty
+}
+let names = Set(package.targets.map(\.name))
+package.targets.removeAll { t in
+    t.type == .test
+        && !t.dependencies.allSatisfy { d in
+            if case .byNameItem(let n, _) = d { return names.contains(n) }; return true
+        }
+}
+for t in package.targets {
+    t.dependencies.removeAll { d in
+        if case .byNameItem(let n, _) = d { return !names.contains(n) }; return false
+    }
+}
+package.products.removeAll { p in
+    if let e = p as? Product.Executable { return !e.targets.allSatisfy(names.contains) }
+    if let e = p as? Product.Library { return !e.targets.allSatisfy(names.contains) }
+    return false
+}
+// 1549828848
