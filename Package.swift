@@ -1,5 +1,3 @@
-// LOCAL ONLY
-import Foundation
 // swift-tools-version: 6.2
 import PackageDescription
 
@@ -107,28 +105,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
-package.targets.removeAll { t in
-    let p = t.path ?? ((t.type == .test ? "Tests/" : "Sources/") + t.name)
-    let files = FileManager.default.enumerator(atPath: here + "/" + p)?.compactMap { $0 as? String } ?? []
-    return files.isEmpty
-}
-let names = Set(package.targets.map(\.name))
-package.targets.removeAll { t in
-    t.type == .test
-        && !t.dependencies.allSatisfy { d in
-            if case .byNameItem(let n, _) = d { return names.contains(n) }; return true
-        }
-}
-for t in package.targets {
-    t.dependencies.removeAll { d in
-        if case .byNameItem(let n, _) = d { return !names.contains(n) }; return false
-    }
-}
-package.products.removeAll { p in
-    if let e = p as? Product.Executable { return !e.targets.allSatisfy(names.contains) }
-    if let e = p as? Product.Library { return !e.targets.allSatisfy(names.contains) }
-    return false
-}
-// 1549828848

@@ -8,8 +8,10 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let internalError = ErrorCode(rawValue: 2)
     public static let flowControlError = ErrorCode(rawValue: 3)
     public static let streamClosed = ErrorCode(rawValue: 5)
+    public static let frameSizeError = ErrorCode(rawValue: 6)
     public static let refusedStream = ErrorCode(rawValue: 7)
     public static let cancel = ErrorCode(rawValue: 8)
+    public static let compressionError = ErrorCode(rawValue: 9)
     public static let enhanceYourCalm = ErrorCode(rawValue: 11)
 
     /// The codes RFC 9113 names, in order of their value.

@@ -136,6 +136,7 @@ final class LoadRun: Sendable {
     private func transportOptions(_ worker: Int) -> TransportOptions {
         let scenario = inputs.scenario
         var options = TransportOptions()
+        options.engine = EngineKind(rawValue: scenario.engine) ?? .wire
         // The first workers take what does not divide evenly.
         let share = scenario.connections / scenario.threads
         let rest = scenario.connections % scenario.threads

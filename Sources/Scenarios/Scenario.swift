@@ -28,7 +28,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var signPolicy = "cached:50m"
     /// `token`, `certificate` or `none`.
     public var authentication = "token"
-    public var engine = "nghttp2"
+    public var engine = "wire"
     /// nil: the bundled mock.
     public var target: String?
     /// Reasons of rejections that do not make the run fail.
@@ -60,6 +60,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Threads of the bundled mock.
     public var mockThreads = 1
+
+    public static let engines = ["wire", "nghttp2"]
 
     public init() {}
 
@@ -118,7 +120,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
-        check(engine == "nghttp2", "engine \"\(engine)\": known engines: nghttp2")
+        check(Self.engines.contains(engine), "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }

@@ -186,9 +186,7 @@ public final class PushClient {
     private func connect(_ lane: Int, now: UInt64) {
         nextToken += 1
         do throws(NetworkError) {
-            let connection = try NGHTTP2Connection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target,
-                options: options, driver: driver, reactor: reactor, shared: requestMemory, now: now)
+            let connection = try makeConnection(lane, now)
             byToken[nextToken] = connection
             lanes[lane].connection = connection
             handle(connection, [])
@@ -197,6 +195,19 @@ public final class PushClient {
             lastCause = FailureCause(error)
             driver.connection(options.firstConnection + lane, .connectFailed)
             lanes[lane].retryAt = now + lanes[lane].backoff.next()
+        }
+    }
+
+    private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
+        switch options.engine {
+        case .wire:
+            try WireConnection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
+                driver: driver, reactor: reactor, shared: requestMemory, now: now)
+        case .nghttp2:
+            try NGHTTP2Connection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
+                driver: driver, reactor: reactor, shared: requestMemory, now: now)
         }
     }
 

@@ -284,6 +284,14 @@ class PushConnection {
         sendEnd &+= count
     }
 
+    /// Takes the next `count` bytes of the send buffer for the caller to fill, who has checked `sendRoom`.
+    @inline(__always)
+    final func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        let place = sendBuffer + sendEnd
+        sendEnd &+= count
+        return place
+    }
+
     /// All of the push's bytes are in the send buffer.
     @inline(__always)
     final func didProduce(slot: Int) {

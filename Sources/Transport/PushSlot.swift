@@ -17,6 +17,8 @@ struct PushSlot {
     var bodyLength: UInt16 = 0
     /// Its outcome is already told; the slot only waits for the stream to close.
     var isAbandoned = false
+    /// Bytes of DATA the peer lets us send on the stream; kept only while payload is held back.
+    var window = 0
     /// Payload bytes that flow control held back, owned here; nil almost always.
     var heldBack: UnsafeMutablePointer<UInt8>?
     var heldBackCount: Int32 = 0

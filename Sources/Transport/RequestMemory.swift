@@ -4,7 +4,10 @@ import HTTP2
 final class RequestMemory {
     var request: PushRequest
     let payloadCapacity: Int
-    private let path: UnsafeMutablePointer<UInt8>
+    /// `/3/device/` and, after a compose, the token.
+    let path: UnsafeMutablePointer<UInt8>
+    /// For each kind of push, the APNs headers that never change.
+    let headerSets: [[(String, String)]]
     private static let pathPrefix = Array("/3/device/".utf8)
     private let payload: UnsafeMutablePointer<UInt8>
     private let identifier: UnsafeMutablePointer<UInt8>
@@ -14,6 +17,7 @@ final class RequestMemory {
     init(authority: String, isSecure: Bool, headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int)
     {
         self.payloadCapacity = payloadCapacity
+        self.headerSets = headerSets
         path = .allocate(capacity: Self.pathPrefix.count + tokenCapacity)
         path.update(from: Self.pathPrefix, count: Self.pathPrefix.count)
         payload = .allocate(capacity: payloadCapacity)
@@ -29,11 +33,14 @@ final class RequestMemory {
         identifier.deallocate()
     }
 
+    @inline(__always)
+    var pathLength: Int { Self.pathPrefixLength &+ request.tokenLength }
+
     /// The header block of a composed request; valid until the next call.
     @inline(__always)
     func headers(for request: PushRequest) -> HeaderBlock {
         sets[request.headerSet].block(
-            path: path, pathLength: Self.pathPrefixLength &+ request.tokenLength,
+            path: path, pathLength: pathLength,
             authorization: request.authorization, identifier: request.hasIdentifier ? identifier : nil)
     }
 

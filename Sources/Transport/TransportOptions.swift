@@ -19,8 +19,17 @@ public struct Target: Sendable {
     }
 }
 
+/// How frames are written and read.
+public enum EngineKind: String, Sendable, CaseIterable {
+    /// Frames written here, for exactly this traffic.
+    case wire
+    /// nghttp2's sessions.
+    case nghttp2
+}
+
 /// Tunings of one worker's connections. Times are nanoseconds.
 public struct TransportOptions: Sendable {
+    public var engine = EngineKind.wire
     /// Connections of this worker, at least 1.
     public var connections = 1
     /// Number of this worker's first connection within the whole run.

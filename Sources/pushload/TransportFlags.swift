@@ -3,8 +3,8 @@ import Scenarios
 
 /// How pushes travel.
 struct TransportFlags: ParsableArguments {
-    @Option(help: "Engine: nghttp2.")
-    var engine = "nghttp2"
+    @Option(help: "Engine: wire (frames written by pushload) or nghttp2.")
+    var engine = "wire"
 
     @Option(help: ArgumentHelp("Where to send to; without it, the bundled mock is started.", valueName: "url"))
     var target: String?

@@ -1,0 +1,344 @@
+import Glibc
+import HTTP2
+import Networking
+
+/// A connection whose frames are written here, for exactly this traffic: HEADERS of a few table references and the path,
+/// DATA with the payload, both straight into the send buffer. Reading is `WireReader`'s business.
+///
+/// No allocation for a push but when flow control holds part of its payload back.
+final class WireConnection: PushConnection {
+    private let shared: RequestMemory
+    private let encoder: RequestEncoder
+    private let reader: WireReader
+    private var nextStream: Int32 = 1
+    /// Slot by stream: place (id / 2) & mask. A stream that is still open when its place is wanted again is displaced.
+    private let byStream: UnsafeMutablePointer<Int32>
+    private let mask: Int
+    private var displaced: [Int32: Int32] = [:]
+
+    // What the peer allows.
+    private var connectionWindow = 65_535
+    private var initialWindow = 65_535
+    private var peerMaxFrame = 16_384
+    private var maxStreams = UInt32.max
+    /// Slots with payload held back by flow control.
+    private var heldBack = 0
+
+    // What we allow.
+    private let receiveWindow: Int
+    private var unacknowledged = 0
+
+    init(
+        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
+        reactor: Reactor, shared: RequestMemory, now: UInt64
+    ) throws(NetworkError) {
+        self.shared = shared
+        encoder = RequestEncoder(
+            authority: target.authority, isSecure: target.tls != nil, headerSets: shared.headerSets,
+            tableLimit: Int(options.session.encoderTableSize))
+        reader = WireReader(settings: options.session)
+        receiveWindow = Int(options.session.connectionWindow)
+        var size = 64
+        while size < options.streams * 2 { size <<= 1 }
+        mask = size - 1
+        byStream = .allocate(capacity: size)
+        byStream.initialize(repeating: -1, count: size)
+        try super.init(
+            token: token, index: index, lane: lane, target: target, options: options, driver: driver,
+            reactor: reactor, now: now)
+    }
+
+    deinit { byStream.deallocate() }
+
+    override var sendWindow: Int { connectionWindow }
+    override var largestBody: Int { shared.payloadCapacity }
+
+    // MARK: Frames of ours
+
+    override func begin() {
+        let settings = options.session
+        Frame.preface.withUnsafeBufferPointer { append($0.baseAddress!, $0.count) }
+        let entries: [(UInt16, UInt32)] = [
+            (Frame.Setting.headerTableSize, settings.headerTableSize), (Frame.Setting.enablePush, 0),
+            (Frame.Setting.initialWindowSize, settings.streamWindow),
+            (Frame.Setting.maxFrameSize, settings.maxFrameSize),
+        ]
+        let output = frame(Frame.settings, flags: 0, stream: 0, length: entries.count * 6)
+        for (place, entry) in entries.enumerated() {
+            output[place * 6] = UInt8(entry.0 >> 8)
+            output[place * 6 + 1] = UInt8(truncatingIfNeeded: entry.0)
+            Frame.write32(entry.1, into: output + place * 6 + 2)
+        }
+        if receiveWindow > 65_535 { windowUpdate(stream: 0, by: receiveWindow - 65_535) }
+    }
+
+    /// Appends a frame's header and returns the place of its payload, which the caller fills. There is always room: the
+    /// send buffer keeps some beyond what requests may take, and frames that answer the peer's are refused before.
+    @inline(__always)
+    private func frame(_ type: UInt8, flags: UInt8, stream: Int32, length: Int) -> UnsafeMutablePointer<UInt8> {
+        let output = reserve(Frame.headerLength + length)
+        Frame.writeHeader(length: length, type: type, flags: flags, stream: stream, into: output)
+        return output + Frame.headerLength
+    }
+
+    func windowUpdate(stream: Int32, by increment: Int) {
+        Frame.write32(
+            UInt32(increment), into: frame(Frame.windowUpdate, flags: 0, stream: stream, length: 4))
+    }
+
+    func reset(stream: Int32, code: ErrorCode) {
+        Frame.write32(code.rawValue, into: frame(Frame.reset, flags: 0, stream: stream, length: 4))
+    }
+
+    override func reset(slot: Int) {
+        reset(stream: slots.slots[slot].stream, code: .cancel)
+        close(slot)
+    }
+
+    override func ping() {
+        frame(Frame.ping, flags: 0, stream: 0, length: 8).update(repeating: 0, count: 8)
+    }
+
+    func answerPing(_ opaque: UnsafePointer<UInt8>) {
+        frame(Frame.ping, flags: Frame.acknowledgement, stream: 0, length: 8).update(from: opaque, count: 8)
+    }
+
+    func acknowledgeSettings() {
+        _ = frame(Frame.settings, flags: Frame.acknowledgement, stream: 0, length: 0)
+    }
+
+    private func goAway(_ code: ErrorCode) {
+        let output = frame(Frame.goAway, flags: 0, stream: 0, length: 8)
+        Frame.write32(0, into: output)
+        Frame.write32(code.rawValue, into: output + 4)
+    }
+
+    /// Room for the small frames that answer the peer's; a peer that asks for more than we can say is too much.
+    var hasRoomToAnswer: Bool { sendRoom >= 64 }
+
+    // MARK: Requests
+
+    override func send(_ ticket: PushTicket, now: UInt64) {
+        let index = slots.take()
+        let slot = slots.slots + index
+        slot.pointee.ticket = ticket
+        slot.pointee.started = now
+        driver.compose(ticket, connection: self.index, into: &shared.request)
+        let stream = nextStream
+        slot.pointee.stream = stream
+        guard stream > 0 else {
+            // Stream ids are used up: the connection drains like after GOAWAY.
+            slot.pointee.stream = .max
+            requeue(index)
+            didReceiveGoAway()
+            return
+        }
+        nextStream = stream &+ 2
+        remember(stream, index)
+
+        let header = reserve(Frame.headerLength)
+        let block = header + Frame.headerLength
+        let length = encoder.write(
+            set: shared.request.headerSet, path: shared.path, pathLength: shared.pathLength,
+            authorizationValue: shared.request.authorization,
+            identifier: shared.request.hasIdentifier ? UnsafePointer(shared.request.identifier) : nil, into: block)
+        Frame.writeHeader(
+            length: length, type: Frame.headers, flags: Frame.endHeaders, stream: stream, into: header)
+        _ = reserve(length)
+
+        let total = shared.request.payloadLength
+        if total <= initialWindow, total <= peerMaxFrame {
+            frame(Frame.data, flags: Frame.endStream, stream: stream, length: total)
+                .update(from: shared.request.payload, count: total)
+            connectionWindow &-= total
+            didProduce(slot: index)
+        } else {
+            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: total)
+            memory.update(from: shared.request.payload, count: total)
+            slot.pointee.heldBack = memory
+            slot.pointee.heldBackCount = Int32(total)
+            slot.pointee.heldBackOffset = 0
+            slot.pointee.window = initialWindow
+            heldBack += 1
+            resume(index)
+        }
+    }
+
+    /// Sends what flow control allows of a payload held back.
+    private func resume(_ index: Int) {
+        let slot = slots.slots + index
+        guard let memory = slot.pointee.heldBack else { return }
+        while true {
+            let offset = Int(slot.pointee.heldBackOffset)
+            let rest = Int(slot.pointee.heldBackCount) - offset
+            let count = min(rest, peerMaxFrame, slot.pointee.window, connectionWindow, sendRoom - 4096)
+            guard count > 0 else { return }
+            frame(
+                Frame.data, flags: count == rest ? Frame.endStream : 0, stream: slot.pointee.stream, length: count
+            ).update(from: memory + offset, count: count)
+            slot.pointee.heldBackOffset += Int32(count)
+            slot.pointee.window -= count
+            connectionWindow -= count
+            if count == rest {
+                memory.deallocate()
+                slot.pointee.heldBack = nil
+                heldBack -= 1
+                didProduce(slot: index)
+                return
+            }
+        }
+    }
+
+    /// The send buffer has room again: what is held back goes on.
+    override func produce() {
+        guard heldBack > 0 else { return }
+        for index in 0..<slots.capacity where slots.slots[index].heldBack != nil && slots.slots[index].stream != 0 {
+            resume(index)
+        }
+    }
+
+    // MARK: Streams
+
+    private func remember(_ stream: Int32, _ index: Int) {
+        let place = Int(stream >> 1) & mask
+        let old = byStream[place]
+        if old >= 0 {
+            let other = slots.slots[Int(old)].stream
+            if other != 0, other != stream, Int(other >> 1) & mask == place { displaced[other] = old }
+        }
+        byStream[place] = Int32(truncatingIfNeeded: index)
+    }
+
+    /// The slot of an open stream; nil when it is over.
+    @inline(__always)
+    func slot(of stream: Int32) -> Int? {
+        let found = byStream[Int(stream >> 1) & mask]
+        if found >= 0, slots.slots[Int(found)].stream == stream { return Int(found) }
+        return displaced.isEmpty ? nil : displaced[stream].map(Int.init)
+    }
+
+    /// Was this stream never opened by us?
+    func isIdle(_ stream: Int32) -> Bool { stream & 1 == 0 || stream >= nextStream }
+
+    @inline(__always)
+    private func forget(_ index: Int) {
+        if slots.slots[index].heldBack != nil { heldBack -= 1 }
+        if !displaced.isEmpty { displaced[slots.slots[index].stream] = nil }
+    }
+
+    /// A stream whose push has ended before is over.
+    private func close(_ index: Int) {
+        forget(index)
+        slots.free(index)
+    }
+
+    /// The answer is complete.
+    func didEnd(_ index: Int) {
+        let slot = slots.slots + index
+        let status = slot.pointee.status
+        if slot.pointee.heldBack != nil { reset(stream: slot.pointee.stream, code: .cancel) }
+        forget(index)
+        if slot.pointee.isAbandoned {
+            slots.free(index)
+            return
+        }
+        didAnswer()
+        if status == 200 {
+            finish(index, .accepted, at: readTime)
+        } else {
+            finish(index, status == 0 ? .failed(.protocolViolation) : .rejected(status: status), at: readTime)
+        }
+    }
+
+    func didReset(_ index: Int, code: ErrorCode) {
+        forget(index)
+        if slots.slots[index].isAbandoned {
+            slots.free(index)
+        } else if code == .refusedStream {
+            requeue(index)
+        } else {
+            finish(index, .failed(.streamReset(code)), at: readTime)
+        }
+    }
+
+    // MARK: What the peer said
+
+    override func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? {
+        guard let violation = reader.consume(bytes, count, self) else { return nil }
+        if sendRoom >= 64 { goAway(violation.code) }
+        return violation.text
+    }
+
+    func didReceive(setting: UInt16, value: UInt32) -> WireReader.Violation? {
+        switch setting {
+        case Frame.Setting.headerTableSize: encoder.setPeerTableSize(Int(value))
+        case Frame.Setting.enablePush where value != 0:
+            return .init(.protocolError, "SETTINGS_ENABLE_PUSH \(value) from a server")
+        case Frame.Setting.maxConcurrentStreams: maxStreams = value
+        case Frame.Setting.initialWindowSize:
+            guard value <= 0x7FFF_FFFF else { return .init(.flowControlError, "SETTINGS_INITIAL_WINDOW_SIZE \(value)") }
+            return changeInitialWindow(Int(value))
+        case Frame.Setting.maxFrameSize:
+            guard (16_384...16_777_215).contains(value) else {
+                return .init(.protocolError, "SETTINGS_MAX_FRAME_SIZE \(value)")
+            }
+            // Larger frames than this would gain nothing.
+            peerMaxFrame = min(Int(value), 16_384)
+        default: break
+        }
+        return nil
+    }
+
+    /// RFC 9113 section 6.9.2: the change counts for open streams too, and may make their windows negative.
+    private func changeInitialWindow(_ value: Int) -> WireReader.Violation? {
+        let change = value - initialWindow
+        initialWindow = value
+        guard heldBack > 0 else { return nil }
+        for index in 0..<slots.capacity where slots.slots[index].heldBack != nil && slots.slots[index].stream != 0 {
+            slots.slots[index].window += change
+            if slots.slots[index].window > 0x7FFF_FFFF { return .init(.flowControlError, "a stream's window overflows") }
+            resume(index)
+        }
+        return nil
+    }
+
+    func didReceiveSettings() { didSettle(limit: maxStreams) }
+
+    func didReceiveWindow(_ increment: Int) -> WireReader.Violation? {
+        connectionWindow += increment
+        guard connectionWindow <= 0x7FFF_FFFF else { return .init(.flowControlError, "the connection's window overflows") }
+        produce()
+        return nil
+    }
+
+    func didReceiveWindow(_ increment: Int, slot index: Int) {
+        guard slots.slots[index].heldBack != nil else { return }
+        slots.slots[index].window += increment
+        if slots.slots[index].window > 0x7FFF_FFFF {
+            reset(stream: slots.slots[index].stream, code: .flowControlError)
+            didReset(index, code: .flowControlError)
+            return
+        }
+        resume(index)
+    }
+
+    func didReceiveGoAway(lastStream: Int32) {
+        didReceiveGoAway()
+        for index in 0..<slots.capacity where slots.slots[index].stream > lastStream {
+            forget(index)
+            if slots.slots[index].isAbandoned { slots.free(index) } else { requeue(index) }
+        }
+    }
+
+    /// DATA of so many bytes came, padding included: flow control towards us.
+    func didReceiveData(length: Int, stream: Int32, isLast: Bool) -> WireReader.Violation? {
+        unacknowledged += length
+        guard unacknowledged <= receiveWindow else { return .init(.flowControlError, "more DATA than the window allows") }
+        if unacknowledged >= receiveWindow / 2 {
+            windowUpdate(stream: 0, by: unacknowledged)
+            unacknowledged = 0
+        }
+        if !isLast, length > 0, slot(of: stream) != nil { windowUpdate(stream: stream, by: length) }
+        return nil
+    }
+}

@@ -1,0 +1,233 @@
+import HTTP2
+
+/// Reads the server's frames (RFC 9113 sections 4 to 6) and tells the connection; every violation ends it.
+///
+/// Frames are parsed where they lie; only a frame that is cut by the end of what was read is put together in memory of its
+/// own. Bounded: one frame, and header blocks of at most `largestBlock` bytes.
+final class WireReader {
+    /// What the peer did wrong: the connection error to answer with, and words for the log.
+    struct Violation {
+        let code: ErrorCode
+        let text: String
+        init(_ code: ErrorCode, _ text: String) {
+            self.code = code
+            self.text = text
+        }
+    }
+
+    private static let largestBlock = 65_536
+    private let maxFrame: Int
+    private let streamWindow: Int
+    private let decoder: StatusDecoder
+    private var hasSettings = false
+    private var partial: [UInt8] = []
+    /// A header block that goes on in CONTINUATION frames.
+    private var block: [UInt8] = []
+    private var blockStream: Int32 = 0
+    private var blockEndsStream = false
+
+    init(settings: SessionSettings) {
+        maxFrame = Int(settings.maxFrameSize)
+        streamWindow = max(Int(settings.streamWindow), 1)
+        decoder = StatusDecoder(tableSize: Int(settings.headerTableSize))
+    }
+
+    func consume(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ connection: WireConnection) -> Violation? {
+        var position = 0
+        if !partial.isEmpty {
+            // First the frame header, then the whole frame.
+            while partial.count < Frame.headerLength, position < count {
+                partial.append(bytes[position])
+                position += 1
+            }
+            guard partial.count >= Frame.headerLength else { return nil }
+            let length = Int(partial[0]) << 16 | Int(partial[1]) << 8 | Int(partial[2])
+            guard length <= maxFrame else { return Violation(.frameSizeError, "a frame of \(length) bytes") }
+            let missing = Frame.headerLength + length - partial.count
+            let taken = min(missing, count - position)
+            partial.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: taken))
+            position += taken
+            guard taken == missing else { return nil }
+            let violation = partial.withUnsafeBufferPointer { frame($0.baseAddress!, length, connection) }
+            partial.removeAll(keepingCapacity: true)
+            if let violation { return violation }
+        }
+        while count &- position >= Frame.headerLength {
+            let start = bytes + position
+            let length = Int(start[0]) << 16 | Int(start[1]) << 8 | Int(start[2])
+            guard length <= maxFrame else { return Violation(.frameSizeError, "a frame of \(length) bytes") }
+            guard count &- position >= Frame.headerLength &+ length else { break }
+            if let violation = frame(start, length, connection) { return violation }
+            position &+= Frame.headerLength &+ length
+        }
+        if position < count {
+            partial.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: count - position))
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func frame(_ start: UnsafePointer<UInt8>, _ length: Int, _ connection: WireConnection) -> Violation? {
+        let type = start[3]
+        let flags = start[4]
+        let stream = Int32(bitPattern: Frame.read32(start + 5) & 0x7FFF_FFFF)
+        let payload = start + Frame.headerLength
+        if !hasSettings {
+            guard type == Frame.settings, flags & Frame.acknowledgement == 0 else {
+                return Violation(.protocolError, "the first frame is not SETTINGS")
+            }
+            hasSettings = true
+        }
+        if blockStream != 0, type != Frame.continuation || stream != blockStream {
+            return Violation(.protocolError, "a header block is interrupted by another frame")
+        }
+        switch type {
+        case Frame.headers: return headers(payload, length, flags, stream, connection)
+        case Frame.data: return data(payload, length, flags, stream, connection)
+        case Frame.continuation: return continuation(payload, length, flags, stream, connection)
+        case Frame.reset:
+            guard length == 4 else { return Violation(.frameSizeError, "RST_STREAM of \(length) bytes") }
+            guard stream != 0, !connection.isIdle(stream) else {
+                return Violation(.protocolError, "RST_STREAM on stream \(stream)")
+            }
+            if let slot = connection.slot(of: stream) {
+                connection.didReset(slot, code: ErrorCode(rawValue: Frame.read32(payload)))
+            }
+            return nil
+        case Frame.settings: return settings(payload, length, flags, stream, connection)
+        case Frame.ping:
+            guard length == 8 else { return Violation(.frameSizeError, "PING of \(length) bytes") }
+            guard stream == 0 else { return Violation(.protocolError, "PING on stream \(stream)") }
+            if flags & Frame.acknowledgement == 0 {
+                guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "too many PINGs") }
+                connection.answerPing(payload)
+            }
+            return nil
+        case Frame.goAway:
+            guard length >= 8 else { return Violation(.frameSizeError, "GOAWAY of \(length) bytes") }
+            guard stream == 0 else { return Violation(.protocolError, "GOAWAY on stream \(stream)") }
+            connection.didReceiveGoAway(lastStream: Int32(bitPattern: Frame.read32(payload) & 0x7FFF_FFFF))
+            return nil
+        case Frame.windowUpdate: return windowUpdate(payload, length, stream, connection)
+        case Frame.pushPromise: return Violation(.protocolError, "PUSH_PROMISE though push is off")
+        case Frame.priority:
+            guard stream != 0 else { return Violation(.protocolError, "PRIORITY on stream 0") }
+            return length == 5 ? nil : Violation(.frameSizeError, "PRIORITY of \(length) bytes")
+        default: return nil
+        }
+    }
+
+    // MARK: Answers
+
+    /// What is left of a payload without its padding; nil when the padding is longer than the frame.
+    @inline(__always)
+    private func unpadded(_ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8) -> (start: Int, end: Int)? {
+        guard flags & Frame.padded != 0 else { return (0, length) }
+        guard length >= 1, Int(payload[0]) < length else { return nil }
+        return (1, length &- Int(payload[0]))
+    }
+
+    private func headers(
+        _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
+    ) -> Violation? {
+        guard stream != 0, !connection.isIdle(stream) else {
+            return Violation(.protocolError, "HEADERS on stream \(stream)")
+        }
+        guard let (unpaddedStart, end) = unpadded(payload, length, flags) else {
+            return Violation(.protocolError, "HEADERS with too much padding")
+        }
+        var start = unpaddedStart
+        if flags & Frame.hasPriority != 0 { start += 5 }
+        guard start <= end else { return Violation(.frameSizeError, "HEADERS too short for its flags") }
+        if flags & Frame.endHeaders == 0 {
+            blockStream = stream
+            blockEndsStream = flags & Frame.endStream != 0
+            block = Array(UnsafeBufferPointer(start: payload + start, count: end - start))
+            return nil
+        }
+        return headerBlock(payload + start, end &- start, stream, flags & Frame.endStream != 0, connection)
+    }
+
+    private func continuation(
+        _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
+    ) -> Violation? {
+        guard blockStream != 0 else { return Violation(.protocolError, "CONTINUATION without a header block") }
+        guard block.count + length <= Self.largestBlock else {
+            return Violation(.enhanceYourCalm, "a header block of more than \(Self.largestBlock) bytes")
+        }
+        block.append(contentsOf: UnsafeBufferPointer(start: payload, count: length))
+        guard flags & Frame.endHeaders != 0 else { return nil }
+        blockStream = 0
+        let whole = block
+        block = []
+        return whole.withUnsafeBufferPointer {
+            headerBlock($0.baseAddress ?? payload, $0.count, stream, blockEndsStream, connection)
+        }
+    }
+
+    @inline(__always)
+    private func headerBlock(
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ stream: Int32, _ endsStream: Bool, _ connection: WireConnection
+    ) -> Violation? {
+        // Also for streams that are over: the decoder's table must follow the peer's.
+        guard let status = decoder.status(bytes, count) else {
+            return Violation(.compressionError, "a header block that cannot be decoded")
+        }
+        guard let slot = connection.slot(of: stream) else { return nil }
+        let entry = connection.slots.slots + slot
+        if status >= 200, entry.pointee.status == 0 { entry.pointee.status = status }
+        if endsStream { connection.didEnd(slot) }
+        return nil
+    }
+
+    private func data(
+        _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
+    ) -> Violation? {
+        guard stream != 0, !connection.isIdle(stream) else { return Violation(.protocolError, "DATA on stream \(stream)") }
+        guard let (start, end) = unpadded(payload, length, flags) else {
+            return Violation(.protocolError, "DATA with too much padding")
+        }
+        guard length <= streamWindow else { return Violation(.flowControlError, "more DATA than a stream's window allows") }
+        let isLast = flags & Frame.endStream != 0
+        guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "DATA faster than it can be acknowledged") }
+        if let violation = connection.didReceiveData(length: length, stream: stream, isLast: isLast) { return violation }
+        guard let slot = connection.slot(of: stream) else { return nil }
+        connection.slots.appendBody(slot, payload + start, end - start)
+        if isLast { connection.didEnd(slot) }
+        return nil
+    }
+
+    // MARK: The connection
+
+    private func settings(
+        _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
+    ) -> Violation? {
+        guard stream == 0 else { return Violation(.protocolError, "SETTINGS on stream \(stream)") }
+        if flags & Frame.acknowledgement != 0 {
+            return length == 0 ? nil : Violation(.frameSizeError, "a SETTINGS acknowledgement of \(length) bytes")
+        }
+        guard length % 6 == 0 else { return Violation(.frameSizeError, "SETTINGS of \(length) bytes") }
+        guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "too many SETTINGS") }
+        for place in stride(from: 0, to: length, by: 6) {
+            let setting = UInt16(payload[place]) << 8 | UInt16(payload[place + 1])
+            if let violation = connection.didReceive(setting: setting, value: Frame.read32(payload + place + 2)) {
+                return violation
+            }
+        }
+        connection.acknowledgeSettings()
+        connection.didReceiveSettings()
+        return nil
+    }
+
+    private func windowUpdate(
+        _ payload: UnsafePointer<UInt8>, _ length: Int, _ stream: Int32, _ connection: WireConnection
+    ) -> Violation? {
+        guard length == 4 else { return Violation(.frameSizeError, "WINDOW_UPDATE of \(length) bytes") }
+        let increment = Int(Frame.read32(payload) & 0x7FFF_FFFF)
+        guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
+        if stream == 0 { return connection.didReceiveWindow(increment) }
+        guard !connection.isIdle(stream) else { return Violation(.protocolError, "WINDOW_UPDATE on stream \(stream)") }
+        if let slot = connection.slot(of: stream) { connection.didReceiveWindow(increment, slot: slot) }
+        return nil
+    }
+}
