@@ -120,7 +120,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
-        check(Self.engines.contains(engine), "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
+        check(
+            Self.engines.contains(engine),
+            "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }

@@ -296,7 +296,9 @@ final class WireConnection: PushConnection {
         guard heldBack > 0 else { return nil }
         for index in 0..<slots.capacity where slots.slots[index].heldBack != nil && slots.slots[index].stream != 0 {
             slots.slots[index].window += change
-            if slots.slots[index].window > 0x7FFF_FFFF { return .init(.flowControlError, "a stream's window overflows") }
+            if slots.slots[index].window > 0x7FFF_FFFF {
+                return .init(.flowControlError, "a stream's window overflows")
+            }
             resume(index)
         }
         return nil
@@ -306,7 +308,9 @@ final class WireConnection: PushConnection {
 
     func didReceiveWindow(_ increment: Int) -> WireReader.Violation? {
         connectionWindow += increment
-        guard connectionWindow <= 0x7FFF_FFFF else { return .init(.flowControlError, "the connection's window overflows") }
+        guard connectionWindow <= 0x7FFF_FFFF else {
+            return .init(.flowControlError, "the connection's window overflows")
+        }
         produce()
         return nil
     }
@@ -333,7 +337,9 @@ final class WireConnection: PushConnection {
     /// DATA of so many bytes came, padding included: flow control towards us.
     func didReceiveData(length: Int, stream: Int32, isLast: Bool) -> WireReader.Violation? {
         unacknowledged += length
-        guard unacknowledged <= receiveWindow else { return .init(.flowControlError, "more DATA than the window allows") }
+        guard unacknowledged <= receiveWindow else {
+            return .init(.flowControlError, "more DATA than the window allows")
+        }
         if unacknowledged >= receiveWindow / 2 {
             windowUpdate(stream: 0, by: unacknowledged)
             unacknowledged = 0

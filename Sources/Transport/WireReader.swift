@@ -183,14 +183,22 @@ final class WireReader {
     private func data(
         _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
     ) -> Violation? {
-        guard stream != 0, !connection.isIdle(stream) else { return Violation(.protocolError, "DATA on stream \(stream)") }
+        guard stream != 0, !connection.isIdle(stream) else {
+            return Violation(.protocolError, "DATA on stream \(stream)")
+        }
         guard let (start, end) = unpadded(payload, length, flags) else {
             return Violation(.protocolError, "DATA with too much padding")
         }
-        guard length <= streamWindow else { return Violation(.flowControlError, "more DATA than a stream's window allows") }
+        guard length <= streamWindow else {
+            return Violation(.flowControlError, "more DATA than a stream's window allows")
+        }
         let isLast = flags & Frame.endStream != 0
-        guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "DATA faster than it can be acknowledged") }
-        if let violation = connection.didReceiveData(length: length, stream: stream, isLast: isLast) { return violation }
+        guard connection.hasRoomToAnswer else {
+            return Violation(.enhanceYourCalm, "DATA faster than it can be acknowledged")
+        }
+        if let violation = connection.didReceiveData(length: length, stream: stream, isLast: isLast) {
+            return violation
+        }
         guard let slot = connection.slot(of: stream) else { return nil }
         connection.slots.appendBody(slot, payload + start, end - start)
         if isLast { connection.didEnd(slot) }

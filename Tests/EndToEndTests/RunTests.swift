@@ -38,6 +38,7 @@ import Testing
     @Test(
         "Every profile, policy and transport setting gets through",
         arguments: [
+            ["--engine", "nghttp2"], ["--engine", "nghttp2", "--apns-id", "--profile", "rich", "-c", "2"],
             ["--profile", "alert:80,silent:15,rich:5"], ["--profile", "live-activity"], ["--profile", "voip"],
             ["--plaintext"], ["--tls-max", "1.2"], ["--sign-policy", "per-push", "-n", "300"],
             ["--sign-policy", "every:100"], ["--sign-policy", "per-connection", "-c", "3"], ["--apns-id"],

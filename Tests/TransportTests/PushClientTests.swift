@@ -69,20 +69,25 @@ private final class CountingDriver: PushDriver {
 }
 
 @Suite(.serialized) struct PushClientTests {
+    static let engines = EngineKind.allCases
+
     private func run(
-        _ script: Script, count: UInt64 = 500, size: Int = 100, control: RunControl = RunControl(),
+        _ engine: EngineKind, _ script: Script, count: UInt64 = 500, size: Int = 100,
+        control: RunControl = RunControl(),
         _ change: (inout TransportOptions) -> Void = { _ in }
     ) throws -> (CountingDriver, Seen) {
         let server = try ScriptedServer(script)
-        let driver = try run(server.address, count: count, size: size, control: control, change)
+        let driver = try run(engine, server.address, count: count, size: size, control: control, change)
         return (driver, server.stop())
     }
 
     private func run(
-        _ address: SocketAddress, count: UInt64, size: Int = 100, control: RunControl = RunControl(),
+        _ engine: EngineKind, _ address: SocketAddress, count: UInt64, size: Int = 100,
+        control: RunControl = RunControl(),
         _ change: (inout TransportOptions) -> Void
     ) throws -> CountingDriver {
         var options = TransportOptions()
+        options.engine = engine
         options.streams = 50
         options.backoffBase = 1_000_000
         options.backoffCap = 20_000_000
@@ -97,79 +102,82 @@ private final class CountingDriver: PushDriver {
         return driver
     }
 
-    @Test("Every push is accepted once, over several connections")
-    func plain() throws {
-        let (driver, seen) = try run(Script(), count: 3000) { $0.connections = 3 }
+    @Test("Every push is accepted once, over several connections", arguments: engines)
+    func plain(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(), count: 3000) { $0.connections = 3 }
         #expect(driver.accepted == 3000 && seen.processed.count == 3000 && seen.repeated == 0)
         #expect(driver.writtenCount == 3000 && seen.connections == 3 && driver.events.allSatisfy { $0 == "opened" })
     }
 
-    @Test("The server's stream limit is obeyed, also when it changes")
-    func streamLimit() throws {
-        let (driver, seen) = try run(Script(maxConcurrentStreams: 4))
+    @Test("The server's stream limit is obeyed, also when it changes", arguments: engines)
+    func streamLimit(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(maxConcurrentStreams: 4))
         #expect(driver.accepted == 500 && seen.mostStreams <= 4)
-        let (second, later) = try run(Script(maxConcurrentStreams: 1, laterMaxStreams: 20))
+        let (second, later) = try run(engine, Script(maxConcurrentStreams: 1, laterMaxStreams: 20))
         #expect(second.accepted == 500 && later.mostStreams <= 20)
     }
 
-    @Test("Payloads larger than the stream window wait for it and arrive whole")
-    func smallWindow() throws {
-        let (driver, seen) = try run(Script(streamWindow: 64), count: 200, size: 4096)
+    @Test("Payloads larger than the stream window wait for it and arrive whole", arguments: engines)
+    func smallWindow(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(streamWindow: 64), count: 200, size: 4096)
         #expect(driver.accepted == 200 && seen.processed.count == 200)
     }
 
-    @Test("After GOAWAY the pushes above the last stream are sent again elsewhere, the others are not")
-    func goAway() throws {
-        let (driver, seen) = try run(Script(goAwayAfter: 60), count: 1000)
+    @Test(
+        "After GOAWAY the pushes above the last stream are sent again elsewhere, the others are not", arguments: engines
+    )
+    func goAway(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(goAwayAfter: 60), count: 1000)
         #expect(driver.accepted == 1000 && driver.failed == 0)
         #expect(seen.processed.count == 1000 && seen.repeated == 0)
         #expect(driver.events.contains("goAway") && seen.connections > 5)
     }
 
-    @Test("A refused stream is sent again; too often refused, it fails")
-    func refused() throws {
-        let (driver, seen) = try run(Script(resetEvery: (10, .refusedStream)), count: 500)
+    @Test("A refused stream is sent again; too often refused, it fails", arguments: engines)
+    func refused(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(resetEvery: (10, .refusedStream)), count: 500)
         #expect(driver.accepted == 500 && driver.requeues >= 50 && seen.repeated == 0)
-        let (hopeless, _) = try run(Script(resetEvery: (1, .refusedStream)), count: 20) { $0.retryLimit = 3 }
+        let (hopeless, _) = try run(engine, Script(resetEvery: (1, .refusedStream)), count: 20) { $0.retryLimit = 3 }
         #expect(hopeless.failures == [.refusedTooOften: 20] && hopeless.requeues == 60)
     }
 
-    @Test("A reset of another kind fails the push with its code")
-    func reset() throws {
-        let (driver, _) = try run(Script(resetEvery: (10, .internalError)), count: 500)
+    @Test("A reset of another kind fails the push with its code", arguments: engines)
+    func reset(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(resetEvery: (10, .internalError)), count: 500)
         #expect(driver.failures == [.streamReset(.internalError): 50] && driver.accepted == 450)
         #expect(FailureCause.streamReset(.internalError).description == "stream_reset_INTERNAL_ERROR")
     }
 
-    @Test("A cut connection fails what was written and unanswered, and the rest goes over a new one")
-    func cut() throws {
-        let (driver, seen) = try run(Script(cutAfter: 100), count: 1000)
+    @Test(
+        "A cut connection fails what was written and unanswered, and the rest goes over a new one", arguments: engines)
+    func cut(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(cutAfter: 100), count: 1000)
         #expect(driver.accepted + driver.failed == 1000 && driver.accepted > 0 && seen.connections > 2)
         #expect(driver.failures.keys.allSatisfy { [.connectionClosed, .connectionReset].contains($0) })
         #expect(seen.repeated == 0)
     }
 
-    @Test("A push that is never answered fails after its time, the others do not")
-    func silent() throws {
-        let (driver, _) = try run(Script(silentEvery: 50), count: 500) { $0.pushTimeout = 300_000_000 }
+    @Test("A push that is never answered fails after its time, the others do not", arguments: engines)
+    func silent(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(silentEvery: 50), count: 500) { $0.pushTimeout = 300_000_000 }
         #expect(driver.failures == [.pushTimeout: 10] && driver.accepted == 490)
     }
 
-    @Test("A server that never says its SETTINGS is given up, as is one where nobody listens")
-    func unusable() throws {
-        let (driver, _) = try run(Script(isMute: true), count: 10) {
+    @Test("A server that never says its SETTINGS is given up, as is one where nobody listens", arguments: engines)
+    func unusable(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(isMute: true), count: 10) {
             $0.connectTimeout = 100_000_000
             $0.giveUpAfter = 300_000_000
         }
         #expect(driver.abandonedBy == .connectTimeout && driver.next == 0)
         let address = try Listener(host: "127.0.0.1", port: 0, shared: false).address
-        let nobody = try run(address, count: 10) { $0.giveUpAfter = 200_000_000 }
+        let nobody = try run(engine, address, count: 10) { $0.giveUpAfter = 200_000_000 }
         #expect(nobody.abandonedBy == .connectionRefused && nobody.events.contains("reconnecting"))
     }
 
-    @Test("A peer that vanishes is found out by PING")
-    func vanished() throws {
-        let (driver, _) = try run(Script(silentEvery: 1), count: 10) {
+    @Test("A peer that vanishes is found out by PING", arguments: engines)
+    func vanished(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(silentEvery: 1), count: 10) {
             $0.pushTimeout = 60_000_000_000
             $0.pingInterval = 50_000_000
             $0.pingTimeout = 100_000_000
@@ -181,30 +189,30 @@ private final class CountingDriver: PushDriver {
         #expect(driver.failures == [.pushTimeout: 10])
     }
 
-    @Test("Garbage from the peer ends the connection as a protocol violation")
-    func garbage() throws {
-        let (driver, _) = try run(Script(garbageAfter: 20), count: 60)
+    @Test("Garbage from the peer ends the connection as a protocol violation", arguments: engines)
+    func garbage(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(garbageAfter: 20), count: 60)
         #expect(driver.accepted + driver.failed == 60)
         #expect(driver.failures[.protocolViolation, default: 0] > 0)
     }
 
-    @Test("A server that closes the first connections is reached by reconnecting")
-    func reconnect() throws {
-        let (driver, seen) = try run(Script(refuseFirst: 3), count: 100)
+    @Test("A server that closes the first connections is reached by reconnecting", arguments: engines)
+    func reconnect(_ engine: EngineKind) throws {
+        let (driver, seen) = try run(engine, Script(refuseFirst: 3), count: 100)
         #expect(driver.accepted == 100 && seen.connections == 4)
     }
 
-    @Test("An error answer is told with status and body")
-    func rejected() throws {
-        let (driver, _) = try run(Script(reason: "Unregistered"), count: 100)
+    @Test("An error answer is told with status and body", arguments: engines)
+    func rejected(_ engine: EngineKind) throws {
+        let (driver, _) = try run(engine, Script(reason: "Unregistered"), count: 100)
         #expect(driver.rejected == [410: 100] && driver.lastBody == "{\"reason\":\"Unregistered\",\"timestamp\":1}")
     }
 
-    @Test("Stopped while nothing is answered, every push in flight fails as interrupted")
-    func abort() throws {
+    @Test("Stopped while nothing is answered, every push in flight fails as interrupted", arguments: engines)
+    func abort(_ engine: EngineKind) throws {
         let control = RunControl()
         DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { control.ask(.abort) }
-        let (driver, _) = try run(Script(silentEvery: 1), count: 1000, control: control)
+        let (driver, _) = try run(engine, Script(silentEvery: 1), count: 1000, control: control)
         #expect(driver.failures == [.interrupted: 50] && driver.next == 50)
     }
 

@@ -119,7 +119,7 @@ final class ScriptedServer: Sendable {
                 _ = stream.write(garbage, count: 64)
                 isOver = true
             }
-            if script.goAwayAfter != nil, session.saidGoAway, session.handled == session.answered { session.isLeaving = true }
+            if session.saidGoAway, session.handled == session.answered { session.isLeaving = true }
         }
 
         func write() {
