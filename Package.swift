@@ -11,6 +11,11 @@ let package = Package(
         .executable(name: "mock-apns", targets: ["mock-apns"]),
         .library(name: "MockAPNs", targets: ["MockAPNs"]),
     ],
+    traits: [
+        .trait(
+            name: "Jemalloc", description: "Allocate with jemalloc and count allocations; off under AddressSanitizer."),
+        .default(enabledTraits: ["Jemalloc"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -34,7 +39,10 @@ let package = Package(
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(
             name: "Measurement",
-            dependencies: ["CJemalloc", .product(name: "Histogram", package: "hdrhistogram-swift")],
+            dependencies: [
+                .target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"])),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
             swiftSettings: strict),
 
         // What a run is asked to do, and what is made of its outcome.
@@ -58,7 +66,7 @@ let package = Package(
                 "Networking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc")]),
+            swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
         // The mock APNs server.
         .target(
@@ -76,18 +84,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("jemalloc")]),
+            linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "Signing"], swiftSettings: strict),
-        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
+        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
         .testTarget(
             name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking"],
             swiftSettings: strict),
         .testTarget(
-            name: "MeasurementTests", dependencies: ["Measurement", "CJemalloc"], swiftSettings: strict),
+            name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(

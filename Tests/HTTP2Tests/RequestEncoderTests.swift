@@ -1,0 +1,145 @@
+import CNghttp2
+import Testing
+
+@testable import HTTP2
+
+@Suite struct RequestEncoderTests {
+    /// nghttp2's decoder: an implementation that is not ours.
+    private final class Inflater {
+        let inflater: OpaquePointer
+        init(_ size: Int) {
+            var created: OpaquePointer?
+            nghttp2_hd_inflate_new(&created)
+            inflater = created!
+            nghttp2_hd_inflate_change_table_size(inflater, size)
+        }
+        deinit { nghttp2_hd_inflate_del(inflater) }
+
+        func decode(_ block: ArraySlice<UInt8>) -> [String]? {
+            var fields: [String] = []
+            let bytes = Array(block)
+            var offset = 0
+            while true {
+                var field = nghttp2_nv()
+                var flags: Int32 = 0
+                let used = bytes.withUnsafeBufferPointer {
+                    nghttp2_hd_inflate_hd2(inflater, &field, &flags, $0.baseAddress! + offset, bytes.count - offset, 1)
+                }
+                guard used >= 0 else { return nil }
+                offset += used
+                if UInt32(bitPattern: flags) & NGHTTP2_HD_INFLATE_EMIT.rawValue != 0 {
+                    let name = String(
+                        decoding: UnsafeBufferPointer(start: field.name, count: field.namelen), as: UTF8.self)
+                    let value = String(
+                        decoding: UnsafeBufferPointer(start: field.value, count: field.valuelen), as: UTF8.self)
+                    fields.append("\(name)=\(value)")
+                }
+                if UInt32(bitPattern: flags) & NGHTTP2_HD_INFLATE_FINAL.rawValue != 0 {
+                    nghttp2_hd_inflate_end_headers(inflater)
+                    return fields
+                }
+            }
+        }
+    }
+
+    @Test(
+        "nghttp2 decodes every block to the same fields, whatever the table size and however tokens change",
+        arguments: [0, 100, 400, 1000, 4096])
+    func independent(_ peerTable: Int) {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let sets = [
+            [("apns-topic", "com.example.app"), ("apns-priority", "10")], [("apns-topic", "com.example.app.voip")],
+        ]
+        let encoder = RequestEncoder(authority: "a:1", isSecure: true, headerSets: sets, tableLimit: 4096)
+        let inflater = Inflater(4096)
+        encoder.setPeerTableSize(peerTable)
+        var token = "bearer first"
+        var output = [UInt8](repeating: 0, count: 8192)
+        for round in 0..<2000 {
+            if random(10) == 0 { token = "bearer " + String(repeating: "t", count: 1 + random(300)) }
+            if round == 1000 { encoder.setPeerTableSize(min(4096, peerTable * 2)) }
+            let set = random(2)
+            let path = "/3/device/" + String(repeating: "a", count: random(400))
+            let identifier = random(3) == 0 ? String(repeating: "i", count: 36) : nil
+            let pathBytes = Array(path.utf8)
+            let tokenBytes = Array(token.utf8)
+            let hasToken = random(20) != 0
+            let idBytes = Array((identifier ?? "").utf8)
+            let count = tokenBytes.withUnsafeBufferPointer { token in
+                idBytes.withUnsafeBufferPointer { identifierBytes in
+                    encoder.write(
+                        set: set, path: pathBytes, pathLength: pathBytes.count,
+                        authorizationValue: hasToken ? token : nil,
+                        identifier: identifier == nil ? nil : identifierBytes.baseAddress, into: &output)
+                }
+            }
+            var expected = [":method=POST", ":scheme=https", ":authority=a:1", ":path=\(path)"]
+            if hasToken { expected.append("authorization=\(token)") }
+            expected += sets[set].map { "\($0.0)=\($0.1)" }
+            if let identifier { expected.append("apns-id=\(identifier)") }
+            #expect(inflater.decode(output[..<count]) == expected, "seed \(seed) round \(round)")
+        }
+    }
+
+    @Test("In the steady state a request's headers are little more than its path")
+    func small() {
+        let encoder = RequestEncoder(
+            authority: "127.0.0.1:2197", isSecure: true, headerSets: [[("apns-topic", "com.example.app")]],
+            tableLimit: 4096)
+        var output = [UInt8](repeating: 0, count: 4096)
+        let path = [UInt8](repeating: 0x61, count: 74)
+        let token = [UInt8](repeating: 0x62, count: 230)
+        var count = 0
+        for _ in 0..<3 {
+            count = token.withUnsafeBufferPointer {
+                encoder.write(
+                    set: 0, path: path, pathLength: 74, authorizationValue: $0, identifier: nil, into: &output)
+            }
+        }
+        #expect(count == 2 + 1 + 2 + 74 + 1 + 1)
+    }
+
+    @Test("Statuses are found in blocks of every shape nghttp2 makes, with its table changing")
+    func statuses() {
+        var created: OpaquePointer?
+        nghttp2_hd_deflate_new(&created, 4096)
+        let deflater = created!
+        defer { nghttp2_hd_deflate_del(deflater) }
+        let decoder = StatusDecoder(tableSize: 4096)
+        for round in 0..<500 {
+            let status = [200, 400, 403, 410, 413, 429, 500, 503][round % 8]
+            var flags = UInt8(NGHTTP2_NV_FLAG_NONE.rawValue)
+            if round % 3 == 0 { flags = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
+            var statusName = Array(":status".utf8)
+            var otherName = Array("apns-id".utf8)
+            var statusValue = Array(String(status).utf8)
+            var otherValue = Array("id\(round)".utf8)
+            var output = [UInt8](repeating: 0, count: 1024)
+            let count = statusName.withUnsafeMutableBufferPointer { name0 in
+                otherName.withUnsafeMutableBufferPointer { name1 in
+                    statusValue.withUnsafeMutableBufferPointer { value0 in
+                        otherValue.withUnsafeMutableBufferPointer { value1 in
+                            let fields = [
+                                nghttp2_nv(
+                                    name: name0.baseAddress, value: value0.baseAddress, namelen: 7, valuelen: 3,
+                                    flags: 0),
+                                nghttp2_nv(
+                                    name: name1.baseAddress, value: value1.baseAddress, namelen: 7,
+                                    valuelen: value1.count, flags: flags),
+                            ]
+                            return nghttp2_hd_deflate_hd(deflater, &output, 1024, fields, 2)
+                        }
+                    }
+                }
+            }
+            #expect(decoder.status(output, count) == UInt16(status), "round \(round)")
+        }
+        #expect(decoder.status([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 6) == nil)
+        #expect(decoder.status([0xC5], 1) == nil)
+    }
+}
