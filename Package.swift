@@ -102,6 +102,8 @@ let package = Package(
             name: "AnalysisTests", dependencies: ["Analysis", "Results"], swiftSettings: strict),
         .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results"], swiftSettings: strict),
         .testTarget(
+            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
+        .testTarget(
             name: "MockAPNsTests", dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2"],
             swiftSettings: strict),
         .testTarget(

@@ -206,49 +206,53 @@ final class LoadRun: Sendable {
     ) async -> SeriesBuilder {
         var series = SeriesBuilder()
         var second: UInt64 = 1
-        var lastShown: UInt64 = 0
-        var lastDone: UInt64 = 0
-        var lastTotal = LatencyHistogram()
-        for box in boxes { _ = box.read() }
+        var shown = Snapshot()
         while !gathering.isDone.load(ordering: .relaxed) {
+            // Each look asks for the next, so that a snapshot is at most a round and a worker's tick old.
+            let now = snapshot()
             try? await Task.sleep(nanoseconds: 50_000_000)
             let start = state.start.load(ordering: .relaxed)
-            guard start > 0 else { continue }
-            let elapsed = MonotonicClock.now() - start
-            let isSecond = elapsed >= second * 1_000_000_000
-            let isShown = elapsed >= lastShown + (isTerminal ? 250_000_000 : 2_000_000_000)
-            guard isSecond || isShown else { continue }
-            let (counts, inFlight, total) = snapshot()
-            if isSecond {
-                series.add(time: Double(elapsed) / 1e9, counts: counts, inFlight: inFlight, total: total)
+            guard start > 0, now.time > start else { continue }
+            if shown.time == 0 { shown.time = start }
+            let elapsed = now.time - start
+            if elapsed >= second * 1_000_000_000 {
+                series.add(
+                    time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight, total: now.total)
                 second = elapsed / 1_000_000_000 + 1
             }
-            if isShown {
-                let (p50, p99) = total.percentilesSince(lastTotal)
+            if now.time >= shown.time + (isTerminal ? 250_000_000 : 2_000_000_000) {
+                let (p50, p99) = now.total.percentilesSince(shown.total)
+                let seconds = Double(now.time - shown.time) / 1e9
                 progress(
                     RunProgress(
-                        counts: counts, planned: inputs.scenario.plannedPushes, inFlight: inFlight, p50: p50, p99: p99,
-                        perSecond: Double(counts.ended - lastDone) / (Double(elapsed - lastShown) / 1e9),
+                        counts: now.counts, planned: inputs.scenario.plannedPushes, inFlight: now.inFlight, p50: p50,
+                        p99: p99, perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
                         elapsed: Double(elapsed) / 1e9))
-                lastShown = elapsed
-                lastDone = counts.ended
-                lastTotal = total
+                shown = now
             }
         }
         return series
     }
 
-    private func snapshot() -> (PushCounts, Int, LatencyHistogram) {
+    /// All workers at about one moment.
+    private struct Snapshot {
+        /// Of the worker that was seen last, ns.
+        var time: UInt64 = 0
         var counts = PushCounts()
         var inFlight = 0
         var total = LatencyHistogram()
+    }
+
+    private func snapshot() -> Snapshot {
+        var all = Snapshot()
         for box in boxes {
             let snapshot = box.read()
-            counts.add(snapshot.counts)
-            inFlight += snapshot.inFlight
-            total.add(snapshot.total)
+            all.time = max(all.time, snapshot.time)
+            all.counts.add(snapshot.counts)
+            all.inFlight += snapshot.inFlight
+            all.total.add(snapshot.total)
         }
-        return (counts, inFlight, total)
+        return all
     }
 }
 

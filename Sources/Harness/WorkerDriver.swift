@@ -153,7 +153,7 @@ final class WorkerDriver: PushDriver {
 
     override func tick(now: UInt64, inFlight: Int) {
         unixTime = MonotonicClock.unixSeconds()
-        box.offer(recorder, inFlight: inFlight)
+        box.offer(recorder, inFlight: inFlight, time: now)
     }
 
     /// The text after `"reason":"` in an error answer; empty when there is none.

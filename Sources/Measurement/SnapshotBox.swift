@@ -2,6 +2,8 @@ import Synchronization
 
 /// What a worker shows of itself while it runs.
 public struct WorkerSnapshot: Sendable {
+    /// When it was taken, ns of the worker's clock; 0 before the first.
+    public var time: UInt64 = 0
     public var counts = PushCounts()
     public var inFlight = 0
     /// All latencies so far, intended time to answer.
@@ -25,9 +27,10 @@ public final class SnapshotBox: Sendable {
     }
 
     /// Called by the worker, often.
-    public func offer(_ recorder: Recorder, inFlight: Int) {
+    public func offer(_ recorder: Recorder, inFlight: Int, time: UInt64) {
         guard wanted.exchange(false, ordering: .relaxed) else { return }
         value.withLock {
+            $0.time = time
             $0.counts = recorder.counts
             $0.inFlight = inFlight
             $0.total = recorder[.total]

@@ -175,18 +175,21 @@ private final class CountingDriver: PushDriver {
         #expect(nobody.abandonedBy == .connectionRefused && nobody.events.contains("reconnecting"))
     }
 
-    @Test("A peer that vanishes is found out by PING", arguments: engines)
+    @Test("A peer that vanishes is found out by PING, one that only answers PING is not", arguments: engines)
     func vanished(_ engine: EngineKind) throws {
-        let (driver, _) = try run(engine, Script(silentEvery: 1), count: 10) {
-            $0.pushTimeout = 60_000_000_000
-            $0.pingInterval = 50_000_000
-            $0.pingTimeout = 100_000_000
-            $0.giveUpAfter = 500_000_000
-            $0.streams = 10
-            // The scripted server answers PING: only the push timeout would end these.
-            $0.pushTimeout = 200_000_000
+        func impatient(_ options: inout TransportOptions) {
+            options.pingInterval = 50_000_000
+            options.pingTimeout = 150_000_000
+            options.pushTimeout = 1_000_000_000
+            options.streams = 10
         }
-        #expect(driver.failures == [.pushTimeout: 10])
+        let (vanished, seen) = try run(engine, Script(freezeAfter: 100), count: 300, impatient)
+        #expect(
+            vanished.failures[.peerVanished, default: 0] > 0
+                && vanished.failures.keys.allSatisfy { $0 == .peerVanished })
+        #expect(vanished.accepted + vanished.failed == 300 && seen.connections > 1)
+        let (alive, _) = try run(engine, Script(silentEvery: 1), count: 10, impatient)
+        #expect(alive.failures == [.pushTimeout: 10])
     }
 
     @Test("Garbage from the peer ends the connection as a protocol violation", arguments: engines)

@@ -17,6 +17,8 @@ struct Script: Sendable {
     var silentEvery: Int?
     /// Nothing at all is said, not even SETTINGS.
     var isMute = false
+    /// Each connection falls silent after so many requests: nothing is read or written any more, PING included.
+    var freezeAfter: Int?
     /// Answers are 410 with this reason.
     var reason: String?
     /// Answers garbage instead of frames after so many requests.
@@ -110,8 +112,10 @@ final class ScriptedServer: Sendable {
             session = ScriptedSession(script, settings: settings)
         }
 
+        private var isFrozen: Bool { script.freezeAfter.map { session.begun >= $0 } ?? false }
+
         func take(_ bytes: [UInt8], _ count: Int) {
-            if script.isMute { return }
+            if script.isMute || isFrozen { return }
             if session.receive(bytes, count: count) != nil { isOver = true }
             if let limit = script.cutAfter, session.begun >= limit { isOver = true }
             if let limit = script.garbageAfter, session.begun >= limit {
@@ -123,7 +127,7 @@ final class ScriptedServer: Sendable {
         }
 
         func write() {
-            if script.isMute || isOver { return }
+            if script.isMute || isOver || isFrozen { return }
             var bytes: UnsafePointer<UInt8>?
             while true {
                 let count = session.nextOutput(&bytes)
