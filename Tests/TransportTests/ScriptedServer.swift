@@ -77,8 +77,11 @@ final class ScriptedServer: Sendable {
                 }
             }
             for connection in connections {
-                if case .bytes(let count) = connection.stream.read(into: &buffer, capacity: buffer.count) {
-                    connection.take(buffer, count)
+                switch connection.stream.read(into: &buffer, capacity: buffer.count) {
+                case .bytes(let count): connection.take(buffer, count)
+                case .wouldBlock: break
+                // A frozen server does not notice anything.
+                case .endOfStream, .failed: if !connection.isFrozen { connection.isOver = true }
                 }
                 connection.write()
             }
@@ -102,6 +105,7 @@ final class ScriptedServer: Sendable {
         let session: ScriptedSession
         let script: Script
         var isOver = false
+        private var hasFinished = false
 
         init(_ stream: ByteStream, _ script: Script) {
             self.stream = stream
@@ -112,10 +116,10 @@ final class ScriptedServer: Sendable {
             session = ScriptedSession(script, settings: settings)
         }
 
-        private var isFrozen: Bool { script.freezeAfter.map { session.begun >= $0 } ?? false }
+        var isFrozen: Bool { script.freezeAfter.map { session.begun >= $0 } ?? false }
 
         func take(_ bytes: [UInt8], _ count: Int) {
-            if script.isMute || isFrozen { return }
+            if script.isMute || isFrozen || hasFinished { return }
             if session.receive(bytes, count: count) != nil { isOver = true }
             if let limit = script.cutAfter, session.begun >= limit { isOver = true }
             if let limit = script.garbageAfter, session.begun >= limit {
@@ -127,7 +131,7 @@ final class ScriptedServer: Sendable {
         }
 
         func write() {
-            if script.isMute || isOver || isFrozen { return }
+            if script.isMute || isOver || isFrozen || hasFinished { return }
             var bytes: UnsafePointer<UInt8>?
             while true {
                 let count = session.nextOutput(&bytes)
@@ -143,7 +147,13 @@ final class ScriptedServer: Sendable {
                     }
                 }
             }
-            if session.isLeaving || !session.isAlive { isOver = true }
+            // To close with something unread would reset the connection and lose answers on their way: FIN first, and
+            // read on until the client closes.
+            if session.isLeaving, !hasFinished {
+                hasFinished = true
+                stream.finish()
+            }
+            if !session.isLeaving, !session.isAlive { isOver = true }
         }
     }
 }
