@@ -109,7 +109,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Results", "pushload", "mock-apns",
+                "HTTP2", "Networking", "Results", "pushload", "mock-apns",
             ],
             swiftSettings: strict),
     ],

@@ -20,6 +20,9 @@ enum Programs {
         return folder
     }()
 
+    /// Built with AddressSanitizer, which multiplies memory.
+    static let isSanitized = folder.path.contains("/asan/")
+
     static func path(_ name: String) -> String {
         name.hasPrefix("/") ? name : folder.appendingPathComponent(name).path
     }

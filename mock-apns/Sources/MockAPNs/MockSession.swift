@@ -11,8 +11,9 @@ import Payloads
 final class MockSession: HTTP2Session {
     private let worker: MockWorker
     private var client: RequestChecks.Client
-    /// Requests being received, by place; those finished are kept for the next ones.
-    private var states: [RequestState] = []
+    /// Requests being received, by place; up to `keptStates` of those finished are kept for the next ones.
+    private var states: [RequestState?] = []
+    private static let keptStates = 64
     private var freePlaces: [Int] = []
     private var currentStream: Int32 = 0
     private var current: RequestState?
@@ -49,11 +50,12 @@ final class MockSession: HTTP2Session {
         if let free = freePlaces.popLast() {
             place = free
         } else {
-            states.append(RequestState())
+            states.append(nil)
             place = states.count - 1
         }
         setContext(UInt(place + 1), stream: stream)
-        let state = states[place]
+        let state = states[place] ?? RequestState()
+        states[place] = state
         state.stream = stream
         currentStream = stream
         current = state
@@ -107,7 +109,9 @@ final class MockSession: HTTP2Session {
             currentStream = 0
             current = nil
         }
-        states[place].reset()
+        // Also lets go of what `borrowing` may still hold.
+        states[place]?.reset()
+        if freePlaces.count >= Self.keptStates { states[place] = nil }
         freePlaces.append(place)
     }
 

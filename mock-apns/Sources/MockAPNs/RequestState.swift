@@ -41,13 +41,14 @@ enum KnownHeader: Int {
 }
 
 /// One request while it arrives: the values of the headers that matter, and the payload. Bounded: headers in
-/// `headerCapacity` bytes, the payload in one byte more than the largest allowed.
+/// `headerCapacity` bytes (512 unless they need more), the payload in one byte more than the largest allowed.
 final class RequestState {
     static let headerCapacity = 8192
     static let bodyCapacity = 5121
 
     var stream: Int32 = 0
-    private let memory: UnsafeMutablePointer<UInt8>
+    private var memory: UnsafeMutablePointer<UInt8>
+    private var memorySize = 512
     private var memoryUsed = 0
     private let ranges: UnsafeMutablePointer<HeaderRange>
     private(set) var hasDuplicates = false
@@ -63,7 +64,7 @@ final class RequestState {
     private(set) var bodyCount = 0
 
     init() {
-        memory = .allocate(capacity: Self.headerCapacity)
+        memory = .allocate(capacity: memorySize)
         ranges = .allocate(capacity: KnownHeader.count)
         ranges.initialize(repeating: HeaderRange(), count: KnownHeader.count)
     }
@@ -106,9 +107,18 @@ final class RequestState {
             isOverflowing = true
             return
         }
+        if memoryUsed + length > memorySize { grow() }
         memory.advanced(by: memoryUsed).update(from: value, count: length)
         ranges[header.rawValue] = HeaderRange(offset: Int32(memoryUsed), length: Int32(length))
         memoryUsed += length
+    }
+
+    private func grow() {
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.headerCapacity)
+        larger.update(from: memory, count: memoryUsed)
+        memory.deallocate()
+        memory = larger
+        memorySize = Self.headerCapacity
     }
 
     /// The value; empty when the header was not there.
