@@ -48,7 +48,8 @@ public final class StatusDecoder {
                 return nil
             }
         }
-        return status
+        // None found: trailers, or a `:status` spelt out, which the inflater will tell.
+        return status == 0 ? nil : status
     }
 
     /// Skips a string of fewer than 127 bytes.

@@ -72,8 +72,8 @@ final class WireConnection: PushConnection {
         if receiveWindow > 65_535 { windowUpdate(stream: 0, by: receiveWindow - 65_535) }
     }
 
-    /// Appends a frame's header and returns the place of its payload, which the caller fills. There is always room: the
-    /// send buffer keeps some beyond what requests may take, and frames that answer the peer's are refused before.
+    /// Appends a frame's header and returns the place of its payload, which the caller fills and has checked the room for:
+    /// by `canSend` for requests, by `hasRoomToAnswer` for all small frames.
     @inline(__always)
     private func frame(_ type: UInt8, flags: UInt8, stream: Int32, length: Int) -> UnsafeMutablePointer<UInt8> {
         let output = reserve(Frame.headerLength + length)
@@ -86,7 +86,9 @@ final class WireConnection: PushConnection {
             UInt32(increment), into: frame(Frame.windowUpdate, flags: 0, stream: stream, length: 4))
     }
 
+    /// Without room for it RST_STREAM is not sent: the peer does not read, and will not miss it.
     func reset(stream: Int32, code: ErrorCode) {
+        guard hasRoomToAnswer else { return }
         Frame.write32(code.rawValue, into: frame(Frame.reset, flags: 0, stream: stream, length: 4))
     }
 
@@ -96,6 +98,7 @@ final class WireConnection: PushConnection {
     }
 
     override func ping() {
+        guard hasRoomToAnswer else { return }
         frame(Frame.ping, flags: 0, stream: 0, length: 8).update(repeating: 0, count: 8)
     }
 
@@ -265,7 +268,7 @@ final class WireConnection: PushConnection {
 
     override func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? {
         guard let violation = reader.consume(bytes, count, self) else { return nil }
-        if sendRoom >= 64 { goAway(violation.code) }
+        if hasRoomToAnswer { goAway(violation.code) }
         return violation.text
     }
 
