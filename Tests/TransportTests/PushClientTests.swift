@@ -159,7 +159,7 @@ private final class CountingDriver: PushDriver {
 
     @Test("A push that is never answered fails after its time, the others do not", arguments: engines)
     func silent(_ engine: EngineKind) throws {
-        let (driver, _) = try run(engine, Script(silentEvery: 50), count: 500) { $0.pushTimeout = 300_000_000 }
+        let (driver, _) = try run(engine, Script(silentEvery: 50), count: 500) { $0.pushTimeout = 1_500_000_000 }
         #expect(driver.failures == [.pushTimeout: 10] && driver.accepted == 490)
     }
 
@@ -188,7 +188,10 @@ private final class CountingDriver: PushDriver {
             vanished.failures[.peerVanished, default: 0] > 0
                 && vanished.failures.keys.allSatisfy { $0 == .peerVanished })
         #expect(vanished.accepted + vanished.failed == 300 && seen.connections > 1)
-        let (alive, _) = try run(engine, Script(silentEvery: 1), count: 10, impatient)
+        let (alive, _) = try run(engine, Script(silentEvery: 1), count: 10) {
+            impatient(&$0)
+            $0.pingTimeout = 10_000_000_000
+        }
         #expect(alive.failures == [.pushTimeout: 10])
     }
 
