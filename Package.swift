@@ -21,6 +21,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // System libraries: a header and link flags, nothing else.
@@ -46,10 +47,12 @@ let package = Package(
             swiftSettings: strict),
 
         // What a run is asked to do, and what is made of its outcome.
+        .target(
+            name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", swiftSettings: strict),
         .target(name: "Results", swiftSettings: strict),
         .target(name: "Analysis", dependencies: ["Results"], swiftSettings: strict),
-        .target(name: "Reports", dependencies: ["Results", "Scenarios"], swiftSettings: strict),
+        .target(name: "Reports", dependencies: ["Results", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
             name: "Harness",
             dependencies: [
@@ -63,7 +66,7 @@ let package = Package(
             name: "pushload",
             dependencies: [
                 "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing",
-                "Networking",
+                "Networking", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
@@ -72,14 +75,14 @@ let package = Package(
         .target(
             name: "MockAPNs",
             dependencies: [
-                "HTTP2", "Networking", "Payloads", "Signing", "Measurement",
+                "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Scenarios",
+                "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -96,7 +99,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
-        .testTarget(name: "ScenariosTests", dependencies: ["Scenarios"], swiftSettings: strict),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
+        .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests", dependencies: ["Analysis", "Results"], swiftSettings: strict),
@@ -104,7 +108,8 @@ let package = Package(
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
         .testTarget(
-            name: "MockAPNsTests", dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2"],
+            name: "MockAPNsTests",
+            dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

@@ -50,7 +50,9 @@ open class HTTP2Session {
                 nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0))
         }
         if let streams = settings.maxConcurrentStreams {
-            entries.append(Self.maxStreamsEntry(streams))
+            entries.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: streams))
         }
         if let size = settings.maxHeaderListSize {
             entries.append(
@@ -62,11 +64,6 @@ open class HTTP2Session {
             nghttp2_session_set_local_window_size(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: settings.connectionWindow))
         }
-    }
-
-    private static func maxStreamsEntry(_ streams: UInt32) -> nghttp2_settings_entry {
-        nghttp2_settings_entry(
-            settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: streams)
     }
 
     // MARK: Bytes
@@ -150,10 +147,11 @@ open class HTTP2Session {
         nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Changes SETTINGS_MAX_CONCURRENT_STREAMS during the connection.
-    public final func submitMaxConcurrentStreams(_ streams: UInt32) {
-        let entry = [Self.maxStreamsEntry(streams)]
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entry, 1)
+    /// Changes settings during the connection.
+    public final func submitSettings(_ settings: [SettingIdentifier: UInt32]) {
+        guard !settings.isEmpty else { return }
+        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.key.rawValue), value: $0.value) }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }
 
     /// The highest stream of the peer that was begun here: what GOAWAY will name as the last one handled.

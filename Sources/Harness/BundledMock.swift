@@ -67,7 +67,9 @@ struct BundledMock: Sendable {
         if scenario.deviceFile == nil {
             arguments += ["--devices", String(scenario.devices), "--device-seed", String(scenario.seed)]
         }
-        self.arguments = arguments
+        // Apple refuses tokens renewed more often than every 20 minutes; such policies are measured all the same.
+        if !scenario.signPolicy.hasPrefix("cached") { arguments += ["--token-updates", "off"] }
+        self.arguments = arguments + scenario.mockFlags
     }
 
     /// Beside our own executable.

@@ -25,5 +25,11 @@ public final class LedgerBook: Sendable {
     public func countUntracked() { untracked.add(1, ordering: .relaxed) }
     public var untrackedCount: UInt64 { untracked.load(ordering: .relaxed) }
 
+    /// Forgets all runs.
+    public func reset() {
+        ledgers.withLock { $0 = [] }
+        untracked.store(0, ordering: .relaxed)
+    }
+
     public var runs: [(run: UInt64, ledger: DeliveryLedger)] { ledgers.withLock { $0 } }
 }

@@ -123,14 +123,25 @@ public final class ByteStream {
         return "\(String(cString: version)) \(String(cString: name))"
     }
 
-    /// The subject UID (the topic in Apple's push certificates) of the peer's verified certificate, if it showed one.
-    public var peerCertificateUID: String? {
-        guard let tls, let certificate = SSL_get0_peer_certificate(tls), SSL_get_verify_result(tls) == X509_V_OK,
-            let subject = X509_get_subject_name(certificate)
-        else { return nil }
-        var text = [CChar](repeating: 0, count: 256)
-        guard X509_NAME_get_text_by_NID(subject, NID_userId, &text, Int32(text.count)) > 0 else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    /// `127.0.0.1:40312`; `-` when there is none any more.
+    public var peerAddress: String {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return status == 0 ? SocketAddress(storage: storage, length: length).description : "-"
+    }
+
+    /// What the peer's certificate says, if it showed one.
+    public var peerCertificate: PeerCertificate? {
+        guard let tls, let certificate = SSL_get0_peer_certificate(tls) else { return nil }
+        return PeerCertificate(certificate, verification: SSL_get_verify_result(tls))
+    }
+
+    public var isTLS12: Bool {
+        guard let tls else { return false }
+        return SSL_version(tls) == TLS1_2_VERSION
     }
 
     /// Goes on connecting and shaking hands; call it when the descriptor is ready.
@@ -264,6 +275,12 @@ public final class ByteStream {
             fail(NetworkError(.io, "TLS: \(text)"))
             return .failed
         }
+    }
+
+    /// Lets the close that follows reset the connection (RST) instead of finishing it.
+    public func reset() {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
     }
 
     /// Says goodbye (TLS close_notify, then FIN); what has been written still goes out.

@@ -17,4 +17,11 @@ public enum MonotonicClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec)
     }
+
+    /// UNIX time, milliseconds.
+    public static func unixMilliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
 }

@@ -37,6 +37,8 @@ public struct TLSOptions: Sendable {
     public var trustedOrigin = ""
     /// Client only: false accepts any certificate.
     public var verifyPeer = true
+    /// Server only: a client certificate that cannot be trusted does not end the handshake; `PeerCertificate.problem` tells.
+    public var acceptUntrustedClients = false
     /// Our own certificate: required for a server, mutual TLS for a client.
     public var identity: TLSIdentity?
     /// How many bytes OpenSSL asks the kernel for at once; several records are then decrypted from one read.
@@ -107,7 +109,9 @@ public final class TLSContext: @unchecked Sendable {
             _ = pushload_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         } else {
             // A client certificate is asked for when there is somebody to trust; whether one is needed is APNs' rule.
-            SSL_CTX_set_verify(context, options.trustedCertificates == nil ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nil)
+            SSL_CTX_set_verify(
+                context, options.trustedCertificates == nil ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                options.acceptUntrustedClients ? { _, _ in 1 } : nil)
             _ = pushload_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
             _ = SSL_CTX_set_num_tickets(context, 0)
         }

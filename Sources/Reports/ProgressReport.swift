@@ -1,4 +1,4 @@
-import Scenarios
+import Settings
 
 /// How far a run is.
 public struct Progress: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Results
-import Scenarios
+import Settings
 
 /// A result for a person at a terminal.
 public enum SummaryReport {

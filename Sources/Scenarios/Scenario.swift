@@ -60,6 +60,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Threads of the bundled mock.
     public var mockThreads = 1
+    /// Further flags of the bundled mock, as its `--help` lists them.
+    public var mockFlags: [String] = []
 
     public static let engines = ["wire", "nghttp2"]
 
@@ -123,6 +125,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
+        check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }

@@ -3,8 +3,9 @@ import Foundation
 
 /// What a provider token turned out to be.
 public enum TokenVerdict: Sendable, Equatable {
-    /// Signed by a key of ours for its team; `issuedAt` is UNIX seconds. Whether it is too old depends on when it is used.
-    case valid(issuedAt: Int64)
+    /// Signed by the key `keyID` of ours for its team; `issuedAt` is UNIX seconds. Whether it is too old depends on when it
+    /// is used.
+    case valid(issuedAt: Int64, keyID: String)
     case invalid(Flaw)
 
     public enum Flaw: Sendable, Equatable {
@@ -71,7 +72,7 @@ public final class TokenVerifier {
         guard
             isSigned(UnsafeRawBufferPointer(rebasing: jwt[..<signedCount]), signature: signature, key: identity.key)
         else { return .invalid(.badSignature) }
-        return .valid(issuedAt: issuedAt)
+        return .valid(issuedAt: issuedAt, keyID: keyID)
     }
 
     private func object<Object: Decodable>(_ type: Object.Type, _ part: Slice<UnsafeRawBufferPointer>) -> Object? {
@@ -83,6 +84,8 @@ public final class TokenVerifier {
         guard signature.count == 64 else { return false }
         let der = Self.derSignature(raw: signature)
         defer { ERR_clear_error() }
+        // Without it OpenSSL would go on using the key of the verification before.
+        EVP_MD_CTX_reset(context)
         guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.key) == 1 else { return false }
         return EVP_DigestVerify(
             context, der, der.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Scenarios
+import Settings
 
 /// A whole number with k, M or G.
 struct Count: ExpressibleByArgument {

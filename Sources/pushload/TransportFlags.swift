@@ -15,6 +15,15 @@ struct TransportFlags: ParsableArguments {
     @Option(help: "Threads of the bundled mock.")
     var mockThreads = 1
 
+    @Option(help: ArgumentHelp("Round-trip time of the link the bundled mock emulates.", valueName: "duration"))
+    var rtt: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "More flags of the bundled mock, as mock-apns --help lists them: \"--faults faults.yaml --silent 1%\".",
+            valueName: "flags"))
+    var mockFlags: String?
+
     @Option(help: ArgumentHelp("Bytes gathered before they are written; 16384 fills a TLS record.", valueName: "size"))
     var sendBatch = Size(16_384)
 
@@ -77,6 +86,7 @@ struct TransportFlags: ParsableArguments {
         scenario.target = target
         scenario.plaintext = plaintext
         scenario.mockThreads = mockThreads
+        scenario.mockFlags = (rtt.map { ["--rtt", $0] } ?? []) + (mockFlags.map(Self.words) ?? [])
         scenario.sendBatch = sendBatch.bytes
         scenario.streamWindow = streamWindow.bytes
         scenario.connectionWindow = connectionWindow.bytes
@@ -96,5 +106,26 @@ struct TransportFlags: ParsableArguments {
         scenario.pingTimeout = pingTimeout.nanoseconds
         scenario.giveUpAfter = giveUpAfter.nanoseconds
         scenario.retryLimit = retryLimit
+    }
+
+    /// Splits at spaces, except within quotes.
+    private static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in text {
+            if character == quote {
+                quote = nil
+            } else if quote == nil, character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if quote == nil, character == " " {
+                if let finished = word { words.append(finished) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        return word.map { words + [$0] } ?? words
     }
 }

@@ -61,9 +61,9 @@ import Testing
         _ = try mock.stop()
     }
 
-    @Test("h2load runs against the mock and gets 200s")
+    @Test("h2load, which never looks at SETTINGS again, runs against a mock that allows all streams at once")
     func h2load() throws {
-        let mock = try Mock()
+        let mock = try Mock(["--all-streams-at-once"])
         let folder = OutputFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         try "{\"aps\":{\"alert\":\"hi\"}}".write(toFile: folder.path + "/p", atomically: true, encoding: .utf8)

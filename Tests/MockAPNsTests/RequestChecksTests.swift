@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 import Payloads
 import Signing
 import Testing
@@ -39,10 +40,15 @@ import Testing
         let body = Array(given.body.utf8)
         return body.withUnsafeBufferPointer { bytes in
             if !body.isEmpty { _ = state.append(bytes.baseAddress!, body.count) }
-            let checks = RequestChecks(topics: topics, devices: devices, tokens: TokenCache([identity]))
-            switch checks.judge(state, client: client, unixTime: now, tokenVerified: { _, _ in }) {
+            let checks = RequestChecks(
+                topics: topics,
+                directory: DeviceDirectory(
+                    devices.map { .synthetic($0) } ?? .everybody, startedAt: 0, startTime: now * 1000),
+                tokens: TokenCache([ProviderAccount(identity)], updates: TokenUpdates(.connection)))
+            var client = client
+            switch checks.judge(state, client: &client, unixTime: now, now: 0) {
             case .accepted(let trace): return trace.map { "200 \($0.run) \($0.sequence)" } ?? "200"
-            case .rejected(let reason): return "\(reason.status) \(reason.name)"
+            case .rejected(let answer): return "\(answer.reason!.status) \(answer.reason!.name)"
             }
         }
     }
@@ -130,10 +136,94 @@ import Testing
         #expect(judge(given, devices: devices) == "400 BadDeviceToken")
         given = try good()
         given.headers[.authorization] = nil
-        #expect(judge(given, client: .init(certificateTopic: "com.example.app")).hasPrefix("200"))
-        #expect(judge(given, client: .init(certificateTopic: "com.other")) == "400 TopicDisallowed")
+        func client(
+            _ uid: String?, problem: String? = nil, development: Bool = false, production: Bool = false,
+            topics: [String] = []
+        ) -> RequestChecks.Client {
+            .init(
+                certificate: PeerCertificate(
+                    uid: uid, problem: problem, isForDevelopment: development, isForProduction: production,
+                    topics: topics))
+        }
+        #expect(judge(given, client: client("com.example.app")).hasPrefix("200"))
+        #expect(judge(given, client: client("com.other")) == "400 TopicDisallowed")
+        #expect(judge(given, client: client("com.other", topics: ["com.other", "com.example.app"])).hasPrefix("200"))
+        #expect(judge(given, client: client("com.example.app", problem: "expired")) == "403 BadCertificate")
+        #expect(judge(given, client: client(nil)) == "403 Forbidden")
+        #expect(
+            judge(given, client: client("com.example.app", development: true)) == "403 BadCertificateEnvironment")
+        #expect(judge(given, client: client("com.example.app", production: true)).hasPrefix("200"))
         given.headers[.topic] = nil
-        #expect(judge(given, client: .init(certificateTopic: "com.example.app")).hasPrefix("200"))
+        #expect(judge(given, client: client("com.example.app")).hasPrefix("200"))
+        #expect(
+            judge(given, client: client("com.example.app", topics: ["com.example.app", "com.example.app.voip"]))
+                == "400 MissingTopic")
+    }
+
+    @Test("A connection keeps to its first key, and changes its token every 20 minutes at most")
+    func connections() throws {
+        let other = try ProviderIdentity(key: .ephemeral(), keyID: "OTHERKEY00", teamID: "TEAM567890")
+        let sandbox = try ProviderIdentity(key: .ephemeral(), keyID: "SANDBOX000", teamID: "TEAM567890")
+        let single = try ProviderIdentity(key: .ephemeral(), keyID: "TOPICKEY00", teamID: "OTHERTEAM0")
+        let accounts = [
+            ProviderAccount(identity), ProviderAccount(other), ProviderAccount(sandbox, environment: .development),
+            ProviderAccount(single, topics: ["com.other"]),
+        ]
+        func checks(_ scope: TokenUpdates.Scope) -> RequestChecks {
+            RequestChecks(
+                topics: nil, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
+                tokens: TokenCache(accounts, updates: TokenUpdates(scope)))
+        }
+        func reason(
+            _ checks: RequestChecks, _ client: inout RequestChecks.Client, _ signer: ProviderIdentity, issued: Int64,
+            at time: Int64
+        ) throws -> String {
+            let state = RequestState()
+            var given = try good()
+            given.headers[.authorization] = try TokenSigner.bearer(signer, unixTime: issued)
+            for (header, value) in given.headers {
+                Array(value.utf8).withUnsafeBufferPointer { state.set(header, $0.baseAddress!, $0.count) }
+            }
+            let body = Array(given.body.utf8)
+            return body.withUnsafeBufferPointer { bytes in
+                _ = state.append(bytes.baseAddress!, body.count)
+                switch checks.judge(state, client: &client, unixTime: time, now: 0) {
+                case .accepted: return "accepted"
+                case .rejected(let answer): return answer.reason!.name
+                }
+            }
+        }
+        let byConnection = checks(.connection)
+        var client = RequestChecks.Client()
+        #expect(try reason(byConnection, &client, identity, issued: now, at: now) == "accepted")
+        #expect(try reason(byConnection, &client, other, issued: now, at: now) == "UnrelatedKeyIdInToken")
+        #expect(
+            try reason(byConnection, &client, identity, issued: now + 60, at: now + 60)
+                == "TooManyProviderTokenUpdates")
+        #expect(try reason(byConnection, &client, identity, issued: now + 1200, at: now + 1200) == "accepted")
+        #expect(
+            try reason(byConnection, &client, identity, issued: now + 1300, at: now + 1300)
+                == "TooManyProviderTokenUpdates")
+        var second = RequestChecks.Client()
+        #expect(try reason(byConnection, &second, identity, issued: now + 1300, at: now + 1300) == "accepted")
+        let byKey = checks(.key)
+        var third = RequestChecks.Client()
+        var fourth = RequestChecks.Client()
+        #expect(try reason(byKey, &third, identity, issued: now, at: now) == "accepted")
+        #expect(
+            try reason(byKey, &fourth, identity, issued: now + 60, at: now + 60) == "TooManyProviderTokenUpdates")
+        #expect(try reason(byKey, &fourth, identity, issued: now + 1200, at: now + 1200) == "accepted")
+        let off = checks(.off)
+        var fifth = RequestChecks.Client()
+        for step in Int64(0)..<5 {
+            #expect(try reason(off, &fifth, identity, issued: now + step, at: now + step) == "accepted")
+        }
+        var sixth = RequestChecks.Client()
+        #expect(try reason(off, &sixth, sandbox, issued: now, at: now) == "BadEnvironmentKeyIdInToken")
+        sixth = RequestChecks.Client(environment: .development)
+        #expect(try reason(off, &sixth, sandbox, issued: now, at: now) == "accepted")
+        var seventh = RequestChecks.Client()
+        #expect(try reason(off, &seventh, single, issued: now, at: now) == "TopicDisallowed")
     }
 
     @Test("The walk over a payload agrees with Foundation on what is a JSON object, also for damaged ones")

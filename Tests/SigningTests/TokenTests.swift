@@ -57,14 +57,14 @@ import Testing
         for time in 0..<2000 {
             let count = try writer.write(unixTime: Int64(time), into: &buffer)
             let verdict = buffer[7..<count].withUnsafeBytes { verifier.verify($0) }
-            #expect(verdict == .valid(issuedAt: Int64(time)))
+            #expect(verdict == .valid(issuedAt: Int64(time), keyID: "ABC123DEFG"))
         }
     }
 
     @Test("Tokens of other keys, teams and algorithms are refused for what they are")
     func flaws() throws {
         let good = try jwt()
-        #expect(verdict(good) == .valid(issuedAt: 1_700_000_000))
+        #expect(verdict(good) == .valid(issuedAt: 1_700_000_000, keyID: "ABC123DEFG"))
         let stranger = try ProviderIdentity(key: try .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
         #expect(verdict(good, [stranger]) == .invalid(.badSignature))
         let otherTeam = try ProviderIdentity(key: identity.key, keyID: "ABC123DEFG", teamID: "OTHER67890")
@@ -88,7 +88,7 @@ import Testing
         for text in [
             "", ".", "..", "a.b", "a.b.c.d", good + "=", String(good.dropLast()), String(repeating: "a", count: 5000),
         ] {
-            #expect(verdict(text) != .valid(issuedAt: 1_700_000_000))
+            #expect(verdict(text) != .valid(issuedAt: 1_700_000_000, keyID: "ABC123DEFG"))
         }
     }
 

@@ -203,7 +203,7 @@ private final class ScriptedSession: HTTP2Session {
             submitGoAway(code: .noError, debugData: Array("{\"reason\":\"Shutdown\"}".utf8))
         }
         if stream > lastHandled { return }
-        if begun == 10, let later = script.laterMaxStreams { submitMaxConcurrentStreams(later) }
+        if begun == 10, let later = script.laterMaxStreams { submitSettings([.maxConcurrentStreams: later]) }
         if let (count, code) = script.resetEvery, begun % count == 0 {
             submitReset(stream: stream, code: code)
             return

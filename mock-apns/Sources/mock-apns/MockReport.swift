@@ -2,24 +2,14 @@ import Foundation
 import Measurement
 import MockAPNs
 import Payloads
-import Scenarios
+import Settings
 
 /// What the mock counted, for people and for machines.
 struct MockReport: Encodable {
-    struct Ledger: Encodable {
-        let run: String
-        let delivered: UInt64
-        let duplicated: UInt64
-        let outOfRange: UInt64
-
-        enum CodingKeys: String, CodingKey {
-            case run, delivered, duplicated
-            case outOfRange = "out_of_range"
-        }
-    }
-
     enum CodingKeys: String, CodingKey {
-        case event, requests, accepted, rejected, reasons, untracked, ledgers, allocations
+        case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
+        case channelRequests = "channel_requests"
+        case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
         case connectionsOpen = "connections_open"
         case handshakesFailed = "handshakes_failed"
@@ -31,12 +21,18 @@ struct MockReport: Encodable {
     let requests: UInt64
     let accepted: UInt64
     let rejected: UInt64
+    /// By a fault rule: never answered though delivered; answered by RST_STREAM.
+    let silenced: UInt64
+    let reset: UInt64
     let reasons: [String: UInt64]
+    let pushTypes: [String: UInt64]
+    let channelRequests: UInt64
+    let delivery: DeliveryCounts
     let connectionsAccepted: UInt64
     let connectionsOpen: UInt64
     let handshakesFailed: UInt64
     let untracked: UInt64
-    let ledgers: [Ledger]
+    let ledgers: [LedgerEntry]
     let cpuNanoseconds: UInt64
     let peakMemory: UInt64
     let allocations: UInt64?
@@ -46,16 +42,17 @@ struct MockReport: Encodable {
         requests = counts.requests
         accepted = counts.accepted
         rejected = counts.rejected
+        silenced = counts.silenced
+        reset = counts.reset
         reasons = counts.reasons
+        pushTypes = counts.pushTypes
+        channelRequests = counts.channelRequests
+        delivery = server.deliveryCounts
         connectionsAccepted = counts.connectionsAccepted
         connectionsOpen = counts.connectionsOpen
         handshakesFailed = counts.handshakesFailed
         untracked = counts.untracked
-        ledgers = server.book.runs.map {
-            Ledger(
-                run: RunID($0.run).description, delivered: $0.ledger.delivered, duplicated: $0.ledger.duplicated,
-                outOfRange: $0.ledger.outOfRange)
-        }
+        ledgers = server.book.runs.map(LedgerEntry.init)
         let cost = ProcessCost.sample()
         cpuNanoseconds = cost?.cpu ?? 0
         peakMemory = cost?.peakMemory ?? 0
@@ -75,6 +72,16 @@ struct MockReport: Encodable {
         ]
         for (name, count) in reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             lines.append("  \(name) \(Units.grouped(count))")
+        }
+        if silenced > 0 { lines.append("  never answered, by a fault rule \(Units.grouped(silenced))") }
+        if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
+        if channelRequests > 0 { lines.append("channel requests and broadcasts \(Units.grouped(channelRequests))") }
+        if delivery.stored > 0 || delivery.throttled > 0 || delivery.grouped > 0 {
+            lines.append(
+                "stored for devices that were offline \(Units.grouped(delivery.stored)): "
+                    + "delivered later \(Units.grouped(delivery.deliveredLate)), "
+                    + "replaced \(Units.grouped(delivery.replaced)), collapsed \(Units.grouped(delivery.collapsed)), "
+                    + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
         }
         lines.append(
             "connections accepted \(connectionsAccepted), open \(connectionsOpen), "

@@ -33,6 +33,18 @@ struct JSONWalk {
         return walk.position == walk.end ? walk : nil
     }
 
+    /// The byte at which a payload stops being one JSON object; nil when it is one.
+    static func failure(_ payload: UnsafeRawBufferPointer) -> Int? {
+        guard payload.count > 0 else { return 0 }
+        var walk = JSONWalk(payload)
+        walk.space()
+        if walk.position < walk.end, walk.bytes[walk.position] == 0x7B, walk.object(depth: 1) {
+            walk.space()
+            if walk.position == walk.end { return nil }
+        }
+        return walk.position
+    }
+
     @inline(__always)
     private mutating func space() {
         while position < end {

@@ -1,4 +1,5 @@
 import Glibc
+import Payloads
 
 /// Where a value lies in a request's memory; length -1: the header was not there.
 struct HeaderRange {
@@ -11,8 +12,10 @@ struct HeaderRange {
 /// The headers APNs looks at.
 enum KnownHeader: Int {
     case method, path, authorization, topic, pushType, priority, expiration, collapseID, identifier
+    // Broadcast channels only.
+    case channelID, requestID
 
-    static let count = 9
+    static let count = 11
 
     /// Finds a header by its name; nil for any other.
     @inline(__always)
@@ -28,7 +31,11 @@ enum KnownHeader: Int {
                 ? (matches(name, "authorization", 13) ? .authorization : nil)
                 : (matches(name, "apns-priority", 13) ? .priority : nil)
         case 14: matches(name, "apns-push-type", 14) ? .pushType : nil
-        case 15: matches(name, "apns-expiration", 15) ? .expiration : nil
+        case 15:
+            name[5] == 0x65
+                ? (matches(name, "apns-expiration", 15) ? .expiration : nil)
+                : matches(name, "apns-channel-id", 15)
+                    ? .channelID : matches(name, "apns-request-id", 15) ? .requestID : nil
         case 16: matches(name, "apns-collapse-id", 16) ? .collapseID : nil
         default: nil
         }
@@ -57,6 +64,15 @@ final class RequestState {
     /// More header bytes came than are kept.
     private(set) var isOverflowing = false
 
+    /// Once judged: what `apns-push-type` says, alert when it is missing.
+    var pushType = PushType.alert
+    /// Once judged: 10, 5 or 1.
+    var priority = 10
+    /// When the request began, monotonic nanoseconds.
+    var begunAt: UInt64 = 0
+    /// The request is complete and was judged.
+    var isJudged = false
+
     // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
     private var borrowed: UnsafePointer<UInt8>?
     private var owned: UnsafeMutablePointer<UInt8>?
@@ -83,6 +99,9 @@ final class RequestState {
         hasDuplicates = false
         hasKnownToken = false
         isOverflowing = false
+        isJudged = false
+        pushType = .alert
+        priority = 10
         borrowed = nil
         bodyCount = 0
         if let buffer = owned {
@@ -127,6 +146,17 @@ final class RequestState {
         return UnsafeRawBufferPointer(start: memory + Int(range.offset), count: Int(max(range.length, 0)))
     }
 
+    /// What follows `/3/device/`; empty when the path is another.
+    var deviceToken: UnsafeRawBufferPointer {
+        let path = value(.path)
+        guard path.count > RequestChecks.devicePath.utf8CodeUnitCount else {
+            return UnsafeRawBufferPointer(rebasing: path[path.count...])
+        }
+        return UnsafeRawBufferPointer(rebasing: path[RequestChecks.devicePath.utf8CodeUnitCount...])
+    }
+
+    var deviceTokenText: String { String(decoding: deviceToken, as: UTF8.self) }
+
     func text(_ header: KnownHeader) -> String { String(decoding: value(header), as: UTF8.self) }
 
     // MARK: Payload
@@ -154,6 +184,9 @@ final class RequestState {
         bodyCount += count
         return false
     }
+
+    /// The payload is judged and will not be looked at again.
+    func dropBody() { borrowed = nil }
 
     /// Copies what is borrowed: the read buffer is about to change.
     func keepBorrowed() {

@@ -5,8 +5,19 @@ final class TokenCache {
     private static let limit = 4096
     private let verifier: TokenVerifier
     private var verdicts: [[UInt8]: TokenVerdict] = [:]
+    private let accounts: [String: ProviderAccount]
+    let updates: TokenUpdates
 
-    init(_ identities: [ProviderIdentity]) { verifier = TokenVerifier(identities) }
+    init(_ accounts: [ProviderAccount], updates: TokenUpdates) {
+        verifier = TokenVerifier(accounts.map(\.identity))
+        self.accounts = Dictionary(accounts.map { ($0.identity.keyID, $0) }, uniquingKeysWith: { first, _ in first })
+        self.updates = updates
+    }
+
+    /// No key is known, so that nothing can be verified and nothing is demanded.
+    var isOff: Bool { accounts.isEmpty }
+
+    func account(_ keyID: String) -> ProviderAccount? { accounts[keyID] }
 
     func verdict(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
         guard jwt.count <= TokenVerifier.longestToken else { return .invalid(.malformed) }

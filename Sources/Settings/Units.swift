@@ -92,6 +92,29 @@ public enum Units {
         return Int(value * factor)
     }
 
+    /// A share of 1: `2%`, `0.5%` or `0.005`; from 0 to 1.
+    public static func share(_ text: String) throws(ParseError) -> Double {
+        let isPercent = text.hasSuffix("%")
+        guard let value = plainNumber(isPercent ? String(text.dropLast()) : text), value <= (isPercent ? 100 : 1) else {
+            throw ParseError(description: "\"\(text)\" is not a share; expected for example 2% or 0.02, at most 100%")
+        }
+        return isPercent ? value / 100 : value
+    }
+
+    /// Bits a second as bytes a second: `100Mbit/s`, `512kbit/s`, `1Gbit/s`; also bytes: `64k/s`, `1MiB/s`.
+    public static func bandwidth(_ text: String) throws(ParseError) -> Double {
+        let wrong = ParseError(
+            description: "\"\(text)\" is not a bandwidth; expected for example 100Mbit/s, 512kbit/s or 1MiB/s")
+        guard text.hasSuffix("/s") else { throw wrong }
+        let amount = String(text.dropLast(2))
+        for (suffix, bits) in [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1)] where amount.hasSuffix(suffix) {
+            guard let value = plainNumber(String(amount.dropLast(suffix.count))), value > 0 else { throw wrong }
+            return value * bits / 8
+        }
+        guard let value = try? bytes(amount), value > 0 else { throw wrong }
+        return Double(value)
+    }
+
     /// Digits with at most one point; no sign, no exponent.
     private static func plainNumber(_ text: String) -> Double? {
         guard let first = text.utf8.first, (48...57).contains(first),

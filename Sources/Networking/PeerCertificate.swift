@@ -1,0 +1,76 @@
+import COpenSSL
+
+/// What a client certificate of the kind Apple issues for pushes says of its holder.
+public struct PeerCertificate: Sendable, Equatable {
+    /// The subject's UID: the bundle id.
+    public let uid: String?
+    /// Why it is not to be trusted, as OpenSSL says it; nil when it is.
+    public let problem: String?
+    /// It carries Apple's extension for the development environment (1.2.840.113635.100.6.3.1).
+    public let isForDevelopment: Bool
+    /// It carries Apple's extension for the production environment (1.2.840.113635.100.6.3.2).
+    public let isForProduction: Bool
+    /// The topics of Apple's extension 1.2.840.113635.100.6.3.6, in their order; empty when it has none.
+    public let topics: [String]
+
+    public init(uid: String?, problem: String?, isForDevelopment: Bool, isForProduction: Bool, topics: [String]) {
+        self.uid = uid
+        self.problem = problem
+        self.isForDevelopment = isForDevelopment
+        self.isForProduction = isForProduction
+        self.topics = topics
+    }
+
+    init(_ certificate: OpaquePointer, verification: Int) {
+        if verification == Int(X509_V_OK) {
+            problem = nil
+        } else {
+            problem = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "error \(verification)"
+        }
+        var text = [CChar](repeating: 0, count: 256)
+        let length = X509_get_subject_name(certificate).map {
+            X509_NAME_get_text_by_NID($0, NID_userId, &text, Int32(text.count))
+        }
+        uid =
+            (length ?? -1) > 0
+            ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+        isForDevelopment = Self.data(certificate, "1.2.840.113635.100.6.3.1") != nil
+        isForProduction = Self.data(certificate, "1.2.840.113635.100.6.3.2") != nil
+        topics = Self.data(certificate, "1.2.840.113635.100.6.3.6").map(Self.topics) ?? []
+    }
+
+    /// The value of the extension with this object id.
+    private static func data(_ certificate: OpaquePointer, _ identifier: String) -> [UInt8]? {
+        guard let object = OBJ_txt2obj(identifier, 1) else { return nil }
+        defer { ASN1_OBJECT_free(object) }
+        let place = X509_get_ext_by_OBJ(certificate, object, -1)
+        guard place >= 0, let found = X509_get_ext(certificate, place), let value = X509_EXTENSION_get_data(found)
+        else { return nil }
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+
+    /// The UTF-8 strings at the first level of a DER sequence: Apple lists topic, kinds, topic, kinds and so on.
+    static func topics(_ der: [UInt8]) -> [String] {
+        func element(_ position: Int, _ end: Int) -> (tag: UInt8, start: Int, end: Int)? {
+            guard position + 2 <= end else { return nil }
+            var length = Int(der[position + 1])
+            var start = position + 2
+            if length >= 0x80 {
+                let digits = length & 0x7F
+                guard digits <= 2, start + digits <= end else { return nil }
+                length = der[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
+                start += digits
+            }
+            guard start + length <= end else { return nil }
+            return (der[position], start, start + length)
+        }
+        guard let outer = element(0, der.count), outer.tag == 0x30 else { return [] }
+        var found: [String] = []
+        var position = outer.start
+        while let item = element(position, outer.end) {
+            if item.tag == 0x0C { found.append(String(decoding: der[item.start..<item.end], as: UTF8.self)) }
+            position = item.end
+        }
+        return found
+    }
+}

@@ -1,0 +1,135 @@
+import Yams
+
+/// A value in a YAML file (YAML 1.1; JSON is a part of it) that knows its place, so that what is wrong can be said with
+/// file, line and column.
+public struct YAMLValue {
+    private let node: Node
+    private let file: String
+    /// `rules[0].latency`.
+    public let path: String
+
+    /// Reads a text.
+    ///
+    /// - Parameter file: its name, for messages.
+    /// - Throws: `file:line:column: …`
+    public init(parsing text: String, file: String) throws(SettingsError) {
+        let parsed: Node?
+        do {
+            parsed = try Yams.compose(yaml: text)
+        } catch let error as YamlError {
+            throw SettingsError(Self.describe(error, file))
+        } catch {
+            throw SettingsError("\(file): \(error)")
+        }
+        guard let parsed else { throw SettingsError("\(file): the file is empty") }
+        self.init(node: parsed, file: file, path: "")
+    }
+
+    private init(node: Node, file: String, path: String) {
+        self.node = node
+        self.file = file
+        self.path = path
+    }
+
+    private static func describe(_ error: YamlError, _ file: String) -> String {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            "\(file):\(mark.line):\(mark.column): not YAML: \(problem)"
+        case .duplicatedKeysInMapping(let keys, let context):
+            "\(file):\(context.mark.line):\(context.mark.column): "
+                + "\(keys.map(String.init(describing:)).sorted().joined(separator: ", ")) is given twice"
+        case .reader(let problem, let offset, _, _):
+            "\(file): not text in UTF-8\(offset.map { " at byte \($0)" } ?? ""): \(problem)"
+        default: "\(file): not YAML"
+        }
+    }
+
+    /// An error at this place.
+    public func error(_ what: String) -> SettingsError {
+        let place = node.mark.map { ":\($0.line):\($0.column)" } ?? ""
+        return SettingsError("\(file)\(place): \(path.isEmpty ? "" : "\(path): ")\(what)")
+    }
+
+    // MARK: What it may be
+
+    public func list() throws(SettingsError) -> [YAMLValue] {
+        guard case .sequence(let items) = node else { throw error("expected a list") }
+        return items.enumerated().map { YAMLValue(node: $1, file: file, path: "\(path)[\($0)]") }
+    }
+
+    /// One value, or a list of them.
+    public func oneOrMore() throws(SettingsError) -> [YAMLValue] {
+        if case .sequence = node { return try list() }
+        return [self]
+    }
+
+    public func map() throws(SettingsError) -> YAMLMap {
+        guard case .mapping(let mapping) = node else { throw error("expected keys with values (key: value)") }
+        var entries: [(String, YAMLValue, YAMLValue)] = []
+        for (key, value) in mapping {
+            let place = YAMLValue(node: key, file: file, path: path)
+            guard let name = key.string else { throw place.error("expected a plain key") }
+            let inner = path.isEmpty ? name : "\(path).\(name)"
+            entries.append((name, place, YAMLValue(node: value, file: file, path: inner)))
+        }
+        return YAMLMap(owner: self, entries: entries)
+    }
+
+    public var isMap: Bool { if case .mapping = node { true } else { false } }
+
+    public func text() throws(SettingsError) -> String {
+        guard case .scalar(let scalar) = node else { throw error("expected a single value") }
+        return scalar.string
+    }
+
+    /// A text that `read` understands; its complaint is given this place.
+    public func reading<Value, Failure: Error & CustomStringConvertible>(
+        _ read: (String) throws(Failure) -> Value
+    ) throws(SettingsError) -> Value {
+        let text = try text()
+        do throws(Failure) { return try read(text) } catch { throw self.error(error.description) }
+    }
+
+    public func duration() throws(SettingsError) -> UInt64 { try reading(Units.duration) }
+    public func count() throws(SettingsError) -> UInt64 { try reading(Units.count) }
+    public func bytes() throws(SettingsError) -> Int { try reading(Units.bytes) }
+    public func share() throws(SettingsError) -> Double { try reading(Units.share) }
+
+    public func flag() throws(SettingsError) -> Bool {
+        switch try text() {
+        case "true", "yes", "on": return true
+        case "false", "no", "off": return false
+        default: throw error("expected true or false")
+        }
+    }
+}
+
+/// The keys of a YAML mapping: taken one by one; what is left over at the end was not known.
+public struct YAMLMap {
+    private let owner: YAMLValue
+    public let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
+    private var asked: [String] = []
+
+    init(owner: YAMLValue, entries: [(String, YAMLValue, YAMLValue)]) {
+        self.owner = owner
+        self.entries = entries
+    }
+
+    public mutating func take(_ name: String) -> YAMLValue? {
+        asked.append(name)
+        return entries.first { $0.name == name }?.value
+    }
+
+    public mutating func need(_ name: String) throws(SettingsError) -> YAMLValue {
+        guard let value = take(name) else { throw owner.error("\"\(name)\" is missing") }
+        return value
+    }
+
+    /// - Throws: when there is a key that nobody took.
+    public func finish() throws(SettingsError) {
+        for entry in entries where !asked.contains(entry.name) {
+            throw entry.key.error("unknown key \"\(entry.name)\"" + NearestName.hint(entry.name, among: asked))
+        }
+    }
+}

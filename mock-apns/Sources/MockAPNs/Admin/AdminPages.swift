@@ -1,0 +1,168 @@
+import Foundation
+import Measurement
+import Networking
+import Payloads
+import Settings
+
+/// What the admin listener answers.
+struct AdminPages {
+    let server: MockServer
+    let subscribers: Int
+
+    static let paths = [
+        "GET /stats", "GET /metrics", "GET /pushes?token=&limit=", "GET /ledger", "GET /events?token=|channel=",
+        "GET|PUT /devices/<token>", "PUT /faults", "POST /reset", "GET /healthz",
+    ]
+
+    func answer(_ request: AdminRequest) -> AdminResponse {
+        switch (request.method, request.path) {
+        case ("GET", "/healthz"): return .text("ok")
+        case ("GET", "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
+        case ("GET", "/metrics"):
+            return AdminResponse(
+                status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
+                body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
+        case ("GET", "/pushes"): return pushes(request.query)
+        case ("GET", "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))
+        case ("PUT", "/faults"): return changeFaults(request.body)
+        case ("POST", "/reset"):
+            server.reset()
+            return .text("reset")
+        case ("GET", let path) where path.hasPrefix("/devices/"): return device(path)
+        case ("PUT", let path) where path.hasPrefix("/devices/"): return changeDevice(path, request.body)
+        default:
+            return .text("not found; there are:\n  " + Self.paths.joined(separator: "\n  "), status: 404)
+        }
+    }
+
+    private func encoded(_ value: some Encodable) -> AdminResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return .text("cannot be encoded", status: 500) }
+        return .json(String(decoding: data, as: UTF8.self))
+    }
+
+    private func changeFaults(_ body: [UInt8]) -> AdminResponse {
+        do throws(SettingsError) {
+            let plan = try FaultFile.parse(String(decoding: body, as: UTF8.self), file: "faults")
+            server.use(plan)
+            return .text("rules \(plan.rules.count), seed \(plan.seed)")
+        } catch { return .text(error.description, status: 400) }
+    }
+
+    // MARK: Pushes
+
+    private struct PushEntry: Encodable {
+        let entry: RecentPushes.Entry
+
+        enum CodingKeys: String, CodingKey {
+            case time, status, reason, token, topic, priority, expiration, connection, payload
+            case identifier = "apns_id"
+            case pushType = "push_type"
+            case collapseID = "collapse_id"
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(entry.time, forKey: .time)
+            try container.encode(entry.status, forKey: .status)
+            try container.encodeIfPresent(entry.reason, forKey: .reason)
+            try container.encodeIfPresent(entry.identifier, forKey: .identifier)
+            try container.encode(entry.token, forKey: .token)
+            try container.encode(entry.topic, forKey: .topic)
+            try container.encode(entry.pushType.rawValue, forKey: .pushType)
+            try container.encode(entry.priority, forKey: .priority)
+            try container.encodeIfPresent(entry.collapseID, forKey: .collapseID)
+            try container.encodeIfPresent(entry.expiration, forKey: .expiration)
+            try container.encode(entry.connection, forKey: .connection)
+            try container.encode(String(decoding: entry.payload, as: UTF8.self), forKey: .payload)
+        }
+    }
+
+    private func pushes(_ query: [String: String]) -> AdminResponse {
+        let token = query["token"]?.lowercased()
+        let limit = query["limit"].map { Int($0) ?? 0 } ?? 1000
+        guard limit > 0 else {
+            return .text("limit: expected a number from 1", status: 400)
+        }
+        let found = server.ask { $0.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
+        return encoded(found.suffix(limit).map(PushEntry.init))
+    }
+
+    // MARK: Devices
+
+    private struct DeviceEntry: Encodable {
+        let state: String
+        let offline: Bool
+        let topic: String?
+        let environment: String?
+        let since: Int64?
+    }
+
+    private func key(_ path: String) -> TokenKey? {
+        let token = String(path.dropFirst("/devices/".count))
+        return Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) ? TokenKey(token) : nil
+    }
+
+    private static let badToken = AdminResponse.text(
+        "expected a device token after /devices/, at least 64 hexadecimal digits", status: 400)
+
+    private func device(_ path: String) -> AdminResponse {
+        guard let key = key(path) else { return Self.badToken }
+        guard let record = server.shared.directory.record(key) else {
+            return .text("nothing is known of this device beyond the population's rules", status: 404)
+        }
+        return encoded(
+            DeviceEntry(
+                state: record.state.rawValue, offline: record.isOffline, topic: record.topic,
+                environment: record.environment?.rawValue, since: record.since == 0 ? nil : record.since / 1000))
+    }
+
+    /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
+    private func changeDevice(_ path: String, _ body: [UInt8]) -> AdminResponse {
+        guard let key = key(path) else { return Self.badToken }
+        do throws(SettingsError) {
+            var map = try YAMLValue(parsing: String(decoding: body, as: UTF8.self), file: "device").map()
+            var record = server.shared.directory.record(key) ?? DeviceRecord()
+            if let state = map.take("state") {
+                record.state = try state.reading { (text) throws(SettingsError) -> DeviceRecord.State in
+                    guard let state = DeviceRecord.State(rawValue: text) else {
+                        throw SettingsError("\"\(text)\": expected registered, unregistered or expired")
+                    }
+                    return state
+                }
+                record.since = MonotonicClock.unixMilliseconds()
+            }
+            if let offline = map.take("offline") { record.isOffline = try offline.flag() }
+            if let topic = map.take("topic") { record.topic = try topic.text() }
+            if let environment = map.take("environment") {
+                record.environment = try environment.reading(FaultText.environment)
+            }
+            if let since = map.take("since") { record.since = Int64(try since.count()) * 1000 }
+            try map.finish()
+            server.shared.directory.change(key, to: record)
+            server.shared.desk.lookAgain(key, now: MonotonicClock.now())
+            return .text("changed")
+        } catch { return .text(error.description, status: 400) }
+    }
+}
+
+/// What arrived of one run.
+public struct LedgerEntry: Encodable, Sendable {
+    public let run: String
+    public let delivered: UInt64
+    public let duplicated: UInt64
+    public let outOfRange: UInt64
+
+    public init(_ entry: (run: UInt64, ledger: DeliveryLedger)) {
+        run = RunID(entry.run).description
+        delivered = entry.ledger.delivered
+        duplicated = entry.ledger.duplicated
+        outOfRange = entry.ledger.outOfRange
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case run, delivered, duplicated
+        case outOfRange = "out_of_range"
+    }
+}

@@ -1,0 +1,123 @@
+/// One HTTP/1.1 request to the admin listener (RFC 9112). Small on purpose: no chunked bodies, no pipelined bodies beyond
+/// `largestBody`.
+struct AdminRequest: Equatable {
+    var method: String
+    /// Without the query.
+    var path: String
+    var query: [String: String]
+    var body: [UInt8]
+    /// The client wants the connection closed after the answer.
+    var closes: Bool
+
+    static let largestHead = 16_384
+    static let largestBody = 1 << 20
+
+    enum Parsed: Equatable {
+        /// More bytes are needed.
+        case incomplete
+        /// So many bytes were used.
+        case request(AdminRequest, used: Int)
+        /// Status and what is wrong.
+        case refused(Int, String)
+    }
+
+    static func parse(_ bytes: [UInt8]) -> Parsed {
+        guard let end = headEnd(bytes) else {
+            return bytes.count > largestHead ? .refused(431, "the request's head is larger than 16 KiB") : .incomplete
+        }
+        let head = String(decoding: bytes[..<end], as: UTF8.self)
+        var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
+        let words = (lines.popFirst() ?? "").split(separator: " ")
+        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", words[1].hasPrefix("/") else {
+            return .refused(400, "expected a request line such as GET /stats HTTP/1.1")
+        }
+        var length = 0
+        var closes = words[2] == "HTTP/1.0"
+        for line in lines {
+            guard let colon = line.firstIndex(of: ":") else {
+                return .refused(400, "a header line without a colon")
+            }
+            let name = line[..<colon].lowercased()
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            switch name {
+            case "content-length":
+                guard let number = Int(value), number >= 0 else { return .refused(400, "content-length is no number") }
+                guard number <= largestBody else { return .refused(413, "the body is larger than 1 MiB") }
+                length = number
+            case "transfer-encoding": return .refused(411, "give the body's length: content-length")
+            case "connection": closes = value.lowercased() == "close"
+            default: break
+            }
+        }
+        let used = end + 4 + length
+        guard bytes.count >= used else { return .incomplete }
+        let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let request = AdminRequest(
+            method: String(words[0]), path: decoded(target[0]), query: target.count > 1 ? parseQuery(target[1]) : [:],
+            body: Array(bytes[(end + 4)..<used]), closes: closes)
+        return .request(request, used: used)
+    }
+
+    private static func headEnd(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        for place in 0...(bytes.count - 4)
+        where bytes[place] == 13 && bytes[place + 1] == 10 && bytes[place + 2] == 13 && bytes[place + 3] == 10 {
+            return place
+        }
+        return nil
+    }
+
+    private static func parseQuery(_ text: Substring) -> [String: String] {
+        var query: [String: String] = [:]
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            query[decoded(parts[0])] = parts.count > 1 ? decoded(parts[1]) : ""
+        }
+        return query
+    }
+
+    /// Percent-decoded (RFC 3986 section 2.1).
+    private static func decoded(_ text: Substring) -> String {
+        guard text.contains("%") else { return String(text) }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            if bytes[place] == 0x25, place + 2 < bytes.count,
+                let value = UInt8(String(decoding: bytes[(place + 1)...(place + 2)], as: UTF8.self), radix: 16)
+            {
+                result.append(value)
+                place += 3
+            } else {
+                result.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+struct AdminResponse: Equatable {
+    var status: Int
+    var type = "text/plain; charset=utf-8"
+    var body: [UInt8]
+
+    static func text(_ text: String, status: Int = 200) -> AdminResponse {
+        AdminResponse(status: status, body: Array((text + "\n").utf8))
+    }
+
+    static func json(_ text: String) -> AdminResponse {
+        AdminResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
+    }
+
+    func bytes(closes: Bool) -> [UInt8] {
+        let names = [
+            200: "OK", 204: "No Content", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
+            411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",
+        ]
+        let head =
+            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"
+            + (closes ? "connection: close\r\n" : "") + "\r\n"
+        return Array(head.utf8) + body
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Measurement
+import Networking
+
+/// Everything the mock counts, at one moment: `GET /stats`.
+struct StatsDocument: Encodable {
+    struct Outcomes: Encodable {
+        var accepted: UInt64
+        var rejected: UInt64
+    }
+
+    struct Connections: Encodable {
+        let accepted: UInt64
+        let open: UInt64
+        let handshakesFailed: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case accepted, open
+            case handshakesFailed = "handshakes_failed"
+        }
+    }
+
+    struct Connection: Encodable, Sendable {
+        let id: UInt64
+        let thread: Int
+        let peer: String
+        let environment: String
+        let tls: String?
+        let ageSeconds: Double
+        let requests: UInt64
+        let accepted: UInt64
+        let rejected: UInt64
+        let openStreams: Int
+        let bytesIn: UInt64
+        let bytesOut: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case id, thread, peer, environment, tls, requests, accepted, rejected
+            case ageSeconds = "age_seconds"
+            case openStreams = "open_streams"
+            case bytesIn = "bytes_in"
+            case bytesOut = "bytes_out"
+        }
+    }
+
+    struct Events: Encodable {
+        let subscribers: Int
+        let dropped: UInt64
+    }
+
+    struct Memory: Encodable {
+        let now: UInt64
+        let peak: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case now = "rss_bytes"
+            case peak = "max_rss_bytes"
+        }
+    }
+
+    /// Connections listed, at most.
+    static let mostListed = 1000
+
+    let endpoints: [String: String]
+    let uptimeSeconds: Double
+    let faultSeed: UInt64
+    let requests: UInt64
+    let accepted: UInt64
+    let rejected: UInt64
+    let silenced: UInt64
+    let reset: UInt64
+    let channelRequests: UInt64
+    let statuses: [String: UInt64]
+    let reasons: [String: UInt64]
+    let pushTypes: [String: UInt64]
+    let topics: [String: Outcomes]
+    let connections: Connections
+    let connectionList: [Connection]
+    let delivery: DeliveryCounts
+    let events: Events
+    let memory: Memory
+    let cpuNanoseconds: UInt64
+
+    enum CodingKeys: String, CodingKey {
+        case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
+        case delivery, events, memory
+        case uptimeSeconds = "uptime_seconds"
+        case faultSeed = "fault_seed"
+        case channelRequests = "channel_requests"
+        case pushTypes = "push_types"
+        case connectionList = "connection_list"
+        case cpuNanoseconds = "cpu_ns"
+    }
+
+    init(_ server: MockServer, subscribers: Int) {
+        let counts = server.counts
+        endpoints = Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.name, $0.url) })
+        uptimeSeconds = Double(MonotonicClock.now() - server.shared.startedAt) * 1e-9
+        faultSeed = server.faultPlan.seed
+        requests = counts.requests
+        accepted = counts.accepted
+        rejected = counts.rejected
+        silenced = counts.silenced
+        reset = counts.reset
+        channelRequests = counts.channelRequests
+        reasons = counts.reasons
+        pushTypes = counts.pushTypes
+        var statuses = counts.accepted > 0 ? ["200": counts.accepted] : [:]
+        for (name, count) in counts.reasons {
+            if let reason = Reason(name: name) { statuses[String(reason.status), default: 0] += count }
+        }
+        self.statuses = statuses
+        connections = Connections(
+            accepted: counts.connectionsAccepted, open: counts.connectionsOpen,
+            handshakesFailed: counts.handshakesFailed
+        )
+        let seen = server.ask { worker in
+            (
+                topics: worker.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
+                connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) }
+            )
+        }
+        var topics: [String: Outcomes] = [:]
+        for (name, accepted, rejected) in seen.flatMap(\.topics) {
+            topics[name, default: Outcomes(accepted: 0, rejected: 0)].accepted += accepted
+            topics[name]!.rejected += rejected
+        }
+        self.topics = topics
+        connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
+        delivery = server.deliveryCounts
+        events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)
+        let cost = ProcessCost.sample()
+        memory = Memory(now: Self.residentBytes(), peak: cost?.peakMemory ?? 0)
+        cpuNanoseconds = cost?.cpu ?? 0
+    }
+
+    /// From /proc/self/statm; 0 when it cannot be read.
+    private static func residentBytes() -> UInt64 {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+        let words = text.split(separator: " ")
+        return words.count > 1 ? (UInt64(words[1]) ?? 0) * UInt64(getpagesize()) : 0
+    }
+}
+
+extension MockConnection {
+    fileprivate func description(of worker: MockWorker) -> StatsDocument.Connection {
+        StatsDocument.Connection(
+            id: token, thread: worker.number, peer: peer, environment: role.environment.rawValue, tls: tlsDescription,
+            ageSeconds: Double(worker.now - openedAt) * 1e-9, requests: session?.requests ?? 0,
+            accepted: session?.accepted ?? 0, rejected: session?.rejected ?? 0,
+            openStreams: session?.openStreams ?? 0, bytesIn: bytesIn, bytesOut: bytesOut)
+    }
+}

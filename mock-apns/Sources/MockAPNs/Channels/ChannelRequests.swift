@@ -1,0 +1,187 @@
+import Foundation
+import Glibc
+import Payloads
+
+/// An answer put together for one request: not on the fast path.
+struct ChannelAnswer: Equatable {
+    var status: Int
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+    /// Counted under this reason; nil when it is a success.
+    var reason: Reason?
+
+    static func == (left: ChannelAnswer, right: ChannelAnswer) -> Bool {
+        left.status == right.status && left.body == right.body && left.reason == right.reason
+            && left.headers.elementsEqual(right.headers) { $0.name == $1.name && $0.value == $1.value }
+    }
+
+    static func rejected(_ reason: Reason) -> ChannelAnswer {
+        ChannelAnswer(
+            status: reason.status, headers: [("content-type", "application/json")], body: reason.body(timestamp: 0),
+            reason: reason)
+    }
+}
+
+/// The rules of broadcast channels: managing them ("Sending channel management requests to APNs") and sending to them
+/// ("Sending broadcast push notification requests to APNs"). From top to bottom; the first that is broken is the answer.
+struct ChannelRequests {
+    let checks: RequestChecks
+    let channels: ChannelDirectory
+    static let broadcastPath: StaticString = "/4/broadcasts/apps/"
+    private static let managementPath = "/1/apps/"
+
+    // MARK: Management
+
+    func manage(_ request: RequestState, client: inout RequestChecks.Client, unixTime: Int64) -> ChannelAnswer {
+        var answer = judgeManagement(request, &client, unixTime)
+        answer.headers.append(("apns-request-id", requestID(request)))
+        return answer
+    }
+
+    private func judgeManagement(
+        _ request: RequestState, _ client: inout RequestChecks.Client, _ unixTime: Int64
+    ) -> ChannelAnswer {
+        let path = request.text(.path)
+        guard path.hasPrefix(Self.managementPath) else { return .rejected(.badPath) }
+        let parts = path.dropFirst(Self.managementPath.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[1] == "channels" || parts[1] == "all-channels" else {
+            return .rejected(.badPath)
+        }
+        let bundleID = String(parts[0])
+        let isList = parts[1] == "all-channels"
+        let method = request.text(.method)
+        guard isList ? method == "GET" : ["GET", "POST", "DELETE"].contains(method) else {
+            return .rejected(.methodNotAllowed)
+        }
+        if request.hasDuplicates { return .rejected(.duplicateHeaders) }
+        if let reason = checks.checkSender(request, &client, unixTime) { return .rejected(reason) }
+        if request.has(.requestID), !RequestChecks.isUUID(request.value(.requestID)) { return .rejected(.badMessageId) }
+        if let reason = checkApp(bundleID, client) { return .rejected(reason) }
+        if isList {
+            let list = channels.list(bundleID, client.environment).map(JSONText.quoted).joined(separator: ",")
+            return success(200, body: "{\"channels\":[\(list)]}")
+        }
+        if method == "POST" { return create(request, bundleID, client.environment) }
+        guard request.has(.channelID) else { return .rejected(.missingChannelId) }
+        guard ChannelDirectory.isID(request.value(.channelID)) else { return .rejected(.badChannelId) }
+        let id = request.text(.channelID)
+        guard let channel = channels.channel(id, bundleID, client.environment) else {
+            return .rejected(.channelNotRegistered)
+        }
+        if method == "DELETE" {
+            _ = channels.remove(id, bundleID, client.environment)
+            return ChannelAnswer(status: 204)
+        }
+        return success(
+            200, body: "{\"message-storage-policy\":\(channel.storagePolicy),\"push-type\":\"LiveActivity\"}")
+    }
+
+    private struct Wish: Decodable {
+        let policy: Int?
+        let pushType: String?
+
+        enum CodingKeys: String, CodingKey {
+            case policy = "message-storage-policy"
+            case pushType = "push-type"
+        }
+    }
+
+    private func create(
+        _ request: RequestState, _ bundleID: String, _ environment: PushEnvironment
+    ) -> ChannelAnswer {
+        guard request.bodyCount <= RequestState.bodyCapacity,
+            let wish = try? JSONDecoder().decode(Wish.self, from: Data(request.body))
+        else { return .rejected(.badRequestPayload) }
+        guard let pushType = wish.pushType else { return .rejected(.missingPushType) }
+        guard pushType.lowercased() == "liveactivity" else { return .rejected(.invalidPushType) }
+        guard let policy = wish.policy, policy == 0 || policy == 1 else { return .rejected(.badRequestPayload) }
+        guard let id = channels.create(bundleID, environment, storagePolicy: policy) else {
+            return .rejected(.cannotCreateChannelConfig)
+        }
+        return ChannelAnswer(status: 201, headers: [("apns-channel-id", id)])
+    }
+
+    private func success(_ status: Int, body: String) -> ChannelAnswer {
+        ChannelAnswer(status: status, headers: [("content-type", "application/json")], body: Array(body.utf8))
+    }
+
+    // MARK: Sending
+
+    /// - Parameters:
+    ///   - unixTime: seconds; `milliseconds` the same moment.
+    ///   - deliver: called with the push when it is accepted.
+    func broadcast(
+        _ request: RequestState, client: inout RequestChecks.Client, unixTime: Int64, milliseconds: Int64,
+        deliver: (DeliveredPush) -> Void
+    ) -> ChannelAnswer {
+        let identifier = requestID(request)
+        let answer: ChannelAnswer
+        switch judgeBroadcast(request, &client, unixTime, milliseconds, identifier) {
+        case .success(let push):
+            deliver(push)
+            answer = ChannelAnswer(status: 200)
+        case .failure(let rejection): answer = .rejected(rejection.reason)
+        }
+        var complete = answer
+        complete.headers.append(("apns-request-id", identifier))
+        if client.environment == .development, answer.reason == nil {
+            complete.headers.append(("apns-unique-id", UUID().uuidString.lowercased()))
+        }
+        return complete
+    }
+
+    private struct Rejection: Error { let reason: Reason }
+
+    private func judgeBroadcast(
+        _ request: RequestState, _ client: inout RequestChecks.Client, _ unixTime: Int64, _ milliseconds: Int64,
+        _ identifier: String
+    ) -> Result<DeliveredPush, Rejection> {
+        func no(_ reason: Reason) -> Result<DeliveredPush, Rejection> { .failure(Rejection(reason: reason)) }
+        guard RequestChecks.isPost(request.value(.method)) else { return no(.methodNotAllowed) }
+        let bundleID = String(request.text(.path).dropFirst(Self.broadcastPath.utf8CodeUnitCount))
+        guard !bundleID.isEmpty, !bundleID.contains("/") else { return no(.badPath) }
+        if request.hasDuplicates { return no(.duplicateHeaders) }
+        if let reason = checks.checkSender(request, &client, unixTime) { return no(reason) }
+        if request.has(.requestID), !RequestChecks.isUUID(request.value(.requestID)) { return no(.badMessageId) }
+        if let reason = checkApp(bundleID, client) { return no(reason) }
+        guard request.has(.channelID) else { return no(.missingChannelId) }
+        guard ChannelDirectory.isID(request.value(.channelID)) else { return no(.badChannelId) }
+        guard request.has(.pushType) else { return no(.missingPushType) }
+        guard request.text(.pushType).lowercased() == "liveactivity" else { return no(.invalidPushType) }
+        guard let priority = RequestChecks.priority(request) else { return no(.badPriority) }
+        var expiration: Int64?
+        if request.has(.expiration) {
+            guard RequestChecks.isNumber(request.value(.expiration)) else { return no(.badExpirationDate) }
+            expiration = Int64(request.text(.expiration))
+        }
+        let id = request.text(.channelID)
+        guard let channel = channels.channel(id, bundleID, client.environment) else {
+            return no(.channelNotRegistered)
+        }
+        // What is not stored cannot be kept until a time.
+        if channel.storagePolicy == 0, let expiration, expiration != 0 { return no(.badExpirationDate) }
+        if request.bodyCount == 0 { return no(.payloadEmpty) }
+        if request.bodyCount > 5120 { return no(.payloadTooLarge) }
+        guard let walk = JSONWalk.over(request.body), walk.hasAPS else { return no(.payloadEmpty) }
+        let push = DeliveredPush(
+            token: "", key: TokenKey(id), channel: id, topic: bundleID + PushType.liveactivity.topicSuffix,
+            pushType: .liveactivity, priority: priority, identifier: identifier, collapseID: nil,
+            expiration: expiration, acceptedAt: milliseconds, payload: Array(request.body))
+        if channel.storagePolicy == 1 { channels.keep(push, in: id, client.environment) }
+        return .success(push)
+    }
+
+    private func checkApp(_ bundleID: String, _ client: RequestChecks.Client) -> Reason? {
+        let isShaped = Array(bundleID.utf8).withUnsafeBytes(RequestChecks.isTopic)
+        guard isShaped else { return .badTopic }
+        if let topics = checks.topics, !topics.contains(bundleID) { return .topicDisallowed }
+        if let topics = client.topics, !topics.contains(bundleID) { return .topicDisallowed }
+        return channels.isEnabled(bundleID) ? nil : .featureNotEnabled
+    }
+
+    private func requestID(_ request: RequestState) -> String {
+        let own = request.text(.requestID)
+        return request.has(.requestID) && RequestChecks.isUUID(request.value(.requestID))
+            ? own : UUID().uuidString.lowercased()
+    }
+}

@@ -1,0 +1,266 @@
+import Networking
+import Synchronization
+
+/// Brings accepted pushes to their devices: at once, when the device comes back, or when their time has come.
+///
+/// Shared by all workers under one lock, and asked only when something is to happen between accepting and delivering, or
+/// somebody watches deliveries. Rules: "Sending notification requests to APNs".
+final class DeliveryDesk: Sendable {
+    private enum Due: Sendable {
+        /// A push held back for its priority.
+        case delayed(UInt64)
+        /// The end of what is stored for a device's app.
+        case expiry(TokenKey, bundleID: String, number: UInt64)
+        /// A device drawn offline comes back.
+        case comeback(TokenKey)
+        /// The hour of throttling is over.
+        case release(TokenKey, bundleID: String, number: UInt64)
+    }
+
+    private struct Stored: Sendable {
+        let push: DeliveredPush
+        let number: UInt64
+    }
+
+    private struct Window: Sendable {
+        var start: UInt64
+        var count: Int
+    }
+
+    private struct AppKey: Hashable, Sendable {
+        let device: TokenKey
+        let bundleID: String
+    }
+
+    private struct State: Sendable {
+        var counts = DeliveryCounts()
+        /// By device and app: in general only the latest is kept.
+        var stored: [TokenKey: [String: Stored]] = [:]
+        var delayed: [UInt64: DeliveredPush] = [:]
+        var due = DueQueue<Due>()
+        var nextNumber: UInt64 = 0
+        /// How many streams of a device are attached.
+        var attached: [TokenKey: Int] = [:]
+        var background: [AppKey: Window] = [:]
+        var rates: [TokenKey: Window] = [:]
+        /// Devices whose comeback is planned.
+        var planned: Set<TokenKey> = []
+    }
+
+    private let settings: DeliverySettings
+    private let directory: DeviceDirectory
+    private let hub: EventHub
+    private let startedAt: UInt64
+    private let state = Mutex(State())
+    private static let mostWindows = 1_000_000
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    init(_ settings: DeliverySettings, directory: DeviceDirectory, hub: EventHub, startedAt: UInt64) {
+        self.settings = settings
+        self.directory = directory
+        self.hub = hub
+        self.startedAt = startedAt
+    }
+
+    /// Nobody would notice the difference: pushes need not be shown to the desk.
+    var isIdle: Bool { !settings.isOn && !hub.isWatched }
+
+    var counts: DeliveryCounts { state.withLock { $0.counts } }
+
+    func reset() {
+        state.withLock { state in
+            let attached = state.attached
+            state = State()
+            state.attached = attached
+        }
+    }
+
+    /// Counts a push to this device; a reason when it is one too many.
+    func admit(_ key: TokenKey, now: UInt64) -> Reason? {
+        guard let limit = settings.perDeviceLimit else { return nil }
+        return state.withLock { state in
+            if state.rates.count > Self.mostWindows { state.rates.removeAll() }
+            var window = state.rates[key] ?? Window(start: now, count: 0)
+            if now - window.start >= settings.perDevicePeriod { window = Window(start: now, count: 0) }
+            window.count += 1
+            state.rates[key] = window
+            guard window.count > limit else { return nil }
+            state.counts.tooMany += 1
+            return .tooManyRequests
+        }
+    }
+
+    /// - Parameters:
+    ///   - now: nanoseconds of the monotonic clock; `unixTime`: seconds.
+    /// - Returns: a reason when the push can be neither delivered nor stored.
+    func deliver(_ push: DeliveredPush, now: UInt64, unixTime: Int64) -> Reason? {
+        var ready: [DeliveredPush] = []
+        var isSooner = false
+        let reason = state.withLock { state -> Reason? in
+            let before = state.due.nextDue ?? .max
+            defer { isSooner = (state.due.nextDue ?? .max) < before }
+            if push.pushType == .background, let release = throttle(push, now, &state) {
+                state.counts.throttled += 1
+                return store(push, now, unixTime, release: release, &state)
+            }
+            if isOffline(push.key, now, state) { return store(push, now, unixTime, release: nil, &state) }
+            let interval =
+                push.priority == 5 ? settings.priority5Interval : push.priority == 1 ? settings.priority1Interval : 0
+            guard interval == 0 else {
+                state.nextNumber += 1
+                state.delayed[state.nextNumber] = push
+                let age = now - startedAt
+                state.due.add(.delayed(state.nextNumber), due: startedAt + (age / interval + 1) * interval)
+                state.counts.grouped += 1
+                return nil
+            }
+            state.counts.delivered += 1
+            ready.append(push)
+            return nil
+        }
+        hub.post(ready)
+        if isSooner { hub.wake() }
+        return reason
+    }
+
+    /// Does what is due.
+    ///
+    /// - Returns: when to come again; nil when nothing is planned.
+    func advance(now: UInt64, unixTime: Int64) -> UInt64? {
+        var ready: [DeliveredPush] = []
+        let next = state.withLock { state -> UInt64? in
+            while let due = state.due.take(now: now) {
+                switch due {
+                case .delayed(let number):
+                    guard let push = state.delayed.removeValue(forKey: number) else { continue }
+                    if isOffline(push.key, now, state) {
+                        _ = store(push, now, unixTime, release: nil, &state)
+                    } else {
+                        state.counts.delivered += 1
+                        ready.append(push)
+                    }
+                case .expiry(let key, let bundleID, let number):
+                    if take(key, bundleID, number, &state) != nil { state.counts.expired += 1 }
+                case .comeback(let key):
+                    state.planned.remove(key)
+                    if !isOffline(key, now, state) { ready += takeAll(key, &state) }
+                case .release(let key, let bundleID, let number):
+                    guard !isOffline(key, now, state), let push = take(key, bundleID, number, &state) else { continue }
+                    state.counts.delivered += 1
+                    state.counts.deliveredLate += 1
+                    ready.append(push)
+                }
+            }
+            return state.due.nextDue
+        }
+        hub.post(ready)
+        return next
+    }
+
+    // MARK: Presence
+
+    /// A stream of this device was attached.
+    func attach(_ key: TokenKey, now: UInt64) {
+        let ready = state.withLock { state in
+            state.attached[key, default: 0] += 1
+            return isOffline(key, now, state) ? [] : takeAll(key, &state)
+        }
+        hub.post(ready)
+    }
+
+    func detach(_ key: TokenKey) {
+        state.withLock { state in
+            guard let count = state.attached[key] else { return }
+            state.attached[key] = count == 1 ? nil : count - 1
+        }
+    }
+
+    /// Something was changed about a device: what waits for it is delivered if it is there now.
+    func lookAgain(_ key: TokenKey, now: UInt64) {
+        let ready = state.withLock { state in isOffline(key, now, state) ? [] : takeAll(key, &state) }
+        hub.post(ready)
+    }
+
+    private func isOffline(_ key: TokenKey, _ now: UInt64, _ state: borrowing State) -> Bool {
+        if let record = directory.record(key), record.isOffline { return true }
+        if settings.onlineByAttachment { return state.attached[key] == nil }
+        guard settings.offlineShare > 0 else { return false }
+        let draw = key.share(settings.seed ^ 0x0FF)
+        guard draw < settings.offlineShare else { return false }
+        return comeback(key).map { now < $0 } ?? true
+    }
+
+    /// When a device drawn offline comes back.
+    private func comeback(_ key: TokenKey) -> UInt64? {
+        guard settings.offlineShare > 0, let within = settings.offlineWithin else { return nil }
+        return startedAt + UInt64(key.share(settings.seed ^ 0xBAC) * Double(within))
+    }
+
+    // MARK: The store
+
+    /// When the push may be delivered, if its app has used up the hour's background pushes.
+    private func throttle(_ push: DeliveredPush, _ now: UInt64, _ state: inout State) -> UInt64? {
+        guard let limit = settings.backgroundPerHour else { return nil }
+        if state.background.count > Self.mostWindows { state.background.removeAll() }
+        let app = AppKey(device: push.key, bundleID: push.bundleID)
+        var window = state.background[app] ?? Window(start: now, count: 0)
+        if now - window.start >= Self.hour { window = Window(start: now, count: 0) }
+        window.count += 1
+        state.background[app] = window
+        return window.count > limit ? window.start + Self.hour : nil
+    }
+
+    private func store(
+        _ push: DeliveredPush, _ now: UInt64, _ unixTime: Int64, release: UInt64?, _ state: inout State
+    ) -> Reason? {
+        // 0: try once, do not store.
+        if let expiration = push.expiration, expiration <= unixTime {
+            if expiration == 0 { state.counts.notStored += 1 } else { state.counts.expired += 1 }
+            return nil
+        }
+        let bundleID = push.bundleID
+        if let older = state.stored[push.key]?[bundleID] {
+            if let collapseID = push.collapseID, older.push.collapseID == collapseID {
+                state.counts.collapsed += 1
+            } else {
+                state.counts.replaced += 1
+            }
+            state.counts.waiting -= 1
+        } else if state.counts.waiting >= UInt64(settings.storeCapacity) {
+            return .internalServerError
+        }
+        state.nextNumber += 1
+        let number = state.nextNumber
+        state.stored[push.key, default: [:]][bundleID] = Stored(push: push, number: number)
+        state.counts.stored += 1
+        state.counts.waiting += 1
+        let end = min(push.expiration ?? .max, unixTime + DeliverySettings.longestStorage)
+        state.due.add(
+            .expiry(push.key, bundleID: bundleID, number: number), due: now + UInt64(end - unixTime) * 1_000_000_000)
+        if let release { state.due.add(.release(push.key, bundleID: bundleID, number: number), due: release) }
+        if let comeback = comeback(push.key), comeback > now, state.planned.insert(push.key).inserted {
+            state.due.add(.comeback(push.key), due: comeback)
+        }
+        return nil
+    }
+
+    private func take(
+        _ key: TokenKey, _ bundleID: String, _ number: UInt64, _ state: inout State
+    ) -> DeliveredPush? {
+        guard let stored = state.stored[key]?[bundleID], stored.number == number else { return nil }
+        state.stored[key]![bundleID] = nil
+        if state.stored[key]!.isEmpty { state.stored[key] = nil }
+        state.counts.waiting -= 1
+        return stored.push
+    }
+
+    /// Everything stored for a device, oldest first.
+    private func takeAll(_ key: TokenKey, _ state: inout State) -> [DeliveredPush] {
+        guard let apps = state.stored.removeValue(forKey: key) else { return [] }
+        let pushes = apps.values.sorted { $0.number < $1.number }.map(\.push)
+        state.counts.waiting -= UInt64(pushes.count)
+        state.counts.delivered += UInt64(pushes.count)
+        state.counts.deliveredLate += UInt64(pushes.count)
+        return pushes
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import HTTP2
+import Networking
+import Payloads
+import Settings
+
+/// Reads a fault plan from YAML (README, "The fault file").
+public enum FaultFile {
+    public static func read(_ path: String) throws(SettingsError) -> FaultPlan {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw SettingsError("cannot read the fault file \(path)")
+        }
+        return try parse(String(decoding: data, as: UTF8.self), file: path)
+    }
+
+    /// - Throws: `file:line:column: …`
+    public static func parse(_ text: String, file: String) throws(SettingsError) -> FaultPlan {
+        var plan = FaultPlan()
+        var map = try YAMLValue(parsing: text, file: file).map()
+        if let seed = map.take("seed") { plan.seed = try seed.count() }
+        if let link = map.take("link") { plan.link = try Self.link(link) }
+        if let connections = map.take("connections") { plan.connections = try Self.connections(connections) }
+        if let rules = map.take("rules") {
+            for rule in try rules.list() { plan.rules.append(try Self.rule(rule)) }
+        }
+        try map.finish()
+        return plan
+    }
+
+    private static func link(_ value: YAMLValue) throws(SettingsError) -> LinkSettings {
+        var link = LinkSettings()
+        var map = try value.map()
+        if let time = map.take("rtt") { link.roundTrip = try time.duration() }
+        if let time = map.take("jitter") { link.jitter = try time.duration() }
+        if let rate = map.take("bandwidth") { link.bandwidth = try rate.reading(Units.bandwidth) }
+        try map.finish()
+        return link
+    }
+
+    private static func connections(_ value: YAMLValue) throws(SettingsError) -> ConnectionFaults {
+        var faults = ConnectionFaults()
+        var map = try value.map()
+        if let count = map.take("goaway_after") { faults.goAwayAfter = try positive(count) }
+        if let time = map.take("goaway_age") { faults.goAwayAge = try time.duration() }
+        if let time = map.take("tcp_reset_every") { faults.tcpResetEvery = try time.duration() }
+        if let share = map.take("handshake_failures") { faults.handshakeFailureShare = try share.share() }
+        if let stall = map.take("stall") {
+            let text = try stall.reading(FaultText.stall)
+            (faults.stallLength, faults.stallEvery) = (text.length, text.every)
+        }
+        if let rate = map.take("slow_reading") { faults.slowReading = try rate.reading(Units.bandwidth) }
+        if let repeats = map.take("repeat_settings") { faults.repeatsSettings = try repeats.flag() }
+        if let changes = map.take("settings") {
+            for change in try changes.list() { faults.settings.append(try settingsChange(change)) }
+        }
+        try map.finish()
+        return faults
+    }
+
+    private static func positive(_ value: YAMLValue) throws(SettingsError) -> UInt64 {
+        let count = try value.count()
+        guard count > 0 else { throw value.error("expected at least 1") }
+        return count
+    }
+
+    private static func settingsChange(
+        _ value: YAMLValue
+    ) throws(SettingsError) -> ConnectionFaults.SettingsChange {
+        var map = try value.map()
+        var change = ConnectionFaults.SettingsChange(after: try map.need("after").duration())
+        func number(_ name: String, _ range: ClosedRange<Int>) throws(SettingsError) -> UInt32? {
+            guard let value = map.take(name) else { return nil }
+            let number = try value.bytes()
+            guard range.contains(number) else {
+                throw value.error("\(number): expected \(range.lowerBound) to \(range.upperBound)")
+            }
+            return UInt32(number)
+        }
+        change.maxConcurrentStreams = try number("max_concurrent_streams", 0...1_000_000)
+        change.streamWindow = try number("stream_window", 0...2_147_483_647)
+        change.maxFrameSize = try number("max_frame_size", 16_384...16_777_215)
+        change.headerTableSize = try number("header_table_size", 0...65_536)
+        try map.finish()
+        return change
+    }
+
+    private static func rule(_ value: YAMLValue) throws(SettingsError) -> FaultRule {
+        var rule = FaultRule()
+        var map = try value.map()
+        if let tokens = map.take("token") { rule.match.tokens = try texts(tokens).map { $0.lowercased() } }
+        if let topics = map.take("topic") { rule.match.topics = try texts(topics) }
+        if let types = map.take("push_type") {
+            var found: [PushType] = []
+            for type in try types.oneOrMore() { found.append(try type.reading(FaultText.pushType)) }
+            rule.match.pushTypes = found
+        }
+        if let environment = map.take("environment") {
+            rule.match.environment = try environment.reading(FaultText.environment)
+        }
+        if let latency = map.take("latency") { rule.latency = try latency.reading(AnswerLatency.init(parsing:)) }
+        if let reject = map.take("reject") { rule.rejections = try rejections(reject) }
+        if let share = map.take("silent") { rule.silentShare = try share.share() }
+        if let share = map.take("reset") { rule.resetShare = try share.share() }
+        if let code = map.take("reset_code") { rule.resetCode = try code.reading(FaultText.errorCode) }
+        let (start, length, period) = (map.take("start"), map.take("for"), map.take("every"))
+        if let length {
+            rule.burst = .init(
+                start: try start?.duration() ?? 0, length: try length.duration(), period: try period?.duration() ?? 0)
+        } else if start != nil || period != nil {
+            throw value.error("\"start\" and \"every\" need \"for\": how long the rule holds")
+        }
+        try map.finish()
+        guard rule.totalShare <= 1.000_000_1 else {
+            throw value.error("the shares of this rule add up to more than 100%")
+        }
+        return rule
+    }
+
+    private static func texts(_ value: YAMLValue) throws(SettingsError) -> [String] {
+        var found: [String] = []
+        for item in try value.oneOrMore() { found.append(try item.text()) }
+        return found
+    }
+
+    /// `ServiceUnavailable` (always), or `{ServiceUnavailable: 2%, TooManyRequests: 1%}`.
+    private static func rejections(_ value: YAMLValue) throws(SettingsError) -> [FaultRule.Rejection] {
+        guard value.isMap else { return [.init(try value.reading(FaultText.reason), share: 1)] }
+        var found: [FaultRule.Rejection] = []
+        for entry in try value.map().entries {
+            found.append(.init(try entry.key.reading(FaultText.reason), share: try entry.value.share()))
+        }
+        return found
+    }
+}

@@ -1,0 +1,54 @@
+import Networking
+
+/// How the mock misbehaves: what happens to pushes, to connections, and what the link to the client is like.
+public struct FaultPlan: Sendable, Equatable {
+    /// The first rule that matches a push, and whose burst is on, decides.
+    public var rules: [FaultRule] = []
+    public var connections = ConnectionFaults()
+    /// The network between client and server.
+    public var link = LinkSettings()
+    /// All random choices follow from it.
+    public var seed: UInt64 = 1
+
+    public init() {}
+
+    /// Nothing is changed for any push or connection.
+    public var isEmpty: Bool {
+        var plain = FaultPlan()
+        plain.seed = seed
+        return self == plain
+    }
+}
+
+/// What happens to connections. Times are nanoseconds.
+public struct ConnectionFaults: Sendable, Equatable {
+    /// SETTINGS sent during a connection.
+    public struct SettingsChange: Sendable, Equatable {
+        /// After the connection's start, or after the change before it when the changes repeat.
+        public var after: UInt64
+        public var maxConcurrentStreams: UInt32?
+        public var streamWindow: UInt32?
+        public var maxFrameSize: UInt32?
+        public var headerTableSize: UInt32?
+
+        public init(after: UInt64) { self.after = after }
+    }
+
+    /// Told to go away after so many requests.
+    public var goAwayAfter: UInt64?
+    /// Told to go away at this age.
+    public var goAwayAge: UInt64?
+    /// Reset (TCP RST) at this age.
+    public var tcpResetEvery: UInt64?
+    /// This share of the TLS handshakes (without TLS: of the connections) fails, 0 to 1.
+    public var handshakeFailureShare = 0.0
+    /// The whole server does nothing for `stallLength` out of every `stallEvery`.
+    public var stallEvery: UInt64?
+    public var stallLength: UInt64 = 0
+    /// What a connection sends is read no faster than this, bytes a second: windows close.
+    public var slowReading: Double?
+    public var settings: [SettingsChange] = []
+    public var repeatsSettings = false
+
+    public init() {}
+}

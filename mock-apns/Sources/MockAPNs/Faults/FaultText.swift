@@ -1,0 +1,59 @@
+import HTTP2
+import Payloads
+import Settings
+
+/// The small texts of fault rules, the same in files and flags.
+public enum FaultText {
+    public static func reason(_ text: String) throws(SettingsError) -> Reason {
+        guard let reason = Reason(name: text) else {
+            throw SettingsError("\"\(text)\" is not a reason of APNs" + NearestName.hint(text, among: Reason.allNames))
+        }
+        return reason
+    }
+
+    /// `ServiceUnavailable=2%`.
+    public static func rejection(_ text: String) throws(SettingsError) -> FaultRule.Rejection {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else {
+            throw SettingsError("\"\(text)\": expected a reason and its share, as in ServiceUnavailable=2%")
+        }
+        let reason = try reason(parts[0])
+        do throws(Units.ParseError) { return .init(reason, share: try Units.share(parts[1])) } catch {
+            throw SettingsError(error.description)
+        }
+    }
+
+    /// An HTTP/2 error code by its name in RFC 9113 section 7, or its number.
+    public static func errorCode(_ text: String) throws(SettingsError) -> ErrorCode {
+        if let number = UInt32(text) { return ErrorCode(rawValue: number) }
+        guard let index = ErrorCode.names.firstIndex(of: text.uppercased()) else {
+            throw SettingsError(
+                "\"\(text)\" is not an HTTP/2 error code" + NearestName.hint(text, among: ErrorCode.names))
+        }
+        return ErrorCode(rawValue: UInt32(index))
+    }
+
+    public static func pushType(_ text: String) throws(SettingsError) -> PushType {
+        guard let type = PushType(rawValue: text) else {
+            throw SettingsError(
+                "\"\(text)\" is not a push type" + NearestName.hint(text, among: PushType.allCases.map(\.rawValue)))
+        }
+        return type
+    }
+
+    public static func environment(_ text: String) throws(SettingsError) -> PushEnvironment {
+        guard let environment = PushEnvironment(rawValue: text) else {
+            throw SettingsError("\"\(text)\" is not an environment; expected production or development")
+        }
+        return environment
+    }
+
+    /// `500ms/10s`: how long, and how often.
+    public static func stall(_ text: String) throws(SettingsError) -> (length: UInt64, every: UInt64) {
+        let parts = text.split(separator: "/").map(String.init)
+        guard parts.count == 2, let length = try? Units.duration(parts[0]), let every = try? Units.duration(parts[1]),
+            length > 0, length < every
+        else { throw SettingsError("\"\(text)\": expected how long and how often, as in 500ms/10s") }
+        return (length, every)
+    }
+}

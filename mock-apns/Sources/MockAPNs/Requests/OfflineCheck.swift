@@ -1,0 +1,136 @@
+import Foundation
+import Networking
+import Settings
+
+/// Judges one push from a file, without a network: what APNs would answer, and why.
+///
+/// The file is the request as HTTP/1 would write it: `POST /3/device/<token>`, header lines, an empty line, the payload. A
+/// file that begins with `{` is a payload alone; everything else about it is then taken to be right.
+public struct OfflineCheck {
+    public struct Outcome: Sendable, Equatable {
+        public let status: Int
+        /// nil when the push would be accepted.
+        public let reason: String?
+        /// What the reason means, and the place in the file if one can be named.
+        public let explanation: [String]
+        public let payloadBytes: Int
+        public let payloadLimit: Int
+    }
+
+    private let checks: RequestChecks
+    private let environment: PushEnvironment
+
+    /// - Parameter accounts: keys the `authorization` header is checked against; none: it is not looked at.
+    public init(accounts: [ProviderAccount], topics: Set<String>?, environment: PushEnvironment) {
+        self.environment = environment
+        checks = RequestChecks(
+            topics: topics, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
+            tokens: TokenCache(accounts, updates: TokenUpdates(.off)))
+    }
+
+    /// - Throws: `file:line: …` when the file is not of this form.
+    public func judge(_ bytes: [UInt8], file: String) throws(SettingsError) -> Outcome {
+        let state = RequestState()
+        var lines: [String: Int] = [:]
+        let payload: [UInt8]
+        if bytes.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }) == 0x7B {
+            set(.method, "POST", state)
+            set(.path, "/3/device/" + String(repeating: "0", count: 64), state)
+            set(.topic, checks.topics?.first ?? "com.example.app", state)
+            payload = bytes
+        } else {
+            payload = try readHead(bytes, file, state, &lines)
+        }
+        if !payload.isEmpty { payload.withUnsafeBufferPointer { _ = state.append($0.baseAddress!, $0.count) } }
+        state.keepBorrowed()
+        var client = RequestChecks.Client(environment: environment)
+        let now = MonotonicClock.unixSeconds()
+        let limit = { state.pushType.payloadLimit }
+        switch checks.judge(state, client: &client, unixTime: now, now: 0) {
+        case .accepted:
+            return Outcome(
+                status: 200, reason: nil, explanation: [], payloadBytes: payload.count, payloadLimit: limit())
+        case .rejected(let answer):
+            let reason = answer.reason ?? .internalServerError
+            var explanation = [reason.meaning]
+            if let header = Self.header(of: reason), let line = lines[header] {
+                explanation.append("\(file):\(line): \(header)")
+            }
+            if reason == .payloadEmpty, !payload.isEmpty, let place = payload.withUnsafeBytes(JSONWalk.failure) {
+                let before = payload[..<place]
+                let line = before.count { $0 == 0x0A } + 1
+                let column = place - (before.lastIndex(of: 0x0A) ?? -1)
+                explanation.append(
+                    "the JSON is wrong at byte \(place) of the payload (its line \(line), column \(column))")
+            }
+            return Outcome(
+                status: reason.status, reason: reason.name, explanation: explanation, payloadBytes: payload.count,
+                payloadLimit: limit())
+        }
+    }
+
+    private func set(_ header: KnownHeader, _ value: String, _ state: RequestState) {
+        let bytes = Array(value.utf8)
+        bytes.withUnsafeBufferPointer {
+            state.set(header, $0.baseAddress ?? UnsafePointer(bitPattern: 1)!, bytes.count)
+        }
+    }
+
+    /// - Returns: the payload.
+    private func readHead(
+        _ bytes: [UInt8], _ file: String, _ state: RequestState, _ lines: inout [String: Int]
+    ) throws(SettingsError) -> [UInt8] {
+        var position = 0
+        var number = 0
+        while position < bytes.count {
+            let end = bytes[position...].firstIndex(of: 0x0A) ?? bytes.count
+            var content = bytes[position..<end]
+            if content.last == 0x0D { content = content.dropLast() }
+            let line = String(decoding: content, as: UTF8.self)
+            position = min(end + 1, bytes.count)
+            number += 1
+            if line.isEmpty { break }
+            if number == 1, !line.contains(":") || line.contains(" /") {
+                let words = line.split(separator: " ")
+                guard words.count >= 2 else {
+                    throw SettingsError("\(file):1: expected a request line such as POST /3/device/<token>")
+                }
+                set(.method, String(words[0]), state)
+                set(.path, String(words[1]), state)
+                lines[":path"] = 1
+                continue
+            }
+            guard let colon = line.dropFirst().firstIndex(of: ":") else {
+                throw SettingsError("\(file):\(number): expected a header such as apns-topic: com.example.app")
+            }
+            let name = line[..<colon].lowercased()
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            guard value.utf8.count + 1024 < RequestState.headerCapacity else {
+                throw SettingsError("\(file):\(number): the header is longer than the server takes")
+            }
+            let found = Array(name.utf8).withUnsafeBufferPointer {
+                $0.isEmpty ? nil : KnownHeader.named($0.baseAddress!, $0.count)
+            }
+            if let found { set(found, value, state) }
+            lines[name] = number
+        }
+        if !state.has(.method) { set(.method, "POST", state) }
+        if !state.has(.path) { set(.path, "/3/device/" + String(repeating: "0", count: 64), state) }
+        return Array(bytes[position...])
+    }
+
+    /// The header a reason is about.
+    private static func header(of reason: Reason) -> String? {
+        switch reason {
+        case .badCollapseId: "apns-collapse-id"
+        case .badDeviceToken, .badPath, .missingDeviceToken, .methodNotAllowed: ":path"
+        case .badExpirationDate: "apns-expiration"
+        case .badMessageId: "apns-id"
+        case .badPriority: "apns-priority"
+        case .badTopic, .topicDisallowed: "apns-topic"
+        case .invalidPushType: "apns-push-type"
+        case .expiredProviderToken, .invalidProviderToken, .badEnvironmentKeyIdInToken: "authorization"
+        default: nil
+        }
+    }
+}

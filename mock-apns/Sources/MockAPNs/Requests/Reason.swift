@@ -1,0 +1,115 @@
+/// An error answer of APNs: its reason and HTTP status ("Handling notification responses from APNs"; for broadcast
+/// channels "Handling error responses from Apple Push Notification service").
+public enum Reason: Int, CaseIterable, Sendable {
+    case badCollapseId, badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic
+    case deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic
+    case payloadEmpty, topicDisallowed
+    case badCertificate, badCertificateEnvironment, expiredProviderToken, forbidden, invalidProviderToken
+    case missingProviderToken, unrelatedKeyIdInToken, badEnvironmentKeyIdInToken
+    case badPath, methodNotAllowed
+    case expiredToken, unregistered
+    case payloadTooLarge, tooManyProviderTokenUpdates, tooManyRequests, internalServerError
+    case serviceUnavailable, shutdown
+    // Broadcast channels only.
+    case badChannelId, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered, featureNotEnabled
+    case missingChannelId, missingPushType
+
+    /// The reason of this name, as Apple spells it.
+    public init?(name: String) {
+        guard let found = Self.byName[name] else { return nil }
+        self = found
+    }
+
+    private static let names = allCases.map { reason in
+        let text = String(describing: reason)
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+    private static let byName = Dictionary(uniqueKeysWithValues: zip(names, allCases))
+
+    /// In the order of the cases.
+    public static var allNames: [String] { names }
+
+    /// As the answer's `reason` spells it.
+    public var name: String { Self.names[rawValue] }
+
+    public var status: Int {
+        switch self {
+        case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
+            .missingProviderToken, .unrelatedKeyIdInToken, .badEnvironmentKeyIdInToken:
+            403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable, .shutdown: 503
+        default: 400
+        }
+    }
+
+    /// When the mock answers so, in words.
+    public var meaning: String {
+        switch self {
+        case .badCollapseId: "apns-collapse-id is longer than 64 bytes"
+        case .badDeviceToken:
+            "the device token is not hexadecimal of at least 64 digits, not registered, or of the other environment"
+        case .badExpirationDate:
+            "apns-expiration is not a whole number of UNIX seconds (broadcast: must be 0 when the channel stores nothing)"
+        case .badMessageId: "apns-id is not a UUID"
+        case .badPriority: "apns-priority is not 10, 5 or 1, or 10 for a background push"
+        case .badTopic: "apns-topic is not a bundle id, or lacks the suffix its push type needs"
+        case .deviceTokenNotForTopic: "the device token is registered for another topic"
+        case .duplicateHeaders: "a header is given twice"
+        case .idleTimeout: "the request was begun but not finished in time"
+        case .invalidPushType: "apns-push-type is not one of Apple's (broadcast: not liveactivity)"
+        case .missingDeviceToken: "nothing follows /3/device/"
+        case .missingTopic: "no apns-topic, and no certificate for exactly one topic to take it from"
+        case .payloadEmpty: "no payload, or not a JSON object with \"aps\" (mdm pushes: with \"mdm\")"
+        case .topicDisallowed: "the certificate, the key or the server is not for this topic"
+        case .badCertificate: "the client certificate is not signed by a trusted authority, or has expired"
+        case .badCertificateEnvironment: "the client certificate is for the other environment"
+        case .expiredProviderToken: "the provider token was issued more than an hour ago"
+        case .forbidden: "the client certificate is not for pushes: its subject has no UID"
+        case .invalidProviderToken:
+            "the provider token is not \"bearer\" and an ES256 JWT by a known key for its team, issued in the past"
+        case .missingProviderToken: "no authorization header, and no client certificate"
+        case .unrelatedKeyIdInToken: "the connection's first provider token was signed with another key"
+        case .badEnvironmentKeyIdInToken: "the provider key is for the other environment"
+        case .badPath: "the path is not /3/device/<token>"
+        case .methodNotAllowed: "the method is not POST"
+        case .expiredToken: "the device token has expired"
+        case .unregistered: "the device token is no longer valid for the topic"
+        case .payloadTooLarge: "the payload has more than 4,096 bytes (voip and broadcast: 5,120)"
+        case .tooManyProviderTokenUpdates: "the provider token was renewed less than 20 minutes after the one before"
+        case .tooManyRequests: "too many pushes to this device token"
+        case .internalServerError: "the server has no room left to store pushes for devices that are offline"
+        case .serviceUnavailable: "too many answers are waiting to be given"
+        case .shutdown: "the server is shutting down"
+        case .badChannelId: "apns-channel-id is not Base64 of at most 64 characters"
+        case .badRequestPayload:
+            "the body is not a JSON object with message-storage-policy 0 or 1 and push-type LiveActivity"
+        case .cannotCreateChannelConfig: "the bundle id has as many channels as it may have"
+        case .channelNotRegistered: "there is no such channel"
+        case .featureNotEnabled: "broadcast is not enabled for this bundle id"
+        case .missingChannelId: "no apns-channel-id"
+        case .missingPushType: "no apns-push-type (management: no push-type)"
+        }
+    }
+
+    /// `{"reason":"…"}`; for 410 with the time at which the token was found to be no longer valid, UNIX milliseconds.
+    func body(timestamp: Int64) -> [UInt8] {
+        let time = status == 410 ? ",\"timestamp\":\(timestamp)" : ""
+        return Array("{\"reason\":\"\(name)\"\(time)}".utf8)
+    }
+}
+
+/// What a push is answered: accepted (no reason), or why not.
+struct PushAnswer: Equatable {
+    var reason: Reason?
+    /// UNIX milliseconds; of a 410.
+    var timestamp: Int64 = 0
+
+    static let accepted = PushAnswer(reason: nil)
+    static func rejected(_ reason: Reason) -> PushAnswer { PushAnswer(reason: reason) }
+}

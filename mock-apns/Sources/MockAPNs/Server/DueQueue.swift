@@ -1,0 +1,46 @@
+/// Things to do at their time: a binary heap, earliest first. Of two due at the same time either may come first.
+struct DueQueue<Item: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        let due: UInt64
+        let item: Item
+    }
+
+    private var heap: [Entry] = []
+
+    var isEmpty: Bool { heap.isEmpty }
+    var count: Int { heap.count }
+    /// Nanoseconds of the monotonic clock.
+    var nextDue: UInt64? { heap.first?.due }
+
+    mutating func add(_ item: Item, due: UInt64) {
+        heap.append(Entry(due: due, item: item))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            if heap[parent].due <= heap[child].due { break }
+            heap.swapAt(parent, child)
+            child = parent
+        }
+    }
+
+    /// The next item if it is due at `now`.
+    mutating func take(now: UInt64) -> Item? {
+        guard let first = heap.first, first.due <= now else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            var parent = 0
+            while true {
+                var least = parent
+                for child in (parent * 2 + 1)...(parent * 2 + 2) where child < heap.count {
+                    if heap[child].due < heap[least].due { least = child }
+                }
+                if least == parent { break }
+                heap.swapAt(least, parent)
+                parent = least
+            }
+        }
+        return first.item
+    }
+
+}

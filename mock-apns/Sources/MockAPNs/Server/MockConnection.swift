@@ -1,0 +1,371 @@
+import HTTP2
+import Networking
+
+/// One client's connection: TLS, reading, and writing whole records. What is not written at once is kept here, and while
+/// it is, nothing more is read: a client that does not read its answers cannot make the server grow.
+final class MockConnection {
+    let token: UInt64
+    let role: ListenerRole
+    let openedAt: UInt64
+    private let stream: ByteStream
+    private let worker: MockWorker
+    private(set) var session: MockSession?
+    private var unsent: [UInt8] = []
+    private var unsentOffset = 0
+    private var interest: Readiness
+    private(set) var isClosed = false
+    private let handshakeDeadline: UInt64
+    private let failsHandshake: Bool
+    private var lastHeard: UInt64
+    private(set) var bytesIn: UInt64 = 0
+    private(set) var bytesOut: UInt64 = 0
+    /// Told to go away, answered and finished; the client may close until `leaveBy`.
+    private var isLeaving = false
+    private var leaveBy: UInt64 = .max
+    /// The next of the plan's SETTINGS changes, and when.
+    private var nextChange = 0
+    private var nextChangeAt: UInt64 = .max
+
+    // The emulated link, when there is one.
+    private var input: DelayLine?
+    private var output: DelayLine?
+    /// Nothing is done before: the connection is still on its way.
+    private var notBefore: UInt64 = 0
+    private var handshakeSteps = 0
+    /// When the worker will call `linkIsDue`.
+    private var plannedAt: UInt64?
+
+    init(token: UInt64, role: ListenerRole, stream: ByteStream, worker: MockWorker, now: UInt64) {
+        self.token = token
+        self.role = role
+        self.stream = stream
+        self.worker = worker
+        openedAt = now
+        lastHeard = now
+        let plan = worker.dice.plan
+        let link = plan.link
+        // TCP's handshake takes one round trip, TLS' first flight another.
+        notBefore = link.roundTrip == 0 ? 0 : now + link.roundTrip * (worker.isSecure ? 2 : 1)
+        handshakeDeadline = now + worker.configuration.handshakeTimeout + 4 * link.roundTrip
+        failsHandshake = worker.dice.failsHandshake()
+        let rates = [link.bandwidth, plan.connections.slowReading].compactMap { $0 }
+        if !link.isPerfect || !rates.isEmpty {
+            input = DelayLine(
+                delay: link.roundTrip / 2, jitter: link.jitter, bandwidth: rates.min(), seed: worker.dice.seed())
+        }
+        if !link.isPerfect {
+            output = DelayLine(
+                delay: link.roundTrip / 2, jitter: link.jitter, bandwidth: link.bandwidth, seed: worker.dice.seed())
+        }
+        if let first = plan.connections.settings.first { nextChangeAt = now + first.after }
+        interest = stream.interest
+        worker.reactor.add(stream.descriptor, token: token, interest: interest)
+    }
+
+    var peer: String { stream.peerAddress }
+    var tlsDescription: String? { stream.tlsDescription }
+
+    /// - Returns: true when it should be called again though epoll may stay silent.
+    func handle(_ readiness: Readiness) -> Bool {
+        if isClosed { return false }
+        if worker.now < notBefore {
+            setInterest([])
+            plan(notBefore)
+            return false
+        }
+        if session == nil, !shakeHands() { return false }
+        if readiness.contains(.writable) { flush() }
+        if isClosed || !unsent.isEmpty { return false }
+        return read()
+    }
+
+    /// - Returns: true once there is a session.
+    private func shakeHands() -> Bool {
+        if failsHandshake, worker.isSecure ? handshakeSteps > 0 : true {
+            MockStatistics.increment(worker.statistics.handshakesFailed)
+            stream.reset()
+            close()
+            return false
+        }
+        switch stream.advance() {
+        case .inProgress:
+            handshakeSteps += 1
+            // TLS 1.2 needs another round trip.
+            if stream.isTLS12, handshakeSteps == 2 { notBefore = worker.now + worker.dice.plan.link.roundTrip }
+            updateInterest()
+            return false
+        case .failed:
+            MockStatistics.increment(worker.statistics.handshakesFailed)
+            worker.log("connection \(token): \(stream.failure?.description ?? "handshake failed")")
+            close()
+            return false
+        case .done:
+            session = MockSession(worker, token: token, role: role, certificate: stream.peerCertificate)
+            worker.log("connection \(token) from \(peer): \(tlsDescription ?? "plaintext"), \(role.environment)")
+            flush()
+            return !isClosed
+        }
+    }
+
+    private func read() -> Bool {
+        let buffer = worker.readBuffer
+        var hasMore = true
+        var rounds = 0
+        while hasMore, rounds < 16, unsent.isEmpty, input?.isFull != true {
+            rounds += 1
+            switch stream.read(into: buffer.baseAddress!, capacity: buffer.count) {
+            case .bytes where isLeaving: continue
+            case .bytes(let count):
+                bytesIn += UInt64(count)
+                lastHeard = worker.now
+                if input != nil {
+                    input!.put(buffer.baseAddress!, count: count, now: worker.now)
+                } else if !process(UnsafePointer(buffer.baseAddress!), count) {
+                    return false
+                }
+                hasMore = stream.hasBufferedInput
+            case .wouldBlock:
+                hasMore = false
+            case .endOfStream, .failed:
+                close()
+                return false
+            }
+        }
+        if input != nil {
+            takeInput()
+            if isClosed { return false }
+        }
+        flush()
+        return hasMore && !isClosed && unsent.isEmpty && input?.isFull != true
+    }
+
+    /// - Returns: false when the connection is over.
+    private func process(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        guard let session else { return false }
+        let problem = session.receive(bytes, count: count)
+        session.keepBorrowed()
+        guard let problem else { return true }
+        worker.log("connection \(token): \(problem)")
+        flush()
+        close()
+        return false
+    }
+
+    /// Writes what there is, in whole records as far as possible.
+    private func flush() {
+        guard let session, !isClosed else { return }
+        if !unsent.isEmpty, !writeUnsent() { return }
+        let buffer = worker.writeBuffer
+        var filled = 0
+        var bytes: UnsafePointer<UInt8>?
+        while output?.isFull != true {
+            let count = session.nextOutput(&bytes)
+            if count > 0 {
+                buffer.baseAddress!.advanced(by: filled).update(from: bytes!, count: count)
+                filled += count
+                // Room for one more frame of the largest size.
+                if buffer.count - filled >= 20_480 { continue }
+            }
+            if filled > 0 { filled = send(buffer.baseAddress!, filled) }
+            if isClosed || !unsent.isEmpty { return }
+            if count <= 0 { break }
+        }
+        if output != nil {
+            sendOutput()
+            if isClosed || !unsent.isEmpty { return }
+        }
+        finishIfDone(session)
+    }
+
+    private func finishIfDone(_ session: MockSession) {
+        if output?.isEmpty == false {
+            updateInterest()
+            return
+        }
+        if session.isDone, !isLeaving {
+            // Closing with something unread would reset the connection and lose answers on their way: the client closes.
+            isLeaving = true
+            leaveBy = worker.now + worker.lingerTime
+            stream.finish()
+        }
+        if !isLeaving, !session.isAlive {
+            stream.finish()
+            close()
+        } else {
+            updateInterest()
+        }
+    }
+
+    /// Gives `count` bytes to the link or the socket; returns 0.
+    private func send(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+        bytesOut += UInt64(count)
+        if output != nil {
+            output!.put(bytes, count: count, now: worker.now)
+            return 0
+        }
+        write(bytes, count)
+        return 0
+    }
+
+    /// Writes `count` bytes, keeping what the socket does not take.
+    private func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        var offset = 0
+        while offset < count {
+            switch stream.write(bytes + offset, count: min(count - offset, 16_384)) {
+            case .bytes(let written): offset += written
+            case .wouldBlock:
+                unsent = Array(UnsafeBufferPointer(start: bytes + offset, count: count - offset))
+                unsentOffset = 0
+                updateInterest()
+                return
+            case .endOfStream, .failed:
+                close()
+                return
+            }
+        }
+    }
+
+    /// - Returns: true when nothing is left.
+    private func writeUnsent() -> Bool {
+        while unsentOffset < unsent.count {
+            let result = unsent.withUnsafeBufferPointer {
+                stream.write($0.baseAddress! + unsentOffset, count: min(unsent.count - unsentOffset, 16_384))
+            }
+            switch result {
+            case .bytes(let written): unsentOffset += written
+            case .wouldBlock:
+                updateInterest()
+                return false
+            case .endOfStream, .failed:
+                close()
+                return false
+            }
+        }
+        unsent = []
+        unsentOffset = 0
+        return true
+    }
+
+    private func updateInterest() {
+        if isClosed { return }
+        var wanted = stream.interest
+        if !unsent.isEmpty { wanted = .writable }
+        if input?.isFull == true { wanted.remove(.readable) }
+        setInterest(wanted)
+    }
+
+    private func setInterest(_ wanted: Readiness) {
+        guard wanted != interest else { return }
+        interest = wanted
+        worker.reactor.modify(stream.descriptor, token: token, interest: wanted)
+    }
+
+    // MARK: The emulated link
+
+    private func plan(_ time: UInt64) {
+        if let plannedAt, plannedAt <= time { return }
+        plannedAt = time
+        worker.linkIsDue(at: time, connection: token)
+    }
+
+    private func takeInput() {
+        while let bytes = input!.take(now: worker.now) {
+            let goesOn = bytes.withUnsafeBufferPointer { process($0.baseAddress!, $0.count) }
+            if !goesOn { return }
+        }
+        if let next = input!.nextDue { plan(next) }
+    }
+
+    private func sendOutput() {
+        while unsent.isEmpty, !isClosed, let bytes = output!.take(now: worker.now) {
+            bytes.withUnsafeBufferPointer { write($0.baseAddress!, $0.count) }
+        }
+        if let next = output!.nextDue, !isClosed { plan(next) }
+    }
+
+    /// Something planned on the link is due.
+    func linkIsDue() {
+        guard !isClosed else { return }
+        plannedAt = nil
+        if session == nil {
+            setInterest(stream.interest)
+            return
+        }
+        if input != nil { takeInput() }
+        flush()
+    }
+
+    // MARK: Time passes
+
+    func tick(now: UInt64) {
+        if isClosed { return }
+        if now > leaveBy { return close() }
+        let faults = worker.dice.plan.connections
+        if let every = faults.tcpResetEvery, now - openedAt > every {
+            worker.log("connection \(token): reset, for its age")
+            stream.reset()
+            return close()
+        }
+        guard let session else {
+            if now > handshakeDeadline {
+                MockStatistics.increment(worker.statistics.handshakesFailed)
+                worker.log("connection \(token): no TLS handshake in time")
+                close()
+            }
+            return
+        }
+        var hasSomething = false
+        if now >= nextChangeAt { hasSomething = changeSettings(faults, now) }
+        let limits = worker.configuration
+        if limits.idleTimeout > 0, now > lastHeard, now - lastHeard > limits.idleTimeout, session.openStreams == 0 {
+            session.goAway(.idleTimeout)
+            hasSomething = true
+        } else if let age = faults.goAwayAge, now - openedAt > age {
+            session.goAway(.shutdown)
+            hasSomething = true
+        }
+        if limits.requestTimeout > 0, session.openStreams > 0, now > limits.requestTimeout,
+            session.endUnfinished(begunBefore: now - limits.requestTimeout)
+        {
+            hasSomething = true
+        }
+        if hasSomething { flush() }
+    }
+
+    private func changeSettings(_ faults: ConnectionFaults, _ now: UInt64) -> Bool {
+        guard nextChange < faults.settings.count, let session else {
+            nextChangeAt = .max
+            return false
+        }
+        session.change(faults.settings[nextChange])
+        nextChange += 1
+        if faults.repeatsSettings { nextChange %= faults.settings.count }
+        if nextChange < faults.settings.count {
+            let change = faults.settings[nextChange]
+            nextChangeAt = faults.repeatsSettings ? now + change.after : openedAt + change.after
+        } else {
+            nextChangeAt = .max
+        }
+        return true
+    }
+
+    /// Gives an answer whose time has come; `flushAnswers` sends it.
+    func respond(stream: Int32, _ answer: PushAnswer) {
+        if !isClosed { session?.respond(stream: stream, answer) }
+    }
+
+    func flushAnswers() { flush() }
+
+    /// Says that the server goes away, and why; what was begun is still answered.
+    func shutDown() {
+        guard let session, !isClosed else { return close() }
+        session.goAway(.shutdown)
+        flush()
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        worker.reactor.remove(stream.descriptor)
+    }
+}

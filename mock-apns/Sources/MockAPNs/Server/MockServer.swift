@@ -1,0 +1,171 @@
+import Foundation
+import Logging
+import Measurement
+import Networking
+import Synchronization
+
+/// A running mock of Apple's push service: its threads, its counts, its ledgers.
+public final class MockServer: Sendable {
+    /// What is served where.
+    public struct Endpoint: Sendable, Equatable {
+        /// `production`, `development`, `production management`, `development management`, `admin`.
+        public let name: String
+        /// `https://127.0.0.1:2197` or `http://…`.
+        public let url: String
+        public let port: UInt16
+    }
+
+    public let endpoints: [Endpoint]
+    /// Of the first endpoint.
+    public var url: String { endpoints[0].url }
+    public var port: UInt16 { endpoints[0].port }
+    /// What arrived, by run.
+    public var book: LedgerBook { shared.book }
+    let shared: MockShared
+    private let statistics: [MockStatistics]
+    private let inboxes: [MockInbox]
+    private let wakeUps: [WakeUp]
+    private let running = DispatchGroup()
+    private let admin: AdminServer
+    private let faults: Mutex<FaultPlan>
+
+    /// Starts listening; returns once connections are accepted.
+    ///
+    /// - Throws: `NetworkError` when an address cannot be bound or the certificate cannot be used.
+    public init(_ configuration: MockConfiguration, logger: Logger) throws(NetworkError) {
+        let tls: TLSContext?
+        if let options = configuration.tls {
+            tls = try TLSContext(.server, options)
+        } else {
+            tls = nil
+        }
+        let scheme = tls == nil ? "http" : "https"
+        let other: PushEnvironment = configuration.environment == .production ? .development : .production
+        var listeners: [(listener: Listener, role: ListenerRole)] = []
+        var endpoints: [Endpoint] = []
+        for (port, environment, isManagement) in [
+            (configuration.port, configuration.environment, false), (configuration.secondPort, other, false),
+            (configuration.managementPort, configuration.environment, true),
+            (configuration.secondManagementPort, other, true),
+        ] as [(UInt16?, PushEnvironment, Bool)] {
+            guard let port else { continue }
+            let listener = try Listener(host: configuration.host, port: port, shared: false)
+            listeners.append((listener, ListenerRole(environment: environment, isManagement: isManagement)))
+            endpoints.append(
+                Endpoint(
+                    name: environment.rawValue + (isManagement ? " management" : ""),
+                    url: "\(scheme)://\(listener.address)", port: listener.address.port))
+        }
+        var adminListener: Listener?
+        if let port = configuration.adminPort {
+            let listener = try Listener(host: configuration.adminHost, port: port, shared: false)
+            endpoints.append(
+                Endpoint(name: "admin", url: "http://\(listener.address)", port: listener.address.port))
+            adminListener = listener
+        }
+        self.endpoints = endpoints
+        let reactor = try Reactor()
+        let hub = EventHub(wakeUp: reactor.wakeUp)
+        let startedAt = MonotonicClock.now()
+        let directory = DeviceDirectory(
+            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
+            seed: configuration.delivery.seed, startedAt: startedAt, startTime: MonotonicClock.unixMilliseconds())
+        let shared = MockShared(
+            configuration: configuration, directory: directory, tokenUpdates: TokenUpdates(configuration.tokenUpdates),
+            channels: ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics),
+            hub: hub,
+            desk: DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt),
+            book: LedgerBook(capacity: configuration.ledgerCapacity), logger: logger, startedAt: startedAt)
+        self.shared = shared
+        var workers: [MockWorker] = []
+        var inboxes: [MockInbox] = []
+        var statistics: [MockStatistics] = []
+        for number in 0..<max(1, configuration.threads) {
+            let inbox = MockInbox()
+            let counters = MockStatistics()
+            workers.append(try MockWorker(shared, tls: tls, inbox: inbox, statistics: counters, number: number))
+            inboxes.append(inbox)
+            statistics.append(counters)
+        }
+        self.inboxes = inboxes
+        self.statistics = statistics
+        wakeUps = workers.map(\.reactor.wakeUp)
+        faults = Mutex(configuration.faults)
+        admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
+        let peers = Array(zip(inboxes, wakeUps)).map { (inbox: $0, wakeUp: $1) }
+        for (index, worker) in workers.enumerated() {
+            // The worker and the listeners are handed over to the thread and not touched here again.
+            nonisolated(unsafe) let worker = worker
+            nonisolated(unsafe) let listeners = index == 0 ? listeners : []
+            startThread("mock-apns \(index)") { worker.run(listeners: listeners, peers: peers) }
+        }
+        admin.server = self
+        startThread("mock-apns admin") { [admin] in admin.run() }
+    }
+
+    private func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        running.enter()
+        let thread = Thread { [running] in
+            body()
+            running.leave()
+        }
+        thread.name = name
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// The counts of this moment.
+    public var counts: MockCounts {
+        var counts = MockCounts()
+        for worker in statistics { counts.add(worker) }
+        counts.untracked = book.untrackedCount
+        return counts
+    }
+
+    /// What became of accepted pushes, when something happens between accepting and delivering, or somebody watches.
+    public var deliveryCounts: DeliveryCounts { shared.desk.counts }
+
+    /// The fault plan in force.
+    public var faultPlan: FaultPlan { faults.withLock { $0 } }
+
+    /// Changes the fault plan: rules at once, the link and what happens to connections for those that come.
+    public func use(_ plan: FaultPlan) {
+        faults.withLock { $0 = plan }
+        _ = ask { $0.use(plan) }
+    }
+
+    /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
+    public func reset() {
+        shared.book.reset()
+        shared.desk.reset()
+        shared.channels.reset()
+        shared.directory.forgetChanges()
+        _ = ask { $0.restart() }
+    }
+
+    /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.
+    func ask<Answer: Sendable>(_ question: @escaping @Sendable (MockWorker) -> Answer) -> [Answer] {
+        let answers = Mutex<[Answer]>([])
+        let asked = DispatchGroup()
+        for (inbox, wakeUp) in zip(inboxes, wakeUps) {
+            asked.enter()
+            let isTaken = inbox.put(
+                .perform { worker in
+                    let answer = question(worker)
+                    answers.withLock { $0.append(answer) }
+                    asked.leave()
+                })
+            if isTaken { wakeUp.signal() } else { asked.leave() }
+        }
+        asked.wait()
+        return answers.withLock { $0 }
+    }
+
+    /// Says goodbye to every connection, lets what was begun be answered, and ends the threads.
+    public func stop() {
+        for inbox in inboxes { inbox.stop() }
+        for wakeUp in wakeUps { wakeUp.signal() }
+        admin.stop()
+        running.wait()
+    }
+}

@@ -1,0 +1,326 @@
+import Glibc
+import HTTP2
+import Measurement
+import Networking
+import Payloads
+
+/// The HTTP/2 side of one connection: gathers requests, has them judged, answers, ticks them off.
+///
+/// Cost a push: nghttp2's stream handling (about 2 µs), copying the headers that are looked at (about 200 bytes), one walk
+/// over the payload, one bit in the ledger.
+final class MockSession: HTTP2Session {
+    private unowned(unsafe) let worker: MockWorker
+    private let token: UInt64
+    private let isManagement: Bool
+    /// More than one stream is allowed.
+    private var isOpenedUp: Bool
+    /// Of this connection.
+    private(set) var requests: UInt64 = 0
+    private(set) var accepted: UInt64 = 0
+    private(set) var rejected: UInt64 = 0
+    /// Streams begun and not over.
+    private(set) var openStreams = 0
+    /// What GOAWAY named as the last stream handled.
+    private var lastHandled = Int32.max
+    private var client: RequestChecks.Client
+    /// Requests being received, by place; up to `keptStates` of those finished are kept for the next ones.
+    private var states: [RequestState?] = []
+    private static let keptStates = 64
+    private var freePlaces: [Int] = []
+    private var currentStream: Int32 = 0
+    private var current: RequestState?
+    /// Requests whose payload is still in the read buffer.
+    private var borrowing: [RequestState] = []
+    /// The `authorization` value last found valid here.
+    private var knownToken: UnsafeMutablePointer<UInt8>?
+    private var knownTokenLength = 0
+    /// Bodies of answers being sent, by stream.
+    private var pendingBodies: [Int32: [UInt8]] = [:]
+
+    init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
+        self.worker = worker
+        self.token = token
+        isManagement = role.isManagement
+        var settings = worker.sessionSettings
+        // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
+        isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
+        if !isOpenedUp { settings.maxConcurrentStreams = 1 }
+        client = RequestChecks.Client(environment: role.environment, certificate: certificate)
+        super.init(.server, settings: settings)
+    }
+
+    deinit { knownToken?.deallocate() }
+
+    var environment: PushEnvironment { client.environment }
+
+    /// The read buffer is about to change.
+    func keepBorrowed() {
+        guard !borrowing.isEmpty else { return }
+        for state in borrowing where state.stream != 0 { state.keepBorrowed() }
+        borrowing.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Receiving
+
+    override func didBeginHeaders(stream: Int32) {
+        // Trailers of a request already known change nothing.
+        if context(stream: stream) != 0 { return }
+        let place: Int
+        if let free = freePlaces.popLast() {
+            place = free
+        } else {
+            states.append(nil)
+            place = states.count - 1
+        }
+        setContext(UInt(place + 1), stream: stream)
+        let state = states[place] ?? RequestState()
+        states[place] = state
+        state.stream = stream
+        state.begunAt = worker.now
+        currentStream = stream
+        current = state
+        openStreams += 1
+    }
+
+    @inline(__always)
+    private func state(_ stream: Int32) -> RequestState? {
+        if stream == currentStream { return current }
+        let place = Int(bitPattern: context(stream: stream)) - 1
+        guard place >= 0 else { return nil }
+        currentStream = stream
+        current = states[place]
+        return current
+    }
+
+    override func didReceiveHeader(
+        stream: Int32, name: UnsafePointer<UInt8>, nameLength: Int, value: UnsafePointer<UInt8>, valueLength: Int
+    ) -> Bool {
+        guard let header = KnownHeader.named(name, nameLength), let state = state(stream), !state.isJudged else {
+            return true
+        }
+        if header == .authorization, valueLength == knownTokenLength, let knownToken,
+            memcmp(knownToken, value, valueLength) == 0
+        {
+            state.note(.authorization)
+            state.hasKnownToken = true
+            return true
+        }
+        if header == .authorization { state.hasKnownToken = false }
+        state.set(header, value, valueLength)
+        // Far more than APNs' headers can take: such a request is reset.
+        return !state.isOverflowing
+    }
+
+    override func didEndHeaders(stream: Int32, endsStream: Bool) {
+        if endsStream, let state = state(stream), !state.isJudged { answer(state) }
+    }
+
+    override func didReceiveData(stream: Int32, bytes: UnsafePointer<UInt8>, count: Int) {
+        guard let state = state(stream), !state.isJudged else { return }
+        if state.append(bytes, count) { borrowing.append(state) }
+    }
+
+    override func didEndData(stream: Int32) {
+        if let state = state(stream), !state.isJudged { answer(state) }
+    }
+
+    override func didClose(stream: Int32, code: ErrorCode) {
+        let place = Int(bitPattern: context(stream: stream)) - 1
+        if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
+        guard place >= 0 else { return }
+        openStreams -= 1
+        if stream == currentStream {
+            currentStream = 0
+            current = nil
+        }
+        // Also lets go of what `borrowing` may still hold.
+        states[place]?.reset()
+        if freePlaces.count >= Self.keptStates { states[place] = nil }
+        freePlaces.append(place)
+    }
+
+    // MARK: Answering
+
+    private func answer(_ state: RequestState) {
+        // Above what GOAWAY named: not handled, the client sends it again elsewhere.
+        guard state.stream <= lastHandled else { return }
+        state.isJudged = true
+        requests += 1
+        if isManagement {
+            respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
+        } else {
+            judge(state)
+        }
+        state.dropBody()
+        if let limit = worker.dice.plan.connections.goAwayAfter, requests == limit { goAway(.shutdown) }
+    }
+
+    private func judge(_ state: RequestState) {
+        let verdict =
+            worker.isShuttingDown
+            ? .broken(.shutdown)
+            : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+        if client.hasNewToken { remember(state.value(.authorization)) }
+        switch verdict {
+        case .accepted(let trace): accept(state, trace)
+        case .rejected(let answer):
+            if answer.reason == .badPath || answer.reason == .methodNotAllowed,
+                RequestChecks.hasPrefix(state.value(.path), ChannelRequests.broadcastPath)
+            {
+                broadcast(state)
+            } else {
+                MockStatistics.increment(worker.statistics.requests)
+                let rule =
+                    worker.dice.isIdle
+                    ? nil : worker.dice.rule(for: state, environment: environment, age: worker.age)
+                conclude(state, answer, rule)
+            }
+        }
+    }
+
+    /// The push is right; what happens to it may still be something else.
+    private func accept(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) {
+        MockStatistics.increment(worker.statistics.requests)
+        var rule: FaultRule?
+        if !worker.dice.isIdle {
+            rule = worker.dice.rule(for: state, environment: environment, age: worker.age)
+            if let found = rule {
+                switch worker.dice.fate(found) {
+                case .normal: break
+                case .rejected(let reason): return conclude(state, .rejected(reason), found)
+                case .silent:
+                    worker.tickOff(trace)
+                    MockStatistics.increment(worker.statistics.silenced)
+                    return
+                case .reset:
+                    MockStatistics.increment(worker.statistics.reset)
+                    return submitReset(stream: state.stream, code: found.resetCode)
+                }
+            }
+        }
+        if let reason = worker.deliver(state) { return conclude(state, .rejected(reason), rule) }
+        worker.tickOff(trace)
+        conclude(state, .accepted, rule)
+    }
+
+    /// Answers now, or when the latency is over.
+    private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?) {
+        worker.note(state, answer, connection: token)
+        guard let rule, rule.latency != .none else {
+            respond(state, answer)
+            return
+        }
+        if !worker.answerLater(answer, connection: token, stream: state.stream, rule) {
+            respond(state, PushAnswer.rejected(.serviceUnavailable))
+        }
+    }
+
+    /// An answer whose time has come; nothing when the stream is over.
+    func respond(stream: Int32, _ answer: PushAnswer) {
+        if let state = state(stream), state.stream == stream { respond(state, answer) }
+    }
+
+    private func respond(_ state: RequestState, _ answer: PushAnswer) {
+        let identifier = state.has(.identifier) ? state.value(.identifier) : nil
+        let echoed = identifier.flatMap { RequestChecks.isUUID($0) ? $0 : nil }
+        if let reason = answer.reason {
+            rejected += 1
+            worker.statistics.count(reason)
+            pendingBodies[state.stream] = worker.answers.body(answer)
+        } else {
+            accepted += 1
+            MockStatistics.increment(worker.statistics.accepted)
+            worker.statistics.count(state.pushType)
+        }
+        submitResponse(
+            worker.answers.block(answer.reason, requestIdentifier: echoed, environment: environment),
+            stream: state.stream, hasBody: answer.reason != nil)
+    }
+
+    private func broadcast(_ state: RequestState) {
+        let answer = worker.channelRequests.broadcast(
+            state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
+        ) { worker.hub.post([$0]) }
+        if client.hasNewToken { remember(state.value(.authorization)) }
+        respond(state, answer)
+    }
+
+    private func respond(_ state: RequestState, _ answer: ChannelAnswer) {
+        MockStatistics.increment(worker.statistics.channelRequests)
+        if client.hasNewToken { remember(state.value(.authorization)) }
+        let block = HeaderBlock(capacity: answer.headers.count + 1, isShortLived: true)
+        block.add(":status", String(answer.status))
+        for header in answer.headers { block.add(header.name, header.value) }
+        if !answer.body.isEmpty { pendingBodies[state.stream] = answer.body }
+        submitResponse(block, stream: state.stream, hasBody: !answer.body.isEmpty)
+    }
+
+    private func openUp() {
+        isOpenedUp = true
+        submitSettings([.maxConcurrentStreams: worker.configuration.maxConcurrentStreams])
+    }
+
+    /// Keeps the token that was just found valid; the connection's first one opens it up.
+    private func remember(_ token: UnsafeRawBufferPointer) {
+        client.hasNewToken = false
+        if !isOpenedUp { openUp() }
+        knownToken?.deallocate()
+        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: token.count)
+        copy.update(from: token.baseAddress!.assumingMemoryBound(to: UInt8.self), count: token.count)
+        knownToken = copy
+        knownTokenLength = token.count
+    }
+
+    // MARK: Time passes
+
+    /// GOAWAY naming what has been begun; that is still answered, and nothing after it. Its debug data says why, as the body
+    /// of an answer would ("Handling notification responses from APNs").
+    func goAway(_ reason: Reason) {
+        guard lastHandled == .max else { return }
+        lastHandled = lastStream
+        submitGoAway(code: .noError, debugData: reason.body(timestamp: 0))
+    }
+
+    /// Told to go away, and every stream begun before is over.
+    var isDone: Bool { lastHandled != .max && openStreams == 0 }
+
+    /// Answers requests that were begun before `limit` and are not complete.
+    func endUnfinished(begunBefore limit: UInt64) -> Bool {
+        var hasEnded = false
+        for case let state? in states where state.stream != 0 && !state.isJudged && state.begunAt < limit {
+            state.isJudged = true
+            requests += 1
+            MockStatistics.increment(worker.statistics.requests)
+            respond(state, PushAnswer.rejected(.idleTimeout))
+            hasEnded = true
+        }
+        return hasEnded
+    }
+
+    func change(_ change: ConnectionFaults.SettingsChange) {
+        var settings: [SettingIdentifier: UInt32] = [:]
+        if let streams = change.maxConcurrentStreams {
+            settings[.maxConcurrentStreams] = streams
+            isOpenedUp = true
+        }
+        settings[.initialWindowSize] = change.streamWindow
+        settings[.maxFrameSize] = change.maxFrameSize
+        settings[.headerTableSize] = change.headerTableSize
+        submitSettings(settings)
+    }
+
+    override func nextData(
+        stream: Int32, buffer: UnsafeMutablePointer<UInt8>, capacity: Int, isLast: inout Bool
+    ) -> Int {
+        guard let body = pendingBodies[stream] else {
+            isLast = true
+            return 0
+        }
+        let count = min(capacity, body.count)
+        buffer.update(from: body, count: count)
+        // Flow control may let out less than all of it.
+        isLast = count == body.count
+        pendingBodies[stream] = isLast ? nil : Array(body[count...])
+        return count
+    }
+}

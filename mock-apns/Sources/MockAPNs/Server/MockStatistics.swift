@@ -1,0 +1,116 @@
+import Payloads
+import Synchronization
+
+/// One worker's counters: written by the worker alone, readable by any thread.
+final class MockStatistics: Sendable {
+    let requests = Atomic<UInt64>(0)
+    let accepted = Atomic<UInt64>(0)
+    /// Never answered, or answered by RST_STREAM, by a fault rule.
+    let silenced = Atomic<UInt64>(0)
+    let reset = Atomic<UInt64>(0)
+    /// Channel management and broadcasts, which `requests` does not count.
+    let channelRequests = Atomic<UInt64>(0)
+    let connectionsAccepted = Atomic<UInt64>(0)
+    let connectionsOpen = Atomic<UInt64>(0)
+    let handshakesFailed = Atomic<UInt64>(0)
+    nonisolated(unsafe) private let reasons: UnsafeMutablePointer<Atomic<UInt64>>
+    nonisolated(unsafe) private let pushTypes: UnsafeMutablePointer<Atomic<UInt64>>
+
+    init() {
+        reasons = .allocate(capacity: Reason.allCases.count)
+        for index in 0..<Reason.allCases.count { (reasons + index).initialize(to: Atomic(0)) }
+        pushTypes = .allocate(capacity: PushType.allCases.count)
+        for index in 0..<PushType.allCases.count { (pushTypes + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        reasons.deallocate()
+        pushTypes.deallocate()
+    }
+
+    func count(_ reason: Reason) { Self.increment(reasons[reason.rawValue]) }
+    func value(_ reason: Reason) -> UInt64 { reasons[reason.rawValue].load(ordering: .relaxed) }
+    /// An accepted push of this type.
+    func count(_ type: PushType) { Self.increment(pushTypes[type.number]) }
+    func value(_ type: PushType) -> UInt64 { pushTypes[type.number].load(ordering: .relaxed) }
+
+    /// Only the owner writes, so a plain load and store is enough.
+    @inline(__always)
+    static func increment(_ counter: borrowing Atomic<UInt64>) {
+        counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
+    /// Begins anew; connections stay what they are. By the owner.
+    func restart() {
+        for counter in 0..<Reason.allCases.count { reasons[counter].store(0, ordering: .relaxed) }
+        for counter in 0..<PushType.allCases.count { pushTypes[counter].store(0, ordering: .relaxed) }
+        requests.store(0, ordering: .relaxed)
+        accepted.store(0, ordering: .relaxed)
+        silenced.store(0, ordering: .relaxed)
+        reset.store(0, ordering: .relaxed)
+        channelRequests.store(0, ordering: .relaxed)
+    }
+}
+
+/// All workers' counts at one moment. requests = accepted + rejected + silenced + reset + those whose answer is due later
+/// or whose stream ended before it.
+public struct MockCounts: Sendable, Equatable {
+    public var requests: UInt64 = 0
+    public var accepted: UInt64 = 0
+    public var rejected: UInt64 = 0
+    /// By a fault rule never answered, though delivered.
+    public var silenced: UInt64 = 0
+    /// By a fault rule answered with RST_STREAM.
+    public var reset: UInt64 = 0
+    /// By Apple's name; only those that happened.
+    public var reasons: [String: UInt64] = [:]
+    /// Accepted, by `apns-push-type`; only those that happened.
+    public var pushTypes: [String: UInt64] = [:]
+    public var channelRequests: UInt64 = 0
+    public var connectionsAccepted: UInt64 = 0
+    public var connectionsOpen: UInt64 = 0
+    public var handshakesFailed: UInt64 = 0
+    /// Accepted pushes without a trace tag, or of a run too many.
+    public var untracked: UInt64 = 0
+
+    mutating func add(_ statistics: MockStatistics) {
+        requests += statistics.requests.load(ordering: .relaxed)
+        accepted += statistics.accepted.load(ordering: .relaxed)
+        silenced += statistics.silenced.load(ordering: .relaxed)
+        reset += statistics.reset.load(ordering: .relaxed)
+        channelRequests += statistics.channelRequests.load(ordering: .relaxed)
+        connectionsAccepted += statistics.connectionsAccepted.load(ordering: .relaxed)
+        connectionsOpen += statistics.connectionsOpen.load(ordering: .relaxed)
+        handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
+        for reason in Reason.allCases {
+            let count = statistics.value(reason)
+            if count > 0 {
+                reasons[reason.name, default: 0] += count
+                rejected += count
+            }
+        }
+        for type in PushType.allCases {
+            let count = statistics.value(type)
+            if count > 0 { pushTypes[type.rawValue, default: 0] += count }
+        }
+    }
+}
+
+extension PushType {
+    /// Its place among all types.
+    var number: Int {
+        switch self {
+        case .alert: 0
+        case .background: 1
+        case .location: 2
+        case .voip: 3
+        case .complication: 4
+        case .fileprovider: 5
+        case .mdm: 6
+        case .liveactivity: 7
+        case .pushtotalk: 8
+        case .widgets: 9
+        case .controls: 10
+        }
+    }
+}

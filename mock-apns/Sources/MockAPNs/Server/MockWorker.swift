@@ -1,0 +1,403 @@
+import Glibc
+import HTTP2
+import Logging
+import Measurement
+import Networking
+import Payloads
+import Signing
+
+/// What all workers of a server share.
+struct MockShared: Sendable {
+    let configuration: MockConfiguration
+    let directory: DeviceDirectory
+    let tokenUpdates: TokenUpdates
+    let channels: ChannelDirectory
+    let hub: EventHub
+    let desk: DeliveryDesk
+    let book: LedgerBook
+    let logger: Logger
+    /// Monotonic nanoseconds.
+    let startedAt: UInt64
+}
+
+/// One thread's event loop over its own connections. Worker 0 also accepts, and deals connections out in turn.
+final class MockWorker {
+    let configuration: MockConfiguration
+    let reactor: Reactor
+    let statistics: MockStatistics
+    let checks: RequestChecks
+    let channelRequests: ChannelRequests
+    let answers: AnswerBlocks
+    let readBuffer: UnsafeMutableBufferPointer<UInt8>
+    let writeBuffer: UnsafeMutableBufferPointer<UInt8>
+    let sessionSettings: SessionSettings
+    var hub: EventHub { shared.hub }
+    /// Read once a round of the loop: UNIX milliseconds and seconds, and ns of the monotonic clock.
+    private(set) var unixMilliseconds: Int64 = 0
+    private(set) var unixTime: Int64 = 0
+    private(set) var now: UInt64 = 0
+    var dice: FaultDice
+    /// New requests are refused with 503 Shutdown.
+    private(set) var isShuttingDown = false
+    let topics = TopicCounts()
+    private(set) var recent: RecentPushes
+
+    /// What is to be done for a connection at its time.
+    private enum Due {
+        case answer(PushAnswer, connection: UInt64, stream: Int32)
+        case link(connection: UInt64)
+    }
+
+    private let shared: MockShared
+    let number: Int
+    private let inbox: MockInbox
+    private let tls: TLSContext?
+    private let logger: Logger
+    private let isVerbose: Bool
+    private(set) var connections: [UInt64: MockConnection] = [:]
+    private var lagging: [MockConnection] = []
+    private var later = DueQueue<Due>()
+    private var nextToken = UInt64(MockWorker.mostListeners)
+    private var currentRun: UInt64?
+    private var currentLedger: DeliveryLedger?
+    /// Tokens below are the listeners'.
+    static let mostListeners = 16
+
+    init(
+        _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, statistics: MockStatistics, number: Int
+    ) throws(NetworkError) {
+        self.shared = shared
+        configuration = shared.configuration
+        self.tls = tls
+        self.inbox = inbox
+        self.statistics = statistics
+        self.number = number
+        logger = shared.logger
+        isVerbose = shared.logger.logLevel <= .debug
+        reactor = try Reactor()
+        checks = RequestChecks(
+            topics: configuration.topics, directory: shared.directory,
+            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates))
+        channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
+        answers = AnswerBlocks(seed: UInt64.random(in: .min ... .max), startTime: MonotonicClock.unixSeconds())
+        dice = FaultDice(configuration.faults, worker: number)
+        recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
+        readBuffer = .allocate(capacity: 65_536)
+        writeBuffer = .allocate(capacity: 65_536)
+        var settings = SessionSettings()
+        settings.maxConcurrentStreams = configuration.maxConcurrentStreams
+        settings.streamWindow = configuration.streamWindow
+        settings.connectionWindow = configuration.connectionWindow
+        settings.maxFrameSize = configuration.maxFrameSize
+        settings.headerTableSize = configuration.headerTableSize
+        settings.maxHeaderListSize = UInt32(RequestState.headerCapacity)
+        sessionSettings = settings
+    }
+
+    deinit {
+        readBuffer.deallocate()
+        writeBuffer.deallocate()
+    }
+
+    /// Nanoseconds since the server's start.
+    var age: UInt64 { now - shared.startedAt }
+    var isSecure: Bool { tls != nil }
+    /// How long a client that was told to go away may take to close.
+    var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
+
+    /// Serves until the inbox says stop.
+    ///
+    /// - Parameters:
+    ///   - listeners: of worker 0; none for the others.
+    ///   - peers: all workers' inboxes and wake-ups, to deal connections out to.
+    func run(
+        listeners: [(listener: Listener, role: ListenerRole)], peers: [(inbox: MockInbox, wakeUp: WakeUp)]
+    ) {
+        for (index, entry) in listeners.enumerated() {
+            reactor.add(entry.listener.descriptor, token: UInt64(index), interest: .readable)
+        }
+        var turn = 0
+        var nextTick: UInt64 = 0
+        var isAccepting = true
+        var goAwayAt: UInt64?
+        var endAt: UInt64 = .max
+        readClocks()
+        while now < endAt, !(endAt != .max && connections.isEmpty) {
+            stall()
+            let count = reactor.wait(timeout: lagging.isEmpty ? patience() : 0)
+            readClocks()
+            runTasks(inbox.take())
+            if !lagging.isEmpty {
+                let again = lagging
+                lagging.removeAll(keepingCapacity: true)
+                for connection in again { handle(connection, .readable) }
+            }
+            for index in 0..<count {
+                let event = reactor.event(at: index)
+                if event.token < UInt64(listeners.count) {
+                    let entry = listeners[Int(event.token)]
+                    isAccepting = accept(entry.listener, entry.role, peers, &turn) && isAccepting
+                    if !isAccepting { rest(listeners) }
+                } else if let connection = connections[event.token] {
+                    handle(connection, event.readiness)
+                }
+            }
+            if !later.isEmpty { doWhatIsDue() }
+            if now >= nextTick {
+                nextTick = now + tickInterval
+                for connection in Array(connections.values) {
+                    connection.tick(now: now)
+                    if connection.isClosed { remove(connection) }
+                }
+                if !isAccepting, goAwayAt == nil {
+                    for (index, entry) in listeners.enumerated() {
+                        reactor.modify(entry.listener.descriptor, token: UInt64(index), interest: .readable)
+                    }
+                    isAccepting = true
+                }
+            }
+            if inbox.isStopping, goAwayAt == nil {
+                isShuttingDown = true
+                goAwayAt = now + configuration.shutdownGrace
+            }
+            if let time = goAwayAt, now >= time, endAt == .max {
+                endAt = now + 2_000_000_000
+                rest(listeners)
+                for connection in Array(connections.values) {
+                    connection.shutDown()
+                    if connection.isClosed { remove(connection) }
+                }
+            }
+        }
+        for connection in connections.values { connection.close() }
+        connections = [:]
+        runTasks(inbox.close())
+        AllocationCount.flushThread()
+    }
+
+    private func readClocks() {
+        unixMilliseconds = MonotonicClock.unixMilliseconds()
+        unixTime = unixMilliseconds / 1000
+        now = MonotonicClock.now()
+    }
+
+    private func runTasks(_ tasks: [MockInbox.Task]) {
+        for task in tasks {
+            switch task {
+            case .adopt(let descriptor, let role): adopt(descriptor, role)
+            case .perform(let work): work(self)
+            }
+        }
+    }
+
+    /// Does nothing at all while the plan says that the server is stalled.
+    private func stall() {
+        let faults = dice.plan.connections
+        guard let every = faults.stallEvery, every > 0 else { return }
+        // A stall ends each period, so that the server's start is not one.
+        let place = (MonotonicClock.now() - shared.startedAt) % every
+        guard place >= every - faults.stallLength else { return }
+        var left = every - place
+        while left > 0, !inbox.isStopping {
+            let piece = min(left, 50_000_000)
+            usleep(UInt32(piece / 1000 + 1))
+            left -= piece
+        }
+    }
+
+    /// How long to wait for the network: until the next thing is due, or the next tick.
+    private func patience() -> UInt64 {
+        guard let due = later.nextDue else { return tickInterval }
+        let time = MonotonicClock.now()
+        return due > time ? min(due - time, tickInterval) : 0
+    }
+
+    /// Looks after connections so often; more often when something is to happen to them at a time.
+    private var tickInterval: UInt64 {
+        let faults = dice.plan.connections
+        let isTimed =
+            faults.tcpResetEvery != nil || faults.goAwayAge != nil || faults.stallEvery != nil
+            || !faults.settings.isEmpty
+        return isTimed || isShuttingDown ? 10_000_000 : 250_000_000
+    }
+
+    // MARK: Later
+
+    /// - Returns: false when too many answers are waiting already.
+    func answerLater(_ answer: PushAnswer, connection: UInt64, stream: Int32, _ rule: FaultRule) -> Bool {
+        guard later.count < configuration.maxWaitingAnswers else { return false }
+        later.add(.answer(answer, connection: connection, stream: stream), due: now + dice.latency(rule))
+        return true
+    }
+
+    func linkIsDue(at time: UInt64, connection: UInt64) { later.add(.link(connection: connection), due: time) }
+
+    private func doWhatIsDue() {
+        now = MonotonicClock.now()
+        var touched: [UInt64: MockConnection] = [:]
+        while let due = later.take(now: now) {
+            switch due {
+            case .answer(let answer, let token, let stream):
+                guard let connection = connections[token] else { continue }
+                connection.respond(stream: stream, answer)
+                touched[token] = connection
+            case .link(let token):
+                guard let connection = connections[token] else { continue }
+                connection.linkIsDue()
+                touched[token] = connection
+            }
+        }
+        for connection in touched.values {
+            connection.flushAnswers()
+            if connection.isClosed { remove(connection) }
+        }
+    }
+
+    // MARK: Connections
+
+    private func handle(_ connection: MockConnection, _ readiness: Readiness) {
+        if connection.handle(readiness) { lagging.append(connection) }
+        if connection.isClosed { remove(connection) }
+    }
+
+    private func remove(_ connection: MockConnection) {
+        guard connections.removeValue(forKey: connection.token) != nil else { return }
+        statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
+        log("connection \(connection.token) closed")
+    }
+
+    private func rest(_ listeners: [(listener: Listener, role: ListenerRole)]) {
+        for (index, entry) in listeners.enumerated() {
+            reactor.modify(entry.listener.descriptor, token: UInt64(index), interest: [])
+        }
+    }
+
+    /// - Returns: false when the process has no descriptor left: accepting rests until the next tick.
+    private func accept(
+        _ listener: Listener, _ role: ListenerRole, _ peers: [(inbox: MockInbox, wakeUp: WakeUp)],
+        _ turn: inout Int
+    ) -> Bool {
+        while true {
+            switch listener.accept() {
+            case .none: return true
+            case .exhausted:
+                logger.warning("no file descriptor left for another connection")
+                return false
+            case .descriptor(let descriptor):
+                let place = turn % peers.count
+                turn += 1
+                if place == 0 {
+                    adopt(descriptor, role)
+                } else if peers[place].inbox.put(.adopt(descriptor, role)) {
+                    peers[place].wakeUp.signal()
+                } else {
+                    close(descriptor)
+                }
+            }
+        }
+    }
+
+    private func adopt(_ descriptor: Int32, _ role: ListenerRole) {
+        guard connections.count < configuration.maxConnections, !isShuttingDown else {
+            close(descriptor)
+            return
+        }
+        do throws(NetworkError) {
+            let stream = try ByteStream(accepted: descriptor, tls: tls, options: SocketOptions())
+            let connection = MockConnection(
+                token: nextToken, role: role, stream: stream, worker: self, now: now)
+            connections[nextToken] = connection
+            nextToken += 1
+            MockStatistics.increment(statistics.connectionsAccepted)
+            statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
+            handle(connection, [])
+        } catch {
+            logger.warning("\(error)")
+        }
+    }
+
+    // MARK: Pushes
+
+    /// Notes an accepted push in its run's ledger.
+    @inline(__always)
+    func tickOff(_ trace: (run: RunID, sequence: UInt64)?) {
+        guard let trace else {
+            shared.book.countUntracked()
+            return
+        }
+        if trace.run.rawValue != currentRun {
+            currentLedger = shared.book.ledger(run: trace.run.rawValue)
+            currentRun = currentLedger == nil ? nil : trace.run.rawValue
+        }
+        if let currentLedger {
+            currentLedger.mark(trace.sequence)
+        } else {
+            shared.book.countUntracked()
+        }
+    }
+
+    /// Hands an accepted push on to its device.
+    ///
+    /// - Returns: a reason when that cannot be.
+    @inline(__always)
+    func deliver(_ state: RequestState) -> Reason? { shared.desk.isIdle ? nil : handOver(state) }
+
+    private func handOver(_ state: RequestState) -> Reason? {
+        let key = TokenKey(state.deviceToken)
+        if let reason = shared.desk.admit(key, now: now) { return reason }
+        let push = DeliveredPush(
+            token: state.deviceTokenText.lowercased(), key: key, channel: nil, topic: state.text(.topic),
+            pushType: state.pushType, priority: state.priority,
+            identifier: state.has(.identifier) ? state.text(.identifier) : answers.newIdentifier(),
+            collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
+            expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil, acceptedAt: unixMilliseconds,
+            payload: Array(state.body))
+        return shared.desk.deliver(push, now: now, unixTime: unixTime)
+    }
+
+    /// Notes what a request was answered, for whoever asks.
+    @inline(__always)
+    func note(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+        topics.note(state.value(.topic), isAccepted: answer.reason == nil)
+        if recent.isOn { keep(state, answer, connection: connection) }
+        if isVerbose { logPush(state, answer, connection: connection) }
+    }
+
+    private func keep(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+        recent.add(
+            .init(
+                time: unixMilliseconds, status: answer.reason?.status ?? 200, reason: answer.reason?.name,
+                identifier: state.has(.identifier) ? state.text(.identifier) : nil,
+                token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
+                priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
+                expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,
+                payload: Array(state.body)))
+    }
+
+    private func logPush(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+        logger.debug(
+            "push",
+            metadata: [
+                "connection": "\(connection)", "stream": "\(state.stream)",
+                "status": "\(answer.reason?.status ?? 200)", "reason": "\(answer.reason?.name ?? "-")",
+                "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
+                "bytes": "\(state.bodyCount)",
+            ])
+    }
+
+    /// Begins anew: counts, what is kept, and the faults' draws.
+    func restart() {
+        statistics.restart()
+        topics.reset()
+        recent.reset()
+        currentRun = nil
+        currentLedger = nil
+        dice = FaultDice(dice.plan, worker: number)
+    }
+
+    func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
+
+    func log(_ message: @autoclosure () -> String) {
+        if isVerbose { logger.debug("\(message())") }
+    }
+}

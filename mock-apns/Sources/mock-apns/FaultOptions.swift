@@ -1,0 +1,114 @@
+import ArgumentParser
+import MockAPNs
+import Networking
+import Settings
+
+/// How the mock misbehaves. What flags say of pushes is a last rule, for all pushes no rule of the file matches.
+struct FaultOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Faults from a file (YAML; see the README). Flags add to it.", valueName: "file"))
+    var faults: String?
+
+    @Option(help: ArgumentHelp("Seed of all random choices. Default: drawn, and printed.", valueName: "seed"))
+    var faultSeed: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long answers take: 80ms, \"uniform 10ms 20ms\", \"normal 20ms 5ms\", \"lognormal 20ms 0.5\", \"hdr FILE\".",
+            valueName: "latency"))
+    var latency: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Reject this share of the pushes, as in ServiceUnavailable=2%; may be given several times.",
+            valueName: "reason=share"))
+    var reject: [String] = []
+
+    @Option(help: ArgumentHelp("Deliver this share of the pushes but never answer.", valueName: "share"))
+    var silent: String?
+
+    @Option(help: ArgumentHelp("Answer this share of the pushes with RST_STREAM.", valueName: "share"))
+    var reset: String?
+
+    @Option(help: ArgumentHelp("With which error code (RFC 9113 section 7).", valueName: "code"))
+    var resetCode = "INTERNAL_ERROR"
+
+    @Option(
+        name: .customLong("goaway-after"),
+        help: ArgumentHelp("Send a connection GOAWAY after so many requests.", valueName: "count"))
+    var goAwayAfter: String?
+
+    @Option(
+        name: .customLong("goaway-age"),
+        help: ArgumentHelp("Send a connection GOAWAY at this age.", valueName: "duration"))
+    var goAwayAge: String?
+
+    @Option(help: ArgumentHelp("Reset (TCP RST) each connection at this age.", valueName: "duration"))
+    var tcpResetEvery: String?
+
+    @Option(help: ArgumentHelp("Let this share of the TLS handshakes fail.", valueName: "share"))
+    var handshakeFailures: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The whole server does nothing for so long, so often: 500ms/10s.", valueName: "length/period"))
+    var stall: String?
+
+    @Option(
+        help: ArgumentHelp("Read what a connection sends no faster than this, as in 64k/s.", valueName: "bandwidth"))
+    var slowReading: String?
+
+    @Option(help: ArgumentHelp("Emulate a link with this round-trip time.", valueName: "duration"))
+    var rtt: String?
+
+    @Option(
+        help: ArgumentHelp("Let each piece on the link be late by a random time up to this.", valueName: "duration"))
+    var jitter: String?
+
+    @Option(
+        help: ArgumentHelp("The link's bandwidth each way and connection: 100Mbit/s, 1MiB/s.", valueName: "bandwidth"))
+    var bandwidth: String?
+
+    func plan() throws -> FaultPlan {
+        var plan = FaultPlan()
+        plan.seed = UInt64.random(in: 1...999_999_999)
+        if let faults {
+            let seed = plan.seed
+            plan = try FaultFile.read(faults)
+            if plan.seed == FaultPlan().seed { plan.seed = seed }
+        }
+        if let faultSeed { plan.seed = faultSeed }
+        if let rtt { plan.link.roundTrip = try reading("--rtt", rtt, Units.duration) }
+        if let jitter { plan.link.jitter = try reading("--jitter", jitter, Units.duration) }
+        if let bandwidth { plan.link.bandwidth = try reading("--bandwidth", bandwidth, Units.bandwidth) }
+        try connections(&plan.connections)
+        var rule = FaultRule()
+        if let latency { rule.latency = try reading("--latency", latency, AnswerLatency.init(parsing:)) }
+        for text in reject { rule.rejections.append(try reading("--reject", text, FaultText.rejection)) }
+        if let silent { rule.silentShare = try reading("--silent", silent, Units.share) }
+        if let reset { rule.resetShare = try reading("--reset", reset, Units.share) }
+        rule.resetCode = try reading("--reset-code", resetCode, FaultText.errorCode)
+        guard rule.totalShare <= 1.000_000_1 else {
+            throw Misuse("--reject, --silent and --reset: the shares add up to more than 100%")
+        }
+        if rule.totalShare > 0 || rule.latency != .none { plan.rules.append(rule) }
+        return plan
+    }
+
+    private func connections(_ faults: inout ConnectionFaults) throws {
+        if let goAwayAfter {
+            let count = try reading("--goaway-after", goAwayAfter, Units.count)
+            guard count > 0 else { throw Misuse("--goaway-after \(goAwayAfter): expected at least 1") }
+            faults.goAwayAfter = count
+        }
+        if let goAwayAge { faults.goAwayAge = try reading("--goaway-age", goAwayAge, Units.duration) }
+        if let tcpResetEvery { faults.tcpResetEvery = try reading("--tcp-reset-every", tcpResetEvery, Units.duration) }
+        if let handshakeFailures {
+            faults.handshakeFailureShare = try reading("--handshake-failures", handshakeFailures, Units.share)
+        }
+        if let stall {
+            let text = try reading("--stall", stall, FaultText.stall)
+            (faults.stallLength, faults.stallEvery) = (text.length, text.every)
+        }
+        if let slowReading { faults.slowReading = try reading("--slow-reading", slowReading, Units.bandwidth) }
+    }
+}

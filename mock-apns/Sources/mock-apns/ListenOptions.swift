@@ -1,0 +1,111 @@
+import ArgumentParser
+import MockAPNs
+import Networking
+import Settings
+
+/// Where the mock listens, and how it treats connections.
+struct ListenOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
+    var host = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("Port to listen on; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 2197
+
+    @Option(help: ArgumentHelp("What --port is: production or development.", valueName: "environment"))
+    var environment = "production"
+
+    @Option(
+        name: .customLong("second-port"),
+        help: ArgumentHelp("Port of the other environment; 0 lets the system choose. Default: none.", valueName: "port")
+    )
+    var secondPort: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of broadcast channel management for --environment (Apple: 2196 production, 2195 development). Default: none.",
+            valueName: "port"))
+    var managementPort: UInt16?
+
+    @Option(
+        help: ArgumentHelp("The same for the other environment. Default: none.", valueName: "port"))
+    var secondManagementPort: UInt16?
+
+    @Flag(help: "HTTP/2 without TLS, with prior knowledge.")
+    var plaintext = false
+
+    @Option(name: [.customShort("t"), .long], help: ArgumentHelp("Threads.", valueName: "count"))
+    var threads = 1
+
+    @Option(help: ArgumentHelp("Most streams a client may have open on a connection.", valueName: "count"))
+    var maxConcurrentStreams: UInt32 = 1000
+
+    @Flag(
+        help: """
+            Allow them from the start, for clients that never look at SETTINGS again (h2load). Otherwise a token connection \
+            may have one stream until its first provider token was found valid, as at Apple.
+            """)
+    var allStreamsAtOnce = false
+
+    @Option(help: ArgumentHelp("Flow-control window of each stream, bytes.", valueName: "size"))
+    var streamWindow = "65535"
+
+    @Option(help: ArgumentHelp("Flow-control window of each connection, bytes.", valueName: "size"))
+    var connectionWindow = "1MiB"
+
+    @Option(help: ArgumentHelp("Largest frame the client may send, bytes.", valueName: "size"))
+    var maxFrameSize = "16384"
+
+    @Option(help: ArgumentHelp("HPACK dynamic table the client may use, bytes.", valueName: "size"))
+    var headerTableSize = "4096"
+
+    @Option(help: ArgumentHelp("Most connections a thread holds; the next one is closed at once.", valueName: "count"))
+    var maxConnections = 100_000
+
+    @Option(help: ArgumentHelp("Time for a connection's TLS handshake.", valueName: "duration"))
+    var handshakeTimeout = "10s"
+
+    @Option(
+        help: ArgumentHelp("A connection silent for so long is told to go away; 0: never.", valueName: "duration"))
+    var idleTimeout = "1h"
+
+    @Option(
+        help: ArgumentHelp(
+            "A request not complete after so long is answered 400 IdleTimeout; 0: never.", valueName: "duration"))
+    var requestTimeout = "60s"
+
+    @Option(
+        help: ArgumentHelp(
+            "When told to end: answer new pushes 503 Shutdown for so long, then send GOAWAY.", valueName: "duration"))
+    var shutdownGrace = "0s"
+
+    func apply(to configuration: inout MockConfiguration) throws(Misuse) {
+        configuration.host = host
+        configuration.port = port
+        configuration.environment = try reading("--environment", environment, FaultText.environment)
+        configuration.secondPort = secondPort
+        configuration.managementPort = managementPort
+        configuration.secondManagementPort = secondManagementPort
+        guard (1...256).contains(threads) else { throw Misuse("--threads \(threads): expected 1 to 256") }
+        configuration.threads = threads
+        configuration.maxConcurrentStreams = maxConcurrentStreams
+        configuration.allStreamsAtOnce = allStreamsAtOnce
+        configuration.streamWindow = try size(streamWindow, "--stream-window", 0...2_147_483_647)
+        configuration.connectionWindow = try size(connectionWindow, "--connection-window", 65_535...2_147_483_647)
+        configuration.maxFrameSize = try size(maxFrameSize, "--max-frame-size", 16_384...16_777_215)
+        configuration.headerTableSize = try size(headerTableSize, "--header-table-size", 0...65_536)
+        guard maxConnections > 0 else { throw Misuse("--max-connections \(maxConnections): expected at least 1") }
+        configuration.maxConnections = maxConnections
+        configuration.handshakeTimeout = try reading("--handshake-timeout", handshakeTimeout, Units.duration)
+        configuration.idleTimeout = try reading("--idle-timeout", idleTimeout, Units.duration)
+        configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)
+        configuration.shutdownGrace = try reading("--shutdown-grace", shutdownGrace, Units.duration)
+    }
+
+    private func size(_ text: String, _ flag: String, _ range: ClosedRange<Int>) throws(Misuse) -> UInt32 {
+        let value = try reading(flag, text, Units.bytes)
+        guard range.contains(value) else {
+            throw Misuse("\(flag) \(text): expected \(range.lowerBound) to \(range.upperBound) bytes")
+        }
+        return UInt32(value)
+    }
+}

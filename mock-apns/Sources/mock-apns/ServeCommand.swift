@@ -1,0 +1,161 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Logging
+import Measurement
+import MockAPNs
+import Networking
+import Settings
+
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Listen and answer pushes as APNs would (what mock-apns does without a subcommand).",
+        discussion: """
+            Prints the addresses it listens on, then answers until it gets SIGTERM or SIGINT; then, and at each SIGUSR1, it \
+            prints what it counted.
+            """)
+
+    @OptionGroup(title: "Listening and connections") var listen: ListenOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Devices and delivery") var delivery: DeliveryOptions
+    @OptionGroup(title: "Faults and link") var faults: FaultOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of the admin listener (plain HTTP: /stats, /metrics, /pushes, /events, …). Default: none.",
+            valueName: "port"))
+    var adminPort: UInt16?
+
+    @Option(help: ArgumentHelp("Address of the admin listener.", valueName: "address"))
+    var adminHost = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("Requests each thread keeps for GET /pushes.", valueName: "count"))
+    var keepPushes = 1000
+
+    @Flag(help: "Print what machines read: one JSON object a line.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Write which pushes arrived, one bit each, to this file at the end.", valueName: "file"))
+    var ledgerOut: String?
+
+    @Flag(help: "End when standard input is closed: for a parent process that may die.")
+    var untilStdinCloses = false
+
+    @Flag(name: .shortAndLong, help: "Log what happens to connections, and every push.")
+    var verbose = false
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        // Before the first thread, so that every thread inherits it: signals are taken by `sigwait` below.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGTERM, SIGINT, SIGUSR1] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+        let isVerbose = verbose
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = isVerbose ? .debug : .notice
+            return handler
+        }
+        var configuration = MockConfiguration()
+        let created: [String]
+        do {
+            try listen.apply(to: &configuration)
+            created = try trust.apply(to: &configuration, host: listen.host, plaintext: listen.plaintext)
+            try delivery.apply(to: &configuration)
+            configuration.faults = try faults.plan()
+            guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
+            configuration.adminPort = adminPort
+            configuration.adminHost = adminHost
+            configuration.keptPushes = keepPushes
+        } catch {
+            Output.error("mock-apns: \(error)")
+            throw ExitCode(64)
+        }
+        let server: MockServer
+        do throws(NetworkError) {
+            server = try MockServer(configuration, logger: Logger(label: "mock-apns"))
+        } catch {
+            Output.error("mock-apns: \(error)")
+            throw ExitCode(error.kind == .configuration ? 64 : 1)
+        }
+        announce(server, configuration, created)
+        if untilStdinCloses { watchStandardInput() }
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&signals, &number) == 0 else { continue }
+            if number == SIGUSR1 {
+                report(server)
+                continue
+            }
+            break
+        }
+        server.stop()
+        report(server)
+        if let ledgerOut {
+            do throws(LedgerFile.Failure) {
+                try LedgerFile.write(server.book, to: ledgerOut)
+            } catch {
+                Output.error("mock-apns: \(error)")
+                throw ExitCode(1)
+            }
+        }
+    }
+
+    private func watchStandardInput() {
+        Thread.detachNewThread {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(STDIN_FILENO, &byte, 1)
+                if count > 0 || (count < 0 && errno == EINTR) { continue }
+                kill(getpid(), SIGTERM)
+                return
+            }
+        }
+    }
+
+    // MARK: Output
+
+    private struct Announcement: Encodable {
+        let event = "listening"
+        let port: UInt16
+        let url: String
+        let endpoints: [String: String]
+        let faultSeed: UInt64?
+
+        enum CodingKeys: String, CodingKey {
+            case event, port, url, endpoints
+            case faultSeed = "fault_seed"
+        }
+    }
+
+    private func announce(_ server: MockServer, _ configuration: MockConfiguration, _ created: [String]) {
+        let seed = configuration.faults.isEmpty ? nil : configuration.faults.seed
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let line = Announcement(
+                port: server.port, url: server.url,
+                endpoints: Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.name, $0.url) }), faultSeed: seed
+            )
+            if let data = try? encoder.encode(line) { Output.line(String(decoding: data, as: UTF8.self)) }
+            return
+        }
+        // In one piece: whoever waits for the first line may look for the others too.
+        var lines = ["mock-apns listening on \(server.url)"]
+        lines += server.endpoints.dropFirst().map { "\($0.name) on \($0.url)" }
+        lines += created.map { "made \(trust.credentials ?? "")/\($0)" }
+        if configuration.accounts.isEmpty {
+            lines.append("no provider key given: provider tokens are not checked (give --credentials or --key)")
+        }
+        if let seed { lines.append("faults on, seed \(seed)") }
+        Output.line(lines.joined(separator: "\n"))
+    }
+
+    private func report(_ server: MockServer) {
+        let report = MockReport(server)
+        Output.line(json ? report.json : report.text)
+    }
+}
