@@ -19,6 +19,7 @@ struct TransportFlags: ParsableArguments {
     var rtt: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "More flags of the bundled mock, as mock-apns --help lists them: \"--faults faults.yaml --silent 1%\".",
             valueName: "flags"))

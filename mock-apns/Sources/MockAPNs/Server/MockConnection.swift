@@ -284,8 +284,10 @@ final class MockConnection {
     }
 
     /// Something planned on the link is due.
-    func linkIsDue() {
-        guard !isClosed else { return }
+    ///
+    /// - Parameter time: when it was planned for; a plan that an earlier one has replaced is passed over.
+    func linkIsDue(_ time: UInt64) {
+        guard !isClosed, plannedAt == time else { return }
         plannedAt = nil
         if session == nil {
             setInterest(stream.interest)

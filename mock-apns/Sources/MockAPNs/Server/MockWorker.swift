@@ -45,7 +45,7 @@ final class MockWorker {
     /// What is to be done for a connection at its time.
     private enum Due {
         case answer(PushAnswer, connection: UInt64, stream: Int32)
-        case link(connection: UInt64)
+        case link(connection: UInt64, time: UInt64)
     }
 
     private let shared: MockShared
@@ -230,7 +230,7 @@ final class MockWorker {
         return true
     }
 
-    func linkIsDue(at time: UInt64, connection: UInt64) { later.add(.link(connection: connection), due: time) }
+    func linkIsDue(at time: UInt64, connection: UInt64) { later.add(.link(connection: connection, time: time), due: time) }
 
     private func doWhatIsDue() {
         now = MonotonicClock.now()
@@ -241,9 +241,9 @@ final class MockWorker {
                 guard let connection = connections[token] else { continue }
                 connection.respond(stream: stream, answer)
                 touched[token] = connection
-            case .link(let token):
+            case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
-                connection.linkIsDue()
+                connection.linkIsDue(time)
                 touched[token] = connection
             }
         }
