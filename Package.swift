@@ -114,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTP2", "Networking", "Results", "pushload", "mock-apns",
+                "HTTP2", "Networking", "Results", "Signing", "Settings", "pushload", "mock-apns",
             ],
             swiftSettings: strict),
     ],

@@ -1,4 +1,5 @@
 import Foundation
+import Signing
 import Testing
 
 /// A finished program.
@@ -104,6 +105,15 @@ final class Mock {
         let line = running.text.split(separator: "\n")[0]
         port = String(line.split(separator: ":").last!)
     }
+
+    /// The port of another endpoint the mock named at its start, such as `admin`.
+    func port(of name: String) throws -> String {
+        let line = running.text.split(separator: "\n").first { $0.hasPrefix(name + " on ") }
+        return String(try #require(line, "no endpoint \(name): \(running.text)").split(separator: ":").last!)
+    }
+
+    /// The provider key of the credentials folder.
+    func identity() throws -> ProviderIdentity { try Credentials.load(directory: folder).identity }
 
     /// Ends the mock; returns what it printed.
     func stop() throws -> Finished {

@@ -75,6 +75,11 @@ struct ListenOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Answers that wait for their time, a thread; beyond it 503 ServiceUnavailable.", valueName: "count"))
+    var maxWaiting = "1M"
+
+    @Option(
+        help: ArgumentHelp(
             "When told to end: answer new pushes 503 Shutdown for so long, then send GOAWAY.", valueName: "duration"))
     var shutdownGrace = "0s"
 
@@ -98,6 +103,7 @@ struct ListenOptions: ParsableArguments {
         configuration.handshakeTimeout = try reading("--handshake-timeout", handshakeTimeout, Units.duration)
         configuration.idleTimeout = try reading("--idle-timeout", idleTimeout, Units.duration)
         configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)
+        configuration.maxWaitingAnswers = Int(try reading("--max-waiting", maxWaiting, Units.count))
         configuration.shutdownGrace = try reading("--shutdown-grace", shutdownGrace, Units.duration)
     }
 

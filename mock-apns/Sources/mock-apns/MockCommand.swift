@@ -6,6 +6,10 @@ struct MockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mock-apns",
         abstract: "A mock of Apple's push notification service (APNs) for tests and load tests.",
+        discussion: """
+            Without a subcommand it listens: `mock-apns --port 2197 --credentials ./credentials`. The flags are listed by \
+            `mock-apns serve --help`.
+            """,
         version: "0.2.0",
         subcommands: [ServeCommand.self, CheckCommand.self], defaultSubcommand: ServeCommand.self)
 }

@@ -14,7 +14,7 @@ struct FaultDice {
 
     init(_ plan: FaultPlan, worker: Int) {
         self.plan = plan
-        random = SeededRandom(seed: plan.seed &+ UInt64(worker) &* 0x9E37_79B9_7F4A_7C15)
+        random = SeededRandom(seed: plan.seed, stream: UInt64(worker))
         isIdle = plan.rules.isEmpty
     }
 

@@ -6,6 +6,12 @@ struct SeededRandom {
 
     init(seed: UInt64) { state = seed }
 
+    /// One of many sequences of a seed. (Seeds that differ by a multiple of the increment would give the same, shifted.)
+    init(seed: UInt64, stream: UInt64) {
+        var other = SeededRandom(seed: ~stream)
+        state = seed ^ other.next()
+    }
+
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -326,12 +326,15 @@ final class MockConnection {
             session.goAway(.shutdown)
             hasSomething = true
         }
-        if limits.requestTimeout > 0, session.openStreams > 0, now > limits.requestTimeout,
-            session.endUnfinished(begunBefore: now - limits.requestTimeout)
-        {
-            hasSomething = true
+        var ended: [Int32] = []
+        if limits.requestTimeout > 0, session.openStreams > 0, now > limits.requestTimeout {
+            ended = session.endUnfinished(begunBefore: now - limits.requestTimeout)
         }
-        if hasSomething { flush() }
+        if hasSomething || !ended.isEmpty { flush() }
+        if !ended.isEmpty, !isClosed {
+            for stream in ended { session.submitReset(stream: stream, code: .noError) }
+            flush()
+        }
     }
 
     private func changeSettings(_ faults: ConnectionFaults, _ now: UInt64) -> Bool {

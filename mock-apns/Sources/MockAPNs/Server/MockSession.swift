@@ -284,17 +284,18 @@ final class MockSession: HTTP2Session {
     /// Told to go away, and every stream begun before is over.
     var isDone: Bool { lastHandled != .max && openStreams == 0 }
 
-    /// Answers requests that were begun before `limit` and are not complete.
-    func endUnfinished(begunBefore limit: UInt64) -> Bool {
-        var hasEnded = false
+    /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once
+    /// the answers are written, so that the client stops sending (RFC 9113 section 8.1).
+    func endUnfinished(begunBefore limit: UInt64) -> [Int32] {
+        var ended: [Int32] = []
         for case let state? in states where state.stream != 0 && !state.isJudged && state.begunAt < limit {
             state.isJudged = true
             requests += 1
             MockStatistics.increment(worker.statistics.requests)
             respond(state, PushAnswer.rejected(.idleTimeout))
-            hasEnded = true
+            ended.append(state.stream)
         }
-        return hasEnded
+        return ended
     }
 
     func change(_ change: ConnectionFaults.SettingsChange) {

@@ -230,7 +230,9 @@ final class MockWorker {
         return true
     }
 
-    func linkIsDue(at time: UInt64, connection: UInt64) { later.add(.link(connection: connection, time: time), due: time) }
+    func linkIsDue(at time: UInt64, connection: UInt64) {
+        later.add(.link(connection: connection, time: time), due: time)
+    }
 
     private func doWhatIsDue() {
         now = MonotonicClock.now()
@@ -298,7 +300,7 @@ final class MockWorker {
     }
 
     private func adopt(_ descriptor: Int32, _ role: ListenerRole) {
-        guard connections.count < configuration.maxConnections, !isShuttingDown else {
+        guard connections.count < configuration.maxConnections else {
             close(descriptor)
             return
         }

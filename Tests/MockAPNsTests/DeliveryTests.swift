@@ -1,0 +1,184 @@
+import Foundation
+import Networking
+import Payloads
+import Settings
+import Testing
+
+@testable import MockAPNs
+
+@Suite struct DeliveryTests {
+    private static let second: UInt64 = 1_000_000_000
+    private let directory = DeviceDirectory(.everybody, startedAt: 0, startTime: 0)
+    private let reactor: Reactor
+    private let hub: EventHub
+    init() throws {
+        reactor = try Reactor()
+        hub = EventHub(wakeUp: reactor.wakeUp)
+        hub.setSubscribers(1)
+    }
+
+    private func desk(_ change: (inout DeliverySettings) -> Void) -> DeliveryDesk {
+        var settings = DeliverySettings()
+        change(&settings)
+        return DeliveryDesk(settings, directory: directory, hub: hub, startedAt: 0)
+    }
+
+    private func push(
+        _ name: String, device: String = "aa", topic: String = "com.example.app", type: PushType = .alert,
+        priority: Int = 10, collapseID: String? = nil, expiration: Int64? = nil
+    ) -> DeliveredPush {
+        DeliveredPush(
+            token: device, key: TokenKey(device), channel: nil, topic: topic, pushType: type, priority: priority,
+            identifier: name, collapseID: collapseID, expiration: expiration, acceptedAt: 0, payload: Array("{}".utf8))
+    }
+
+    private func shown() -> [String] { hub.take().map(\.identifier) }
+
+    @Test("A device that is there gets its push at once")
+    func online() {
+        let desk = desk { _ in }
+        #expect(desk.deliver(push("a"), now: 1, unixTime: 100) == nil)
+        #expect(shown() == ["a"] && desk.counts.delivered == 1 && desk.counts.stored == 0)
+    }
+
+    @Test("For an offline device the latest push of each app is kept, and given when it comes back")
+    func offline() {
+        let desk = desk { $0.onlineByAttachment = true }
+        for (name, topic) in [("a", "com.one"), ("b", "com.one"), ("c", "com.two"), ("d", "com.one")] {
+            #expect(desk.deliver(push(name, topic: topic), now: 1, unixTime: 100) == nil)
+        }
+        #expect(shown() == [] && desk.counts.waiting == 2 && desk.counts.replaced == 2 && desk.counts.collapsed == 0)
+        desk.attach(TokenKey("AA"), now: 2)
+        #expect(shown() == ["c", "d"])
+        #expect(desk.counts.delivered == 2 && desk.counts.deliveredLate == 2 && desk.counts.waiting == 0)
+        _ = desk.deliver(push("e"), now: 3, unixTime: 100)
+        #expect(shown() == ["e"])
+        desk.detach(TokenKey("aa"))
+        _ = desk.deliver(push("f", collapseID: "x"), now: 4, unixTime: 100)
+        _ = desk.deliver(push("g", collapseID: "x"), now: 5, unixTime: 100)
+        #expect(shown() == [] && desk.counts.collapsed == 1)
+    }
+
+    @Test("apns-expiration 0 is not stored, a time that has come drops the push, 30 days end every storage")
+    func expiration() {
+        let desk = desk { $0.onlineByAttachment = true }
+        _ = desk.deliver(push("now", expiration: 0), now: 0, unixTime: 100)
+        #expect(desk.counts.notStored == 1 && desk.counts.waiting == 0)
+        _ = desk.deliver(push("soon", expiration: 110), now: 0, unixTime: 100)
+        #expect(desk.counts.waiting == 1)
+        #expect(desk.advance(now: 9 * Self.second, unixTime: 109) == 10 * Self.second)
+        #expect(desk.counts.waiting == 1)
+        _ = desk.advance(now: 10 * Self.second, unixTime: 110)
+        #expect(desk.counts.waiting == 0 && desk.counts.expired == 1)
+        _ = desk.deliver(push("late", expiration: 50), now: 0, unixTime: 100)
+        #expect(desk.counts.expired == 2)
+        _ = desk.deliver(push("long", expiration: 100_000_000_000), now: 0, unixTime: 100)
+        #expect(desk.advance(now: 1, unixTime: 100) == UInt64(30 * 86_400) * Self.second)
+        desk.attach(TokenKey("aa"), now: 2)
+        #expect(shown() == ["long"])
+    }
+
+    @Test("Priority 5 and 1 wait for their interval and come together; 10 does not")
+    func priorities() {
+        let desk = desk {
+            $0.priority5Interval = Self.second
+            $0.priority1Interval = 10 * Self.second
+        }
+        for (name, priority) in [("a", 10), ("b", 5), ("c", 1), ("d", 5)] {
+            _ = desk.deliver(push(name, priority: priority), now: Self.second / 2, unixTime: 0)
+        }
+        #expect(shown() == ["a"])
+        #expect(desk.advance(now: Self.second, unixTime: 1) == 10 * Self.second)
+        #expect(Set(shown()) == ["b", "d"])
+        _ = desk.advance(now: 10 * Self.second, unixTime: 10)
+        #expect(shown() == ["c"] && desk.counts.grouped == 3 && desk.counts.delivered == 4)
+    }
+
+    @Test("Background pushes beyond the hour's number are held back until the hour is over")
+    func throttling() {
+        let desk = desk { $0.backgroundPerHour = 2 }
+        for name in ["a", "b", "c", "d"] {
+            _ = desk.deliver(push(name, type: .background, priority: 5), now: Self.second, unixTime: 0)
+        }
+        #expect(shown() == ["a", "b"] && desk.counts.throttled == 2 && desk.counts.waiting == 1)
+        _ = desk.deliver(push("other", device: "bb", type: .background), now: Self.second, unixTime: 0)
+        #expect(shown() == ["other"])
+        _ = desk.advance(now: 3601 * Self.second, unixTime: 3600)
+        #expect(shown() == ["d"])
+    }
+
+    @Test("A device token gets so many pushes a period, more are too many; a full store refuses")
+    func limits() {
+        let desk = desk {
+            $0.perDeviceLimit = 2
+            $0.perDevicePeriod = Self.second
+            $0.storeCapacity = 1
+            $0.onlineByAttachment = true
+        }
+        let key = TokenKey("aa")
+        #expect(desk.admit(key, now: 0) == nil && desk.admit(key, now: 1) == nil)
+        #expect(desk.admit(key, now: 2) == .tooManyRequests && desk.admit(TokenKey("bb"), now: 2) == nil)
+        #expect(desk.admit(key, now: Self.second) == nil)
+        #expect(desk.deliver(push("a"), now: 0, unixTime: 0) == nil)
+        #expect(desk.deliver(push("b", device: "bb"), now: 0, unixTime: 0) == .internalServerError)
+        #expect(desk.deliver(push("c"), now: 0, unixTime: 0) == nil)
+    }
+
+    @Test("Devices drawn offline are the share asked for, the same for the same seed, and come back in time")
+    func offlineShare() {
+        let settings: (inout DeliverySettings) -> Void = {
+            $0.offlineShare = 0.3
+            $0.offlineWithin = 10 * Self.second
+            $0.seed = 5
+        }
+        let (first, second) = (desk(settings), desk(settings))
+        for index in 0..<10_000 {
+            _ = first.deliver(push("\(index)", device: "\(index)"), now: 1, unixTime: 0)
+            _ = second.deliver(push("\(index)", device: "\(index)"), now: 1, unixTime: 0)
+        }
+        #expect((2800...3200).contains(first.counts.waiting) && first.counts == second.counts)
+        _ = first.advance(now: 5 * Self.second, unixTime: 5)
+        #expect((1300...1700).contains(first.counts.waiting))
+        _ = first.advance(now: 10 * Self.second, unixTime: 10)
+        #expect(first.counts.waiting == 0 && first.counts.delivered == 10_000)
+    }
+
+    @Test("Tokens that become invalid are the share asked for, each at its time, and stay so")
+    func decay() {
+        let directory = DeviceDirectory(
+            .everybody, decay: .init(share: 0.2, within: 10 * Self.second), startedAt: 0, startTime: 1_000_000)
+        func invalid(at time: UInt64) -> [String: Int64] {
+            var found: [String: Int64] = [:]
+            for index in 0..<5000 {
+                let token = "device\(index)"
+                let answer = Array(token.utf8).withUnsafeBytes {
+                    directory.check(
+                        $0, topic: UnsafeRawBufferPointer(start: nil, count: 0), environment: .production, now: time)
+                }
+                if answer.reason == .unregistered { found[token] = answer.timestamp }
+            }
+            return found
+        }
+        let (early, half, late) = (invalid(at: 0), invalid(at: 5 * Self.second), invalid(at: 60 * Self.second))
+        #expect(early.count < 5 && (400...600).contains(half.count) && (900...1100).contains(late.count))
+        for (token, time) in half { #expect(late[token] == time && time >= 1_000_000 && time <= 1_005_000) }
+    }
+
+    @Test(
+        "A device file says what is wrong where",
+        arguments: [
+            (
+                "token,state\n\(String(repeating: "a", count: 64)),lost\n",
+                "f:2: state \"lost\"; expected registered, unregistered, expired or offline"
+            ),
+            ("xyz\n", "f:1: \"xyz\" is not a device token; expected at least 64 hexadecimal digits"),
+            ("token\n", "f: no device token in it; expected one a line"),
+            (
+                "token,environment\n\(String(repeating: "a", count: 64)),test\n",
+                "f:2: \"test\" is not an environment; expected production or development"
+            ),
+        ])
+    func badFiles(_ text: String, _ message: String) {
+        #expect(throws: SettingsError(message)) { try DeviceRegister(parsing: Data(text.utf8), file: "f") }
+    }
+}
