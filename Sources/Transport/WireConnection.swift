@@ -302,12 +302,16 @@ final class WireConnection: PushConnection {
             if slots.slots[index].window > 0x7FFF_FFFF {
                 return .init(.flowControlError, "a stream's window overflows")
             }
-            resume(index)
         }
         return nil
     }
 
-    func didReceiveSettings() { didSettle(limit: maxStreams) }
+    /// All values are taken over and acknowledged. Only now may larger windows be used: the peer goes by the acknowledgement
+    /// (RFC 9113 section 6.5.3).
+    func didReceiveSettings() {
+        produce()
+        didSettle(limit: maxStreams)
+    }
 
     func didReceiveWindow(_ increment: Int) -> WireReader.Violation? {
         connectionWindow += increment

@@ -3,22 +3,9 @@ import Results
 import Testing
 
 @Suite(.serialized) struct RunTests {
-    /// Runs pushload with `--json`; checks that the books balance.
-    private func run(_ arguments: [String]) throws -> (result: ResultDocument, status: Int32, error: String) {
-        let output = OutputFolder()
-        let finished = try Programs.run("pushload", ["run", "--json", "--output", output.path] + arguments)
-        let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout \(finished.error)")
-        let pushes = result.pushes
-        #expect(pushes.planned == pushes.accepted + pushes.rejected + pushes.failed)
-        let runs = try FileManager.default.contentsOfDirectory(atPath: output.path)
-        #expect(runs.count == 1)
-        #expect(try ResultFile.read("\(output.path)/\(runs[0])/result.json") == result)
-        return (result, finished.status, finished.error)
-    }
-
     @Test("A run against the bundled mock accepts every push, and the ledger agrees")
     func bundled() throws {
-        let (result, status, error) = try run(["-n", "20k", "-c", "2", "-t", "2", "-m", "100"])
+        let (result, status, error) = try Programs.load(["-n", "20k", "-c", "2", "-t", "2", "-m", "100"])
         #expect(status == 0, "\(error)")
         #expect(result.pushes.accepted == 20_000 && result.pushes.lost == 0 && result.pushes.duplicated == 0)
         #expect(result.statuses == ["200": 20_000] && result.connections.opened == 2)
@@ -49,7 +36,7 @@ import Testing
     func settings(_ arguments: [String]) throws {
         let isTimed = arguments.contains("-D")
         let count = arguments.contains("-n") || isTimed ? [] : ["-n", "3000"]
-        let (result, status, error) = try run(count + arguments)
+        let (result, status, error) = try Programs.load(count + arguments)
         #expect(status == 0, "\(error)")
         #expect(result.pushes.accepted == (isTimed ? 3000 : arguments.contains("-n") ? 300 : 3000))
         #expect(result.pushes.lost == 0 && result.pushes.duplicated == 0)
@@ -60,7 +47,7 @@ import Testing
 
     @Test("A closed loop for a duration plans what it took")
     func duration() throws {
-        let (result, status, _) = try run(["-D", "300ms"])
+        let (result, status, _) = try Programs.load(["-D", "300ms"])
         #expect(status == 0 && result.pushes.planned == result.pushes.accepted && result.pushes.accepted > 0)
     }
 
@@ -75,10 +62,10 @@ import Testing
         let arguments = [
             "-n", "1000", "--template", folder.path + "/t.json", "--device-file", folder.path + "/devices",
         ]
-        let (result, status, _) = try run(arguments)
+        let (result, status, _) = try Programs.load(arguments)
         #expect(status == 1 && result.pushes.accepted == 500 && result.pushes.rejected == 500)
         #expect(result.reasons == ["BadDeviceToken": 500] && result.statuses == ["200": 500, "400": 500])
-        #expect(try run(arguments + ["--expect-reasons", "BadDeviceToken"]).status == 0)
+        #expect(try Programs.load(arguments + ["--expect-reasons", "BadDeviceToken"]).status == 0)
     }
 
     @Test("Killing the mock in the middle ends the run by itself with exit status 1 and balanced books")
@@ -127,9 +114,9 @@ import Testing
             ])
         #expect(made.status == 0, "\(made.error)")
         let certificate = ["--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "-n", "200"]
-        let (result, status, error) = try run(certificate + ["--topic", "com.example.app"])
+        let (result, status, error) = try Programs.load(certificate + ["--topic", "com.example.app"])
         #expect(status == 0 && result.pushes.accepted == 200 && result.cost.tokensSigned == 0, "\(error)")
-        #expect(try run(certificate + ["--topic", "com.other"]).result.reasons == ["TopicDisallowed": 200])
+        #expect(try Programs.load(certificate + ["--topic", "com.other"]).result.reasons == ["TopicDisallowed": 200])
     }
 
     @Test(
@@ -168,7 +155,7 @@ import Testing
     func unreachable() throws {
         let mock = try Mock()
         _ = try mock.stop()
-        let (result, status, error) = try run([
+        let (result, status, error) = try Programs.load([
             "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--give-up-after", "300ms",
         ])
         #expect(status == 1 && result.failures == ["connection_refused": 10], "\(error)")
@@ -179,7 +166,7 @@ import Testing
     func untrusted() throws {
         let mock = try Mock()
         let other = try Mock()
-        let (result, status, _) = try run([
+        let (result, status, _) = try Programs.load([
             "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--cacert", other.folder + "/ca.pem",
             "--give-up-after", "300ms",
         ])

@@ -1,0 +1,99 @@
+import Foundation
+import Results
+import Testing
+
+/// Runs against a mock that misbehaves or is far away: whatever happens, every push has exactly one outcome.
+@Suite(.serialized) struct FaultRunTests {
+    @Test(
+        "Resets, GOAWAYs, lost connections, 503s and answers that never come are all accounted for",
+        arguments: ["wire", "nghttp2"])
+    func faults(_ engine: String) throws {
+        let (result, status, error) = try Programs.load([
+            "-n", "20k", "-c", "4", "-m", "200", "--engine", engine, "--timeout", "2s", "--mock-flags",
+            "--fault-seed 5 --reset 1% --goaway-after 2000 --tcp-reset-every 300ms --reject ServiceUnavailable=2% "
+                + "--silent 0.5% --latency 'uniform 1ms 20ms'",
+        ])
+        #expect(status == 1, "\(error)")
+        #expect(result.pushes.planned == 20_000 && result.pushes.lost == 0 && result.pushes.duplicated == 0)
+        let unavailable = result.reasons["ServiceUnavailable"] ?? 0
+        #expect(result.pushes.rejected == unavailable && (300...500).contains(unavailable), "\(result.reasons)")
+        let resets = result.failures["stream_reset_INTERNAL_ERROR"] ?? 0
+        #expect((130...270).contains(resets), "\(result.failures)")
+        #expect(result.failures.values.reduce(0, +) == result.pushes.failed)
+        #expect(result.connections.goAways > 0, "\(result.connections)")
+    }
+
+    @Test("A single rule changes exactly the share of the pushes it names", arguments: ["wire", "nghttp2"])
+    func shares(_ engine: String) throws {
+        let (result, _, _) = try Programs.load([
+            "-n", "5000", "--engine", engine, "--expect-reasons", "Unregistered", "--mock-flags",
+            "--fault-seed 1 --reject Unregistered=20%",
+        ])
+        #expect(result.statuses["410"] == result.pushes.rejected && (850...1150).contains(result.pushes.rejected))
+        #expect(result.pushes.accepted + result.pushes.rejected == 5000 && result.pushes.lost == 0)
+    }
+
+    @Test("No answer comes sooner than the emulated link allows", arguments: ["wire", "nghttp2"])
+    func roundTrip(_ engine: String) throws {
+        let (result, status, error) = try Programs.load([
+            "-n", "3000", "-m", "500", "-c", "2", "--engine", engine, "--rtt", "60ms", "--mock-flags", "--jitter 2ms",
+        ])
+        #expect(status == 0, "\(error)")
+        #expect(result.latency.roundTrip.min >= 59_000_000 && result.pushes.accepted == 3000)
+        // Little's law: no more than streams × connections a round trip.
+        #expect(Double(result.pushes.accepted) / result.run.durationSeconds <= 500 * 2 / 0.060)
+    }
+
+    @Test("No more bytes a second get through than the link's bandwidth")
+    func bandwidth() throws {
+        let (result, status, error) = try Programs.load([
+            "-n", "2000", "-m", "100", "--mock-flags", "--bandwidth 8Mbit/s",
+        ])
+        #expect(status == 0, "\(error)")
+        // At least 200 bytes of payload each, at 1 MB/s, after what the buffers take.
+        #expect(result.run.durationSeconds >= (2000.0 * 200 - 100_000) / 1_000_000)
+    }
+
+    @Test(
+        "Small windows, few and changing streams, slow reading and stalls slow a run but lose nothing",
+        arguments: [
+            "--stream-window 100", "--connection-window 65535 --stream-window 1", "--max-concurrent-streams 3",
+            "--slow-reading 256k/s", "--stall 50ms/200ms", "--handshake-failures 50% --fault-seed 3",
+            "--max-frame-size 16384 --header-table-size 0",
+        ])
+    func narrow(_ flags: String) throws {
+        for engine in ["wire", "nghttp2"] {
+            let (result, status, error) = try Programs.load([
+                "-n", "1000", "-m", "100", "-c", "2", "--engine", engine, "--mock-flags", flags,
+            ])
+            #expect(status == 0 && result.pushes.accepted == 1000 && result.pushes.lost == 0, "\(engine): \(error)")
+        }
+    }
+
+    @Test("SETTINGS that change during the connection are followed", arguments: ["wire", "nghttp2"])
+    func settings(_ engine: String) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("faults-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try """
+        connections:
+          repeat_settings: true
+          settings:
+            - {after: 20ms, max_concurrent_streams: 5, stream_window: 400, header_table_size: 0}
+            - {after: 20ms, max_concurrent_streams: 500, stream_window: 65535, header_table_size: 4096, max_frame_size: 20000}
+            - {after: 20ms, max_concurrent_streams: 0}
+            - {after: 20ms, max_concurrent_streams: 50, stream_window: 0}
+            - {after: 20ms, stream_window: 1000}
+        """.write(to: file, atomically: true, encoding: .utf8)
+        let (result, status, error) = try Programs.load([
+            "-D", "500ms", "--rate", "4k", "-m", "200", "--engine", engine, "--mock-flags", "--faults \(file.path)",
+        ])
+        #expect(status == 0 && result.pushes.accepted == 2000 && result.pushes.lost == 0, "\(error)")
+    }
+
+    @Test("Flags of the bundled mock that cannot be used end the run with their reason")
+    func badFlags() throws {
+        let finished = try Programs.run("pushload", ["run", "-n", "10", "--mock-flags", "--rtt far"])
+        #expect(finished.status != 0)
+        #expect(finished.error.contains("mock-apns: --rtt: \"far\" is not a duration"), "\(finished.error)")
+    }
+}
