@@ -22,10 +22,17 @@ deps:
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 
-test-deps: deps
+test-deps: deps .build/python/installed
 	@missing=""; for p in $(TEST_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+
+.build/python/installed: Tests/requirements.txt ## Python with the clients the tests drive
+	@python3 -m venv .build/python 2>/dev/null || { $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null && \
+	python3 -m venv .build/python; }
+	.build/python/bin/pip install -q --disable-pip-version-check -r Tests/requirements.txt
+	@touch $@
 
 format:
 	swift format --in-place --recursive $(SWIFT_SOURCES)
@@ -36,8 +43,13 @@ lint:
 asan: test-deps ## the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
 
-bench-peers: build ## client CPU a push beside h2load's CPU a request
+bench-peers: build ## client CPU a push beside h2load's, and server CPU a push beside nginx'
+	@missing=""; for p in nghttp2-client nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	Benchmarks/peers/h2load.py
+	Benchmarks/peers/nginx.py
+	Benchmarks/idle_connections.py
 
 clean:
 	rm -rf .build results/runs

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Harness
+import Networking
 
 @main
 struct Pushload: AsyncParsableCommand {
@@ -13,6 +14,7 @@ struct Pushload: AsyncParsableCommand {
     static func main() async {
         // A peer that closes its connection is an outcome to count, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        FileLimit.raise()
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -11,6 +11,11 @@ struct TokenCommand: ParsableCommand {
 
     @OptionGroup var identity: IdentityOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Time of issue, UNIX seconds: an old one is refused as expired. Default: now.", valueName: "time"))
+    var issuedAt: Int64?
+
     func run() throws {
         var provider = try identity.provider()
         if provider == nil, let folder = identity.credentials {
@@ -20,7 +25,7 @@ struct TokenCommand: ParsableCommand {
         }
         guard let provider else { throw HarnessError("give --credentials, or --key with --key-id and --team-id") }
         do throws(SigningError) {
-            Console.output(try TokenSigner.bearer(provider, unixTime: MonotonicClock.unixSeconds()) + "\n")
+            Console.output(try TokenSigner.bearer(provider, unixTime: issuedAt ?? MonotonicClock.unixSeconds()) + "\n")
         } catch {
             throw HarnessError(error.description, isUsage: false)
         }
@@ -38,7 +43,15 @@ struct DeviceTokenCommand: ParsableCommand {
     @Option(help: "Seed of the population.")
     var seed: UInt64 = 1
 
+    @Option(help: "How many devices, from this number on, one a line.")
+    var count: UInt64 = 1
+
     func run() throws {
-        Console.output(SyntheticDevices(seed: seed, count: .max).token(device) + "\n")
+        let (last, isTooLarge) = device.addingReportingOverflow(count)
+        guard count > 0, !isTooLarge else {
+            throw HarnessError("--count \(count): expected at least 1, and no device beyond 2^64")
+        }
+        let devices = SyntheticDevices(seed: seed, count: .max)
+        for number in device..<last { Console.output(devices.token(number) + "\n") }
     }
 }

@@ -47,6 +47,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
+        FileLimit.raise()
         // Before the first thread, so that every thread inherits it: signals are taken by `sigwait` below.
         var signals = sigset_t()
         sigemptyset(&signals)
