@@ -109,7 +109,10 @@ let package = Package(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
-            dependencies: ["MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings"],
+            dependencies: [
+                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

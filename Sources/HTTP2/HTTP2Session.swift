@@ -18,7 +18,8 @@ open class HTTP2Session {
         self.side = side
         var options: OpaquePointer?
         precondition(nghttp2_option_new(&options) == 0, "out of memory")
-        nghttp2_option_set_no_closed_streams(options, 1)
+        // A server remembers as many streams as may be open, so that frames on closed ones are told from others.
+        nghttp2_option_set_no_closed_streams(options, side == .client ? 1 : 0)
         nghttp2_option_set_max_deflate_dynamic_table_size(options, Int(settings.encoderTableSize))
         // The pool waits for the peer's SETTINGS before it sends a request, so no guess is needed.
         nghttp2_option_set_peer_max_concurrent_streams(options, UInt32.max)
@@ -168,6 +169,15 @@ open class HTTP2Session {
         nghttp2_session_terminate_session(session, code.rawValue)
     }
 
+    /// RFC 9113 section 5.1.1: a client's next stream has a higher number than all before. nghttp2 passes over a lower one that
+    /// it does not remember.
+    final func checkNumber(of stream: Int32) {
+        guard side == .server, stream <= nghttp2_session_get_last_proc_stream_id(session), stream & 1 == 1,
+            nghttp2_session_find_stream(session, stream) == nil
+        else { return }
+        terminate(code: .protocolError)
+    }
+
     // MARK: What the peer did
 
     /// A header block begins on `stream`: a request (server), or a response or its trailers (client).
@@ -213,6 +223,12 @@ private final class SessionCallbacks: @unchecked Sendable {
         var created: OpaquePointer?
         precondition(nghttp2_session_callbacks_new(&created) == 0, "out of memory")
         pointer = created!
+        nghttp2_session_callbacks_set_on_begin_frame_callback(pointer) { _, header, user in
+            guard header!.pointee.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
+            let stream = header!.pointee.stream_id
+            forward(user) { $0.checkNumber(of: stream) }
+            return 0
+        }
         nghttp2_session_callbacks_set_on_begin_headers_callback(pointer) { _, frame, user in
             forward(user) { $0.didBeginHeaders(stream: frame!.pointee.hd.stream_id) }
             return 0
