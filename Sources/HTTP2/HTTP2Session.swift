@@ -14,7 +14,9 @@ open class HTTP2Session {
     public let side: Side
 
     /// Starts a session; the first `nextOutput` holds the preface (client) and SETTINGS.
-    public init(_ side: Side, settings: SessionSettings) {
+    ///
+    /// - Parameter isTraced: every frame is told to `didTransfer`.
+    public init(_ side: Side, settings: SessionSettings, isTraced: Bool = false) {
         self.side = side
         var options: OpaquePointer?
         precondition(nghttp2_option_new(&options) == 0, "out of memory")
@@ -24,10 +26,11 @@ open class HTTP2Session {
         // The pool waits for the peer's SETTINGS before it sends a request, so no guess is needed.
         nghttp2_option_set_peer_max_concurrent_streams(options, UInt32.max)
         var created: OpaquePointer?
+        let table = (isTraced ? tracingCallbacks : callbacks).pointer
         let status =
             side == .client
-            ? nghttp2_session_client_new2(&created, callbacks.pointer, nil, options)
-            : nghttp2_session_server_new2(&created, callbacks.pointer, nil, options)
+            ? nghttp2_session_client_new2(&created, table, nil, options)
+            : nghttp2_session_server_new2(&created, table, nil, options)
         nghttp2_option_del(options)
         precondition(status == 0, "nghttp2: \(String(cString: nghttp2_strerror(status)))")
         session = created!
@@ -197,6 +200,9 @@ open class HTTP2Session {
     /// The last DATA frame of a body was complete.
     open func didEndData(stream: Int32) {}
 
+    /// A frame came, or is on its way; called for traced sessions only.
+    open func didTransfer(_ frame: FrameSummary, isSent: Bool) {}
+
     open func didReceiveSettings(acknowledgement: Bool) {}
     open func didReceivePing(acknowledgement: Bool) {}
     open func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {}
@@ -214,12 +220,14 @@ open class HTTP2Session {
 }
 
 /// nghttp2's table of our callbacks, made once; every one only forwards.
-private let callbacks = SessionCallbacks()
+private let callbacks = SessionCallbacks(isTracing: false)
+/// The same for traced sessions.
+private let tracingCallbacks = SessionCallbacks(isTracing: true)
 
 private final class SessionCallbacks: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    init() {
+    init(isTracing: Bool) {
         var created: OpaquePointer?
         precondition(nghttp2_session_callbacks_new(&created) == 0, "out of memory")
         pointer = created!
@@ -246,9 +254,23 @@ private final class SessionCallbacks: @unchecked Sendable {
             forward(user) { $0.didReceiveData(stream: stream, bytes: bytes!, count: count) }
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
-            forward(user) { dispatch(frame!, to: $0) }
-            return 0
+        if isTracing {
+            nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
+                forward(user) {
+                    $0.didTransfer(FrameSummary(frame!), isSent: false)
+                    dispatch(frame!, to: $0)
+                }
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_frame_send_callback(pointer) { _, frame, user in
+                forward(user) { $0.didTransfer(FrameSummary(frame!), isSent: true) }
+                return 0
+            }
+        } else {
+            nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
+                forward(user) { dispatch(frame!, to: $0) }
+                return 0
+            }
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(pointer) { _, stream, code, user in
             forward(user) { $0.didClose(stream: stream, code: ErrorCode(rawValue: code)) }

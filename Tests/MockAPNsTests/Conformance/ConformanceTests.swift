@@ -263,6 +263,7 @@ import Testing
             "6.9.1: a stream's window beyond 2^31-1",
             open(1) + Client.frame(Frame.windowUpdate, stream: 1, number(0x7FFF_FFFF)),
             .stream(1, [.flowControlError])),
+        // The RFC asks for a connection error; nghttp2 resets the stream.
         Case(
             "6.9.2: a stream's window beyond 2^31-1 by SETTINGS",
             open(1) + Client.frame(Frame.windowUpdate, stream: 1, number(0x7FFF_0000))

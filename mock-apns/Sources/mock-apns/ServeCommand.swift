@@ -42,8 +42,8 @@ struct ServeCommand: ParsableCommand {
     @Flag(help: "End when standard input is closed: for a parent process that may die.")
     var untilStdinCloses = false
 
-    @Flag(name: .shortAndLong, help: "Log what happens to connections, and every push.")
-    var verbose = false
+    @Flag(name: .shortAndLong, help: "Log what happens to connections, and every push; twice (-vv): every frame too.")
+    var verbose: Int
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -54,10 +54,10 @@ struct ServeCommand: ParsableCommand {
         for number in [SIGTERM, SIGINT, SIGUSR1] { sigaddset(&signals, number) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        let isVerbose = verbose
+        let level: Logger.Level = verbose == 0 ? .notice : verbose == 1 ? .debug : .trace
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = isVerbose ? .debug : .notice
+            handler.logLevel = level
             return handler
         }
         var configuration = MockConfiguration()

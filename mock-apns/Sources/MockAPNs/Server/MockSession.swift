@@ -46,7 +46,7 @@ final class MockSession: HTTP2Session {
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
         if !isOpenedUp { settings.maxConcurrentStreams = 1 }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
-        super.init(.server, settings: settings)
+        super.init(.server, settings: settings, isTraced: worker.tracesFrames)
     }
 
     deinit { knownToken?.deallocate() }
@@ -308,6 +308,10 @@ final class MockSession: HTTP2Session {
         settings[.maxFrameSize] = change.maxFrameSize
         settings[.headerTableSize] = change.headerTableSize
         submitSettings(settings)
+    }
+
+    override func didTransfer(_ frame: FrameSummary, isSent: Bool) {
+        worker.logFrame(frame, isSent: isSent, connection: token)
     }
 
     override func nextData(

@@ -54,6 +54,7 @@ final class MockWorker {
     private let tls: TLSContext?
     private let logger: Logger
     private let isVerbose: Bool
+    let tracesFrames: Bool
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
     private var later = DueQueue<Due>()
@@ -74,6 +75,7 @@ final class MockWorker {
         self.number = number
         logger = shared.logger
         isVerbose = shared.logger.logLevel <= .debug
+        tracesFrames = shared.logger.logLevel <= .trace
         reactor = try Reactor()
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
@@ -385,6 +387,10 @@ final class MockWorker {
                 "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
                 "bytes": "\(state.bodyCount)",
             ])
+    }
+
+    func logFrame(_ frame: FrameSummary, isSent: Bool, connection: UInt64) {
+        logger.trace("\(isSent ? "sent" : "received") \(frame)", metadata: ["connection": "\(connection)"])
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.

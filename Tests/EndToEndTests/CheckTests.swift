@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// `mock-apns check`, and what `--verbose` shows.
+@Suite(.serialized) struct CheckTests {
+    private func check(_ text: String, _ arguments: [String] = []) throws -> Finished {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("push-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        let finished = try Programs.run("mock-apns", ["check", file.path] + arguments)
+        return Finished(
+            status: finished.status, output: finished.output.replacingOccurrences(of: file.path, with: "FILE"),
+            error: finished.error.replacingOccurrences(of: file.path, with: "FILE"))
+    }
+
+    @Test("A good push is accepted, with how much of the payload's limit it uses")
+    func good() throws {
+        let finished = try check(
+            "POST /3/device/\(ReasonTests.device)\napns-topic: com.example.app.voip\napns-push-type: voip\n\n{\"aps\":{}}"
+        )
+        #expect(finished.status == 0 && finished.output == "200 accepted\n  payload 10 of at most 5120 bytes\n")
+        #expect(try check("{\"aps\":{\"alert\":\"hi\"}}").status == 0)
+    }
+
+    @Test("A bad one gets APNs' answer, what it means, and the line")
+    func bad() throws {
+        let finished = try check(
+            "apns-topic: com.example.app\napns-push-type: background\napns-priority: 10\n\n{\"aps\":{}}")
+        #expect(finished.status == 1)
+        #expect(
+            finished.output
+                == "400 BadPriority\n  apns-priority is not 10, 5 or 1, or 10 for a background push\n  FILE:3: apns-priority\n  payload 10 of at most 4096 bytes\n"
+        )
+        let json = try check("{\"aps\":\n{\"alert\":}}", ["--json"])
+        #expect(
+            json.output
+                == "{\"explanation\":[\"no payload, or not a JSON object with \\\"aps\\\" (mdm pushes: with \\\"mdm\\\")\",\"the JSON is wrong at byte 17 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
+        )
+        #expect(
+            try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"]).output.hasPrefix(
+                "400 TopicDisallowed\n"))
+    }
+
+    @Test("What is no push at all is refused with its place")
+    func unreadable() throws {
+        let finished = try check("apns-topic: x\nnonsense\n\n{}")
+        #expect(
+            finished.status == 64
+                && finished.error == "mock-apns: FILE:2: expected a header such as apns-topic: com.example.app\n")
+        let missing = try Programs.run("mock-apns", ["check", "/nonexistent"])
+        #expect(
+            missing.status == 64 && missing.error == "mock-apns: cannot read /nonexistent: No such file or directory\n")
+    }
+
+    @Test("-v logs connections and pushes with their fields, -vv every frame")
+    func verbose() throws {
+        let mock = try Mock(["-vv"])
+        #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
+        _ = try mock.stop()
+        let log = mock.running.errorText
+        for part in [
+            "TLSv1.3", "connection=16", "reason=- status=200", "push_type=alert",
+            "received HEADERS stream 1", "received DATA stream 1 length 22 END_STREAM", "sent HEADERS stream 1",
+            "sent SETTINGS stream 0", "maxConcurrentStreams=1",
+        ] { #expect(log.contains(part), "\(part) in \(log)") }
+    }
+}

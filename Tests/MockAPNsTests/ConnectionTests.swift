@@ -1,0 +1,188 @@
+import Glibc
+import HTTP2
+import Logging
+import Signing
+import Testing
+
+@testable import MockAPNs
+
+/// What happens to connections as time passes and rules say, seen at the wire.
+@Suite struct ConnectionTests {
+    typealias Client = FrameClient
+
+    private func start(_ change: (inout MockConfiguration) throws -> Void) throws -> MockServer {
+        var configuration = MockConfiguration()
+        try change(&configuration)
+        return try MockServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func value(_ frame: ReceivedFrame?, of setting: UInt16) -> UInt32? {
+        guard let frame, frame.type == Frame.settings else { return nil }
+        for place in stride(from: 0, to: frame.payload.count, by: 6) {
+            let entry = frame.payload[place..<(place + 6)].map(UInt32.init)
+            if UInt16(entry[0] << 8 | entry[1]) == setting {
+                return entry[2] << 24 | entry[3] << 16 | entry[4] << 8 | entry[5]
+            }
+        }
+        return nil
+    }
+
+    /// Last stream, code and debug data.
+    private func goAway(_ client: FrameClient) throws -> (last: UInt32, code: ErrorCode?, text: String) {
+        let frame = try #require(client.wait { $0.type == Frame.goAway })
+        let last = frame.payload[..<4].reduce(0) { $0 << 8 | UInt32($1) }
+        return (last, frame.code, String(decoding: frame.payload[8...], as: UTF8.self))
+    }
+
+    @Test("A token connection may have one stream until its first token was found valid, then the maximum")
+    func oneStream() throws {
+        let identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        let server = try start {
+            $0.accounts = [ProviderAccount(identity)]
+            $0.maxConcurrentStreams = 77
+        }
+        let client = try Client(port: server.port)
+        #expect(value(client.next(), of: 3) == 1)
+        client.send(Client.push(1))
+        #expect(client.wait { $0.type == Frame.headers && $0.stream == 1 } != nil)
+        let token = try TokenSigner.bearer(identity, unixTime: Int64(time(nil)))
+        client.send(
+            Client.frame(
+                Frame.headers, flags: Frame.endHeaders, stream: 3,
+                Client.block(Client.request(more: [("authorization", token)])))
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: 3, Client.payload))
+        var announced: UInt32?
+        var isAccepted = false
+        while announced == nil || !isAccepted, let frame = client.next() {
+            announced = value(frame, of: 3) ?? announced
+            if frame.stream == 3, frame.type == Frame.headers { isAccepted = frame.payload.contains(0x88) }
+        }
+        #expect(announced == 77 && isAccepted)
+        let atOnce = try start {
+            $0.accounts = [ProviderAccount(identity)]
+            $0.allStreamsAtOnce = true
+        }
+        #expect(value(try Client(port: atOnce.port).next(), of: 3) == 1000)
+        server.stop()
+        atOnce.stop()
+    }
+
+    @Test("A silent connection is told IdleTimeout and the last stream handled, and is closed")
+    func idle() throws {
+        let server = try start { $0.idleTimeout = 300_000_000 }
+        let client = try Client(port: server.port)
+        #expect(client.isServed(1) && client.isServed(3))
+        let told = try goAway(client)
+        #expect(told.last == 3 && told.code == .noError && told.text == "{\"reason\":\"IdleTimeout\"}")
+        while client.next() != nil {}
+        #expect(client.isClosed)
+        server.stop()
+    }
+
+    @Test("After its number of requests a connection is told to go away; what was begun is answered, nothing after it")
+    func requests() throws {
+        let server = try start {
+            $0.faults.connections.goAwayAfter = 3
+            var rule = FaultRule()
+            rule.latency = .fixed(50_000_000)
+            $0.faults.rules = [rule]
+        }
+        let client = try Client(port: server.port)
+        client.send([1, 3, 5, 7, 9].flatMap { Client.push($0) })
+        var answered: [Int32] = []
+        var last: UInt32?
+        while let frame = client.next() {
+            if frame.type == Frame.headers { answered.append(frame.stream) }
+            if frame.type == Frame.goAway { last = frame.payload[..<4].reduce(0) { $0 << 8 | UInt32($1) } }
+        }
+        let named = Int32(try #require(last))
+        #expect(named >= 5 && answered.sorted() == Array(stride(from: 1, through: named, by: 2)) && client.isClosed)
+        server.stop()
+    }
+
+    @Test("At its age a connection is told to go away, or reset")
+    func age() throws {
+        let server = try start { $0.faults.connections.goAwayAge = 100_000_000 }
+        let client = try Client(port: server.port)
+        #expect(try goAway(client).text == "{\"reason\":\"Shutdown\"}")
+        server.stop()
+        let rude = try start { $0.faults.connections.tcpResetEvery = 100_000_000 }
+        let victim = try Client(port: rude.port)
+        #expect(victim.isServed(1))
+        while let frame = victim.next() { #expect(frame.type != Frame.goAway) }
+        #expect(victim.isClosed)
+        rude.stop()
+    }
+
+    @Test("A server that is stopped says Shutdown and still gives the answers that are due later")
+    func stop() throws {
+        let server = try start {
+            var rule = FaultRule()
+            rule.latency = .fixed(300_000_000)
+            $0.faults.rules = [rule]
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.push(1) + Client.push(3))
+        #expect(client.isAlive())
+        server.stop()
+        var answered: [Int32] = []
+        var told = ""
+        while let frame = client.next() {
+            if frame.type == Frame.headers { answered.append(frame.stream) }
+            if frame.type == Frame.goAway { told = String(decoding: frame.payload[8...], as: UTF8.self) }
+        }
+        #expect(answered.sorted() == [1, 3] && told == "{\"reason\":\"Shutdown\"}" && server.counts.accepted == 2)
+    }
+
+    @Test("A request that is not finished in time is answered IdleTimeout and its stream reset with NO_ERROR")
+    func unfinished() throws {
+        let server = try start { $0.requestTimeout = 200_000_000 }
+        let client = try Client(port: server.port)
+        client.send(Client.frame(Frame.headers, flags: Frame.endHeaders, stream: 1, Client.block(Client.request())))
+        let body = try #require(client.wait { $0.type == Frame.data && $0.stream == 1 })
+        #expect(String(decoding: body.payload, as: UTF8.self) == "{\"reason\":\"IdleTimeout\"}")
+        #expect(client.resetCode(1) == .noError)
+        #expect(client.isServed(3) && server.counts.reasons == ["IdleTimeout": 1])
+        server.stop()
+    }
+
+    @Test("SETTINGS change as the plan says")
+    func settings() throws {
+        let server = try start {
+            var change = ConnectionFaults.SettingsChange(after: 50_000_000)
+            change.maxConcurrentStreams = 7
+            change.streamWindow = 99
+            change.maxFrameSize = 20_000
+            change.headerTableSize = 0
+            $0.faults.connections.settings = [change]
+        }
+        let client = try Client(port: server.port)
+        _ = client.next()
+        let change = try #require(client.wait { $0.type == Frame.settings && $0.flags == 0 })
+        #expect(value(change, of: 3) == 7 && value(change, of: 4) == 99)
+        #expect(value(change, of: 5) == 20_000 && value(change, of: 1) == 0)
+        server.stop()
+    }
+
+    @Test("A stream is reset with the code of the rule, and a silent one never answered")
+    func fates() throws {
+        let server = try start {
+            var reset = FaultRule()
+            reset.match.tokens = ["aa*"]
+            reset.resetShare = 1
+            reset.resetCode = .refusedStream
+            var silent = FaultRule()
+            silent.match.tokens = ["bb*"]
+            silent.silentShare = 1
+            $0.faults.rules = [reset, silent]
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.push(1, device: String(repeating: "bb", count: 32)))
+        client.send(Client.push(3, device: String(repeating: "aa", count: 32)))
+        #expect(client.resetCode(3) == .refusedStream)
+        #expect(client.isServed(5))
+        let counts = server.counts
+        #expect(counts.requests == 3 && counts.accepted == 1 && counts.silenced == 1 && counts.reset == 1)
+        server.stop()
+    }
+}
