@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns
 ARGS ?= -n 1M
 
-.PHONY: run test build format lint clean deps test-deps asan bench-peers
+.PHONY: run test build format lint clean deps test-deps asan tsan fuzz bench-peers
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -42,6 +42,12 @@ lint:
 
 asan: test-deps ## the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
+
+tsan: test-deps ## the tests under ThreadSanitizer
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp swift test --disable-default-traits --sanitize=thread --scratch-path .build/tsan
+
+fuzz: ## ten minutes of libFuzzer for everything that reads bytes from strangers
+	Tests/Fuzzing/fuzz.sh all 600
 
 bench-peers: build ## client CPU a push beside h2load's, and server CPU a push beside nginx'
 	@missing=""; for p in nghttp2-client nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

@@ -161,6 +161,12 @@ public final class MockServer: Sendable {
         return answers.withLock { $0 }
     }
 
+    /// Serves a connection that was not accepted by a listener: one end of a socket pair.
+    func adopt(_ descriptor: Int32) {
+        let role = ListenerRole(environment: shared.configuration.environment, isManagement: false)
+        if inboxes[0].put(.adopt(descriptor, role)) { wakeUps[0].signal() }
+    }
+
     /// Says goodbye to every connection, lets what was begun be answered, and ends the threads.
     public func stop() {
         for inbox in inboxes { inbox.stop() }

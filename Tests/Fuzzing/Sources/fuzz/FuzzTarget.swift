@@ -1,0 +1,132 @@
+import Foundation
+import HTTP2
+import Logging
+import Networking
+import Payloads
+import Signing
+
+@testable import MockAPNs
+
+/// What is fuzzed, each with its corpus folder of the same name.
+enum FuzzTarget: String, CaseIterable {
+    /// Header values and a payload through the checks.
+    case checks
+    /// A payload through the JSON walk, held against Foundation where both must agree.
+    case json
+    /// A provider token.
+    case token
+    /// A fault file.
+    case faults
+    /// Raw bytes of a client's connection, after the preface.
+    case connection
+    /// A request to the admin listener.
+    case admin
+
+    nonisolated(unsafe) static var chosen = FuzzTarget.checks
+
+    func run(_ bytes: UnsafeBufferPointer<UInt8>) {
+        switch self {
+        case .checks: Self.checks(bytes)
+        case .json: Self.json(bytes)
+        case .token: Self.token(bytes)
+        case .faults: _ = try? FaultFile.parse(String(decoding: bytes, as: UTF8.self), file: "f")
+        case .connection: Self.connection(bytes)
+        case .admin: _ = AdminRequest.parse(Array(bytes))
+        }
+    }
+
+    private static let identity = try! ProviderIdentity(
+        key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+    nonisolated(unsafe) private static let rules = RequestChecks(
+        topics: nil, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
+        tokens: TokenCache([ProviderAccount(identity)], updates: TokenUpdates(.connection)))
+    nonisolated(unsafe) private static let open = RequestChecks(
+        topics: ["com.example.app"], directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
+        tokens: TokenCache([], updates: TokenUpdates(.off)))
+
+    /// Lines are header values in the order of `KnownHeader`, what follows is the payload.
+    private static func checks(_ bytes: UnsafeBufferPointer<UInt8>) {
+        for checks in [rules, open] {
+            let state = RequestState()
+            var rest = bytes[...]
+            for number in 0..<KnownHeader.count {
+                guard let end = rest.firstIndex(of: 0x0A) else { break }
+                let value = Array(rest[rest.startIndex..<end])
+                rest = rest[(end + 1)...]
+                if let header = KnownHeader(rawValue: number), !value.isEmpty {
+                    value.withUnsafeBufferPointer { state.set(header, $0.baseAddress!, $0.count) }
+                }
+            }
+            // In two pieces, as DATA frames come.
+            let middle = rest.startIndex + rest.count / 2
+            let pieces = [Array(rest[rest.startIndex..<middle]), Array(rest[middle...])]
+            for piece in pieces where !piece.isEmpty {
+                piece.withUnsafeBufferPointer { _ = state.append($0.baseAddress!, $0.count) }
+                state.keepBorrowed()
+            }
+            var client = RequestChecks.Client()
+            _ = checks.judge(state, client: &client, unixTime: 1_700_000_000, now: 0)
+            let channels = ChannelRequests(checks: checks, channels: ChannelDirectory(limit: 2, enabled: nil))
+            _ = channels.manage(state, client: &client, unixTime: 1_700_000_000)
+            _ = channels.broadcast(state, client: &client, unixTime: 1_700_000_000, milliseconds: 0) { _ in }
+        }
+    }
+
+    private static func json(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let raw = UnsafeRawBufferPointer(bytes)
+        let walk = JSONWalk.over(raw)
+        precondition((walk == nil) == (bytes.isEmpty || JSONWalk.failure(raw) != nil))
+        if let trace = walk?.trace { _ = TraceTag.parse(trace) }
+        // What the walk takes for JSON, Foundation must be able to read (lone surrogates apart, which it refuses).
+        if walk != nil, !bytes.contains(0x5C), !bytes.contains(0) {
+            precondition((try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any])
+        }
+    }
+
+    private static func token(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let verifier = TokenVerifier([identity])
+        let verdict = verifier.verify(UnsafeRawBufferPointer(bytes))
+        // Nobody can sign with a key that was made when this process began.
+        if case .valid = verdict { preconditionFailure("forged") }
+    }
+
+    // MARK: A connection
+
+    private static let server: MockServer = {
+        var configuration = MockConfiguration()
+        configuration.maxConcurrentStreams = 50
+        configuration.adminPort = 0
+        return try! MockServer(configuration, logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+    }()
+
+    /// Sends the bytes, ends its side, and waits for the server to end the connection: if it never does, that is a failure.
+    private static func connection(_ bytes: UnsafeBufferPointer<UInt8>) {
+        // A socket pair, because TCP would run out of ports.
+        var ends: [Int32] = [0, 0]
+        precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let descriptor = ends[0]
+        defer { close(descriptor) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        server.adopt(ends[1])
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        let all = Frame.preface + [0, 0, 0, 4, 0, 0, 0, 0, 0] + Array(bytes)
+        var offset = 0
+        while offset < all.count {
+            let count = all.withUnsafeBytes {
+                send(descriptor, $0.baseAddress! + offset, $0.count - offset, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { break }
+            offset += count
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            // libFuzzer's own alarm interrupts.
+            if count > 0 || (count < 0 && errno == EINTR) { continue }
+            precondition(count == 0 || errno == ECONNRESET, "the server does not end the connection")
+            break
+        }
+    }
+}
