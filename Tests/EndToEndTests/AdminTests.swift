@@ -106,6 +106,23 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("A push to a device that was said to be offline is stored, and delivered when it is back")
+    func offline() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        #expect(try admin(mock, "PUT", "/devices/\(device)", "{offline: true}") == "changed\n")
+        #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
+        let stream = try Programs.start(
+            "/usr/bin/curl",
+            ["-sN", "--max-time", "60", "http://127.0.0.1:\(try mock.port(of: "admin"))/events?token=\(device)"])
+        try stream.waitFor(": ready")
+        let waiting = try #require(try json(try admin(mock, "GET", "/stats"))["delivery"] as? [String: Int])
+        #expect(waiting["stored"] == 1 && waiting["waiting"] == 1 && !stream.text.contains("event: push"))
+        #expect(try admin(mock, "PUT", "/devices/\(device)", "{offline: false}") == "changed\n")
+        try stream.waitFor("event: push")
+        kill(stream.process.processIdentifier, SIGTERM)
+        _ = try mock.stop()
+    }
+
     @Test("A channel's subscribers get its broadcasts, also the last one from before")
     func broadcasts() throws {
         let mock = try Mock(["--admin-port", "0", "--management-port", "0"])

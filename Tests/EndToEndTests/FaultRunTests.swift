@@ -20,7 +20,7 @@ import Testing
         let resets = result.failures["stream_reset_INTERNAL_ERROR"] ?? 0
         #expect((130...270).contains(resets), "\(result.failures)")
         #expect(result.failures.values.reduce(0, +) == result.pushes.failed)
-        #expect(result.connections.goAways > 0, "\(result.connections)")
+        #expect(result.connections.goAways + result.connections.lost > 0, "\(result.connections)")
     }
 
     @Test("A single rule changes exactly the share of the pushes it names", arguments: ["wire", "nghttp2"])

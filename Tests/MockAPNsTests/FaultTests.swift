@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2
 import Networking
 import Payloads
@@ -173,6 +174,15 @@ import Testing
         {
             try RecordedLatencies.parse("soon\n", file: "f")
         }
+    }
+
+    @Test("The fault files among the examples can be used")
+    func examples() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("mock-apns/examples")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }
+        #expect(names.count >= 2)
+        for name in names { #expect(try !FaultFile.read(folder.appendingPathComponent(name).path).isEmpty) }
     }
 
     @Test("Things due come out in the order of their times, whatever order they went in")

@@ -63,7 +63,7 @@ final class DeliveryDesk: Sendable {
     }
 
     /// Nobody would notice the difference: pushes need not be shown to the desk.
-    var isIdle: Bool { !settings.isOn && !hub.isWatched }
+    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeOffline }
 
     var counts: DeliveryCounts { state.withLock { $0.counts } }
 

@@ -36,6 +36,7 @@ public final class DeviceDirectory: Sendable {
     private let startTime: Int64
     private let changes = Mutex<[TokenKey: DeviceRecord]>([:])
     private let hasChanges = Atomic<Bool>(false)
+    private let hasOffline: Atomic<Bool>
 
     /// - Parameters:
     ///   - startedAt: nanoseconds of the monotonic clock.
@@ -50,7 +51,15 @@ public final class DeviceDirectory: Sendable {
         self.seed = seed
         self.startedAt = startedAt
         self.startTime = startTime
+        if case .file(let register) = population {
+            hasOffline = Atomic(register.hasOffline)
+        } else {
+            hasOffline = Atomic(false)
+        }
     }
+
+    /// Some device was said to be offline, by a file or by hand.
+    var mayBeOffline: Bool { hasOffline.load(ordering: .relaxed) }
 
     /// Nothing needs to be looked up.
     var takesAll: Bool {
@@ -107,6 +116,7 @@ public final class DeviceDirectory: Sendable {
     /// Changes one device from now on.
     func change(_ key: TokenKey, to record: DeviceRecord) {
         changes.withLock { $0[key] = record }
+        if record.isOffline { hasOffline.store(true, ordering: .relaxed) }
         hasChanges.store(true, ordering: .relaxed)
     }
 

@@ -11,6 +11,7 @@ public final class DeviceRegister: Sendable {
     /// Distinct records; devices of a kind share one.
     private let kinds: [DeviceRecord]
     public var count: Int { places.count }
+    var hasOffline: Bool { kinds.contains { $0.isOffline } }
 
     /// - Throws: `file:line: …`
     public convenience init(path: String) throws(SettingsError) {
