@@ -17,15 +17,7 @@ import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers"))
-from common import BUILD, need, running_mock
-
-
-def resident(pid):
-    with open(f"/proc/{pid}/status") as file:
-        for line in file:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-    return 0
+from common import BUILD, need, resident, running_mock
 
 
 def main():

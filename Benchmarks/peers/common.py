@@ -44,6 +44,15 @@ def cpu_of_process(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def resident(pid):
+    """Memory of a running process, bytes."""
+    with open(f"/proc/{pid}/status") as file:
+        for line in file:
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
 @contextlib.contextmanager
 def running_mock(folder, *flags):
     """A mock with its credentials in `folder`; gives its process, url, and what h2load has to send."""

@@ -67,6 +67,7 @@ import Testing
         #expect(abs(plan.rules[1].totalShare - 0.045) < 1e-12)
         #expect(plan.rules[2].rejections == [.init(.unregistered, share: 1)])
         #expect(!plan.isEmpty && FaultPlan().isEmpty)
+        #expect(try FaultText.rejection("503=2%") == .init(.serviceUnavailable, share: 0.02))
     }
 
     @Test(

@@ -4,7 +4,14 @@ import Settings
 
 /// The small texts of fault rules, the same in files and flags.
 public enum FaultText {
+    private static let commonest: [Int: Reason] = [
+        400: .badDeviceToken, 403: .expiredProviderToken, 404: .badPath, 405: .methodNotAllowed, 410: .unregistered,
+        413: .payloadTooLarge, 429: .tooManyRequests, 500: .internalServerError, 503: .serviceUnavailable,
+    ]
+
+    /// A reason by its name, or the commonest of a status by its number.
     public static func reason(_ text: String) throws(SettingsError) -> Reason {
+        if let status = Int(text), let reason = commonest[status] { return reason }
         guard let reason = Reason(name: text) else {
             throw SettingsError("\"\(text)\" is not a reason of APNs" + NearestName.hint(text, among: Reason.allNames))
         }
