@@ -49,7 +49,7 @@ let package = Package(
         // What a run is asked to do, and what is made of its outcome.
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
-        .target(name: "Scenarios", swiftSettings: strict),
+        .target(name: "Scenarios", dependencies: ["Settings"], swiftSettings: strict),
         .target(name: "Results", swiftSettings: strict),
         .target(name: "Analysis", dependencies: ["Results"], swiftSettings: strict),
         .target(name: "Reports", dependencies: ["Results", "Scenarios", "Settings"], swiftSettings: strict),
@@ -57,7 +57,7 @@ let package = Package(
             name: "Harness",
             dependencies: [
                 "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
-                "Results",
+                "Results", "Settings",
                 "COpenSSL", "CNghttp2",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

@@ -6,3 +6,20 @@
 
 // glibc declares this one under _GNU_SOURCE only.
 extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+
+#include <stdint.h>
+
+// The processor's time-stamp counter: it counts at a constant rate where the kernel uses it as its clock.
+static inline uint64_t pushload_cycles(void) {
+#if defined(__x86_64__)
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+    uint64_t value;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+#else
+    return 0;
+#endif
+}

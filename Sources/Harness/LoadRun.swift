@@ -11,6 +11,15 @@ import Transport
 /// What the workers of one run brought home.
 struct LoadOutcome: Sendable {
     var measurements = MergedMeasurements(causes: FailureCause.count)
+    var breakdowns = MergedBreakdowns()
+    /// How late the loops came back for pushes they could have sent on time.
+    var loopLag = LatencyHistogram()
+    /// Of each worker: its thread's CPU time as a share of the run's time.
+    var workerLoad: [Double] = []
+    /// Share of the machine's CPU time that other virtual machines took.
+    var steal = 0.0
+    /// Seconds from the start to the first push that is measured.
+    var warmup = 0.0
     var planned: UInt64 = 0
     /// Pushes of the plan that no worker took; they are among the failed.
     var untaken: UInt64 = 0
@@ -46,7 +55,7 @@ final class LoadRun: Sendable {
         self.target = target
         self.identity = identity
         // Closed loop for a duration has no bound beforehand; 2^32 pushes are 512 MB of address space, touched as used.
-        let capacity = inputs.scenario.plannedPushes ?? inputs.scenario.pushes ?? 1 << 32
+        let capacity = inputs.planned ?? inputs.scenario.pushes ?? 1 << 32
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", isUsage: false)
         }
@@ -60,6 +69,7 @@ final class LoadRun: Sendable {
     func run(isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void) async throws -> LoadOutcome {
         let gathering = Gathering()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0
+        let machineBefore = MachineTime.sample()
         let allocationsBefore = AllocationCount.current()
         let shared = SharedToken()
         let scenario = inputs.scenario
@@ -86,6 +96,7 @@ final class LoadRun: Sendable {
         var outcome = collect(gathering.results.withLock { $0 })
         outcome.tokensSigned += shared.signed
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
+        outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = AllocationCount.current() {
             outcome.allocations = after - before
         }
@@ -111,6 +122,8 @@ final class LoadRun: Sendable {
         nonisolated(unsafe) let driver: WorkerDriver
         let tls: String?
         let problem: String
+        /// CPU time of the thread, ns.
+        let cpu: UInt64
     }
 
     private func runWorker(_ worker: Int, shared: SharedToken) throws -> WorkerResult {
@@ -128,9 +141,11 @@ final class LoadRun: Sendable {
             target: target, options: options, driver: driver, control: control,
             headerSets: inputs.headers.map(\.fields), tokenCapacity: inputs.population.longestToken,
             payloadCapacity: driver.payloadCapacity)
+        let before = ThreadTime.now()
         client.run()
         return WorkerResult(
-            driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem)
+            driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem,
+            cpu: ThreadTime.now() - before)
     }
 
     private func transportOptions(_ worker: Int) -> TransportOptions {
@@ -166,9 +181,13 @@ final class LoadRun: Sendable {
         var outcome = LoadOutcome()
         var lastEnd: UInt64 = 0
         var abandonedBy: FailureCause?
+        var firstMeasured = UInt64.max
         for result in results {
             let driver = result.driver
             outcome.measurements.add(driver.recorder)
+            for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
+            outcome.loopLag.add(driver.loopLag)
+            firstMeasured = min(firstMeasured, driver.firstMeasured)
             outcome.opened += driver.opened
             outcome.lost += driver.lost
             outcome.connectFailures += driver.connectFailures
@@ -182,13 +201,17 @@ final class LoadRun: Sendable {
         }
         let start = state.start.load(ordering: .relaxed)
         outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
+        outcome.warmup = firstMeasured != .max && firstMeasured > start ? Double(firstMeasured - start) / 1e9 : 0
+        if outcome.duration > 0 {
+            outcome.workerLoad = results.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
+        }
         outcome.isInterrupted = control.request != .none
         let taken = outcome.measurements.counts.taken
         let scenario = inputs.scenario
         // What the plan still held when a run was stopped or abandoned has failed; a closed loop that ends with its
         // duration planned what it took.
-        var planned = scenario.plannedPushes ?? taken
-        if scenario.plannedPushes == nil, let pushes = scenario.pushes, abandonedBy != nil || outcome.isInterrupted {
+        var planned = inputs.planned ?? taken
+        if inputs.planned == nil, let pushes = scenario.pushes, abandonedBy != nil || outcome.isInterrupted {
             planned = pushes
         }
         outcome.planned = planned
@@ -225,7 +248,7 @@ final class LoadRun: Sendable {
                 let seconds = Double(now.time - shown.time) / 1e9
                 progress(
                     RunProgress(
-                        counts: now.counts, planned: inputs.scenario.plannedPushes, inFlight: now.inFlight, p50: p50,
+                        counts: now.counts, planned: inputs.planned, inFlight: now.inFlight, p50: p50,
                         p99: p99, perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
                         elapsed: Double(elapsed) / 1e9))
                 shown = now

@@ -6,6 +6,7 @@ import Networking
 import Payloads
 import Results
 import Scenarios
+import Settings
 import Signing
 import Synchronization
 import Transport
@@ -165,6 +166,7 @@ public struct Run: Sendable {
                 "\(unanswered) pushes reached the mock and were accepted there, but their answers never arrived; "
                     + "they count as failed")
         }
+        if let note = Self.latenessNote(outcome) { notes.append(note) }
         var ledger: (lost: UInt64, duplicated: UInt64)?
         if let comparison = mock?.comparison, let theirs = mock?.counts {
             let own = theirs.ledgers.first { $0.run == inputs.run.description }
@@ -173,7 +175,9 @@ public struct Run: Sendable {
         func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
         var mockCPU: Double?
         if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
-        let measuring = MeasurementCost.calibrate { MonotonicClock.now() }
+        let measuring = MeasurementCost.calibrate(
+            clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
+        let isOpenLoop = inputs.schedule != nil
         let facts = MachineFacts()
         let scenario = inputs.scenario
         return ResultDocument(
@@ -189,11 +193,25 @@ public struct Run: Sendable {
             pushes: .init(
                 planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
                 failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
-            throughput: .init(perSecond: outcome.duration > 0 ? Double(answered) / outcome.duration : 0),
+            throughput: .init(
+                perSecond: Self.rate(outcome, isMeasuring: scenario.measure),
+                targetPerSecond: inputs.schedule.flatMap {
+                    $0.duration > 0 ? Double($0.count) / (Double($0.duration) / 1e9) : nil
+                }),
             latency: .init(
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
+                late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
                 queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
-                total: Self.latency(outcome, .total)),
+                service: Self.latency(outcome, .service), total: Self.latency(outcome, .total)),
+            breakdown: outcome.breakdowns.outcomes.mapValues { labels in
+                labels.mapValues {
+                    .init(
+                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
+                        total: Self.latency($0.total.summary))
+                }
+            },
+            warmup: .init(seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0),
+            generator: GeneratorVerdict(outcome, inputs: inputs).section,
             statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
             failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
             connections: .init(
@@ -206,7 +224,7 @@ public struct Run: Sendable {
                 clientAllocations: outcome.allocations.map(perPush),
                 mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
                 clockReading: measuring.clockReading, histogramRecord: measuring.histogramRecord,
-                measuring: measuring.perPush),
+                measuring: scenario.measure ? measuring.perPush(isOpenLoop: isOpenLoop) : 0),
             series: outcome.series.map {
                 .init(
                     t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
@@ -215,9 +233,33 @@ public struct Run: Sendable {
             notes: notes)
     }
 
+    /// Says so when latency from the intended time and service time from the actual send part.
+    private static func latenessNote(_ outcome: LoadOutcome) -> String? {
+        let (total, service) = (outcome.measurements[.total].summary, outcome.measurements[.service].summary)
+        guard service.count > 0 else { return nil }
+        for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
+        where due > 2 * sent + 1_000_000 {
+            return
+                "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
+                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts"
+        }
+        return nil
+    }
+
+    /// Answered pushes a second, from the first measured push on.
+    private static func rate(_ outcome: LoadOutcome, isMeasuring: Bool) -> Double {
+        let counts = outcome.measurements.counts
+        let time = outcome.duration - outcome.warmup
+        let answered = isMeasuring ? counts.measured : counts.accepted + counts.rejected
+        return time > 0 ? Double(answered) / time : 0
+    }
+
     private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {
-        let summary = outcome.measurements[stage].summary
-        return .init(
+        latency(outcome.measurements[stage].summary)
+    }
+
+    static func latency(_ summary: LatencySummary) -> ResultDocument.Latency {
+        .init(
             count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
             p99: summary.p99, p999: summary.p999, max: summary.max)
     }

@@ -20,6 +20,10 @@ public struct RunInputs: Sendable {
     public let population: DevicePopulation
     public let policy: SigningPolicy
     public let run: RunID
+    /// When pushes are due; nil in closed loop.
+    public let schedule: LoadSchedule?
+    /// The number of pushes, where it is known beforehand; nil when it depends on how fast they go.
+    public let planned: UInt64?
 
     /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
     public init(_ scenario: Scenario) throws(HarnessError) {
@@ -50,6 +54,8 @@ public struct RunInputs: Sendable {
                         collapseID: scenario.collapseID))
             }
             self.headers = headers
+            schedule = try scenario.makeSchedule()
+            planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
         } catch {
             throw HarnessError("\(error)")
         }

@@ -1,28 +1,33 @@
 /// What measuring costs on this machine, timed in short loops.
 public struct MeasurementCost: Sendable, Equatable {
-    /// One clock reading, ns.
+    /// One reading of the clock that times encoding, ns.
     public let clockReading: Double
     /// One histogram record, ns.
     public let histogramRecord: Double
 
     /// Clock readings and histogram records each push causes; readings that pushes share (one a write, one a read) are
     /// not counted.
-    public static let readingsPerPush = 3.0
-    public static let recordsPerPush = 5.0
+    public static let readingsPerPush = 2.0
+    /// Encode, queue, round trip and total; in open loop late, write and service too.
+    public static func recordsPerPush(isOpenLoop: Bool) -> Double { isOpenLoop ? 7 : 4 }
 
     /// ns of CPU each push spends on being measured.
-    public var perPush: Double { clockReading * Self.readingsPerPush + histogramRecord * Self.recordsPerPush }
+    public func perPush(isOpenLoop: Bool) -> Double {
+        clockReading * Self.readingsPerPush + histogramRecord * Self.recordsPerPush(isOpenLoop: isOpenLoop)
+    }
 
     /// Takes a few milliseconds.
     ///
-    /// - Parameter clock: the clock the run uses.
-    public static func calibrate(clock: () -> UInt64) -> MeasurementCost {
+    /// - Parameters:
+    ///   - clock: nanoseconds, to time with.
+    ///   - reading: the clock that times encoding.
+    public static func calibrate(clock: () -> UInt64, reading: () -> UInt64) -> MeasurementCost {
         let rounds: UInt64 = 50_000
         var best = (clock: Double.infinity, record: Double.infinity)
         var histogram = LatencyHistogram()
         for _ in 0..<3 {
             let begin = clock()
-            for _ in 0..<rounds { _ = clock() }
+            for _ in 0..<rounds { _ = reading() }
             let middle = clock()
             for index in 0..<rounds { histogram.record(1_000 &+ index &* 97 % 1_000_000) }
             let end = clock()

@@ -12,6 +12,8 @@ public struct PushCounts: Sendable, Equatable {
     public var failed: UInt64 = 0
     /// Attempts after the first.
     public var retried: UInt64 = 0
+    /// Answered, and not in the warm-up.
+    public var measured: UInt64 = 0
 
     public init() {}
 
@@ -24,5 +26,6 @@ public struct PushCounts: Sendable, Equatable {
         rejected += other.rejected
         failed += other.failed
         retried += other.retried
+        measured += other.measured
     }
 }

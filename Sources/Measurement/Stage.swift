@@ -2,12 +2,18 @@
 public enum Stage: Int, CaseIterable, Sendable {
     /// Writing the payload and the device token.
     case encode
-    /// Getting the provider token, signing included when the policy asks for it.
+    /// Getting the provider token: every signature, and every 64th use of a token that is there already.
     case sign
+    /// Open loop: from the intended send time to the push being put on a stream.
+    case late
+    /// Open loop: from being put on a stream to its last byte being handed to the kernel.
+    case write
     /// From the intended send time to the last byte being handed to the kernel: waiting, signing and encoding.
     case queue
     /// From the last byte being handed to the kernel to the answer being read from it.
     case roundTrip
+    /// Open loop: from being put on a stream to the answer being read: what a generator that waits for its turn would see.
+    case service
     /// From the intended send time to the answer being read.
     case total
 
@@ -16,8 +22,11 @@ public enum Stage: Int, CaseIterable, Sendable {
         switch self {
         case .encode: "encode"
         case .sign: "sign"
+        case .late: "late"
+        case .write: "write"
         case .queue: "queue"
         case .roundTrip: "round_trip"
+        case .service: "service"
         case .total: "total"
         }
     }

@@ -13,16 +13,23 @@ public enum SummaryReport {
             "\(Units.grouped(pushes.planned)) pushes planned, \(Units.grouped(pushes.accepted)) accepted, "
                 + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed "
                 + "in \(Units.fixed(result.run.durationSeconds, places: 2)) s")
-        lines.append("\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s answered")
+        lines.append(rateLine(result))
+        if result.warmup.answered > 0 {
+            lines.append(
+                "warm-up left out of rate and latencies: \(Units.grouped(result.warmup.answered)) pushes, "
+                    + "\(Units.fixed(result.warmup.seconds, places: 2)) s")
+        }
         lines.append(ledgerLine(pushes))
         lines.append("")
         lines += latencyTable(result.latency)
+        lines += breakdowns(result.breakdown)
         lines.append("")
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
         lines += counts("failures", result.failures)
         lines.append(connectionsLine(result.connections, result.run))
         lines += costLines(result.cost)
+        for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
         lines.append("")
@@ -32,6 +39,33 @@ public enum SummaryReport {
             for problem in problems { lines.append("FAILED: \(problem)") }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func rateLine(_ result: ResultDocument) -> String {
+        var line = "\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s answered"
+        if let target = result.throughput.targetPerSecond {
+            line += ", \(Units.grouped(UInt64(target.rounded()))) asked for"
+        }
+        return line
+    }
+
+    /// A table for each dimension: outcomes and total latency by label.
+    private static func breakdowns(_ breakdown: [String: [String: ResultDocument.Part]]) -> [String] {
+        var lines: [String] = []
+        for (dimension, parts) in breakdown.sorted(by: { $0.key < $1.key }) {
+            var table = TextTable()
+            table.add(["by \(dimension)", "accepted", "rejected", "failed", "total p50", "p99", "max"])
+            for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
+                let times = [part.total.p50, part.total.p99, part.total.max].map {
+                    part.total.count > 0 ? Units.duration(nanoseconds: Double($0)) : "-"
+                }
+                table.add(
+                    [label, Units.grouped(part.accepted), Units.grouped(part.rejected), Units.grouped(part.failed)]
+                        + times)
+            }
+            lines += [""] + table.lines
+        }
+        return lines
     }
 
     private static func ledgerLine(_ pushes: ResultDocument.Pushes) -> String {
@@ -44,10 +78,15 @@ public enum SummaryReport {
     private static func latencyTable(_ latency: ResultDocument.Latencies) -> [String] {
         var table = TextTable()
         table.add(["latency", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
-        let rows: [(String, ResultDocument.Latency)] = [
-            ("encode", latency.encode), ("sign", latency.sign), ("queue (due to written)", latency.queue),
-            ("round trip (written to answered)", latency.roundTrip), ("total (due to answered)", latency.total),
-        ]
+        var rows: [(String, ResultDocument.Latency)] = [("encode", latency.encode), ("sign", latency.sign)]
+        if latency.late.count > 0 {
+            rows += [("late (due to begun)", latency.late), ("write (begun to written)", latency.write)]
+        } else {
+            rows.append(("queue (due to written)", latency.queue))
+        }
+        rows.append(("round trip (written to answered)", latency.roundTrip))
+        if latency.service.count > 0 { rows.append(("service (begun to answered)", latency.service)) }
+        rows.append(("total (due to answered)", latency.total))
         for (name, row) in rows {
             guard row.count > 0 else {
                 table.add([name] + [String](repeating: "-", count: 7))

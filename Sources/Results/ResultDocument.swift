@@ -1,7 +1,7 @@
 /// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
 public struct ResultDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.result/1"
+    public static let currentSchema = "pushload.result/2"
 
     public var schema = ResultDocument.currentSchema
     public var run: Run
@@ -11,6 +11,10 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var pushes: Pushes
     public var throughput: Throughput
     public var latency: Latencies
+    /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
+    public var breakdown: [String: [String: Part]]
+    public var warmup: Warmup
+    public var generator: Generator
     public var statuses: [String: UInt64]
     public var reasons: [String: UInt64]
     public var failures: [String: UInt64]
@@ -22,13 +26,14 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes
+        case series, notes, breakdown, warmup, generator
         case latency = "latency_ns"
     }
 
     public init(
         run: Run, environment: Environment, scenario: [String: Setting], pushes: Pushes, throughput: Throughput,
-        latency: Latencies, statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
+        latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
+        statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
         connections: Connections, cost: Cost, series: [Point], notes: [String]
     ) {
         self.run = run
@@ -37,6 +42,9 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         self.pushes = pushes
         self.throughput = throughput
         self.latency = latency
+        self.breakdown = breakdown
+        self.warmup = warmup
+        self.generator = generator
         self.statuses = statuses
         self.reasons = reasons
         self.failures = failures
@@ -137,29 +145,59 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Throughput: Codable, Sendable, Equatable {
+        /// Answered pushes a second, warm-up left out.
         public var perSecond: Double
-        enum CodingKeys: String, CodingKey { case perSecond = "per_second" }
-        public init(perSecond: Double) { self.perSecond = perSecond }
+        /// What was asked for: pushes a second over the whole schedule; nil in closed loop.
+        @Nullable public var targetPerSecond: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case perSecond = "per_second"
+            case targetPerSecond = "target_per_second"
+        }
+
+        public init(perSecond: Double, targetPerSecond: Double?) {
+            self.perSecond = perSecond
+            self.targetPerSecond = targetPerSecond
+        }
     }
 
     public struct Latencies: Codable, Sendable, Equatable {
         public var encode: Latency
         public var sign: Latency
+        /// Open loop only; the two parts of `queue`.
+        public var late: Latency
+        public var write: Latency
         public var queue: Latency
         public var roundTrip: Latency
+        /// Open loop only: from being put on a stream to the answer.
+        public var service: Latency
         public var total: Latency
 
         enum CodingKeys: String, CodingKey {
-            case encode, sign, queue, total
+            case encode, sign, late, write, queue, service, total
             case roundTrip = "round_trip"
         }
 
-        public init(encode: Latency, sign: Latency, queue: Latency, roundTrip: Latency, total: Latency) {
+        public init(
+            encode: Latency, sign: Latency, late: Latency, write: Latency, queue: Latency, roundTrip: Latency,
+            service: Latency, total: Latency
+        ) {
             self.encode = encode
             self.sign = sign
+            self.late = late
+            self.write = write
             self.queue = queue
             self.roundTrip = roundTrip
+            self.service = service
             self.total = total
+        }
+
+        /// By the names the document uses.
+        public var byName: [(name: String, latency: Latency)] {
+            [
+                ("encode", encode), ("sign", sign), ("late", late), ("write", write), ("queue", queue),
+                ("round_trip", roundTrip), ("service", service), ("total", total),
+            ]
         }
     }
 

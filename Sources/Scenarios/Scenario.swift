@@ -1,11 +1,28 @@
+import Settings
+
 /// The settings of one run. Times are nanoseconds, sizes bytes.
 public struct Scenario: Sendable, Equatable, Codable {
     public var name = "run"
     /// Pushes to send; nil: as many as `duration` allows.
     public var pushes: UInt64?
     public var duration: UInt64?
-    /// Pushes a second in all; nil: as fast as the streams allow (closed loop).
+    /// Pushes a second in all; nil: as fast as the streams allow (closed loop), or what the stages say.
     public var rate: Double?
+    /// An open loop's rates over time, one stage after the other.
+    public var stages: [LoadStage] = []
+    /// `constant`, `poisson`, `jitter:50%`: how pushes are spread around the rate.
+    public var arrivals = "constant"
+    /// A file of recorded due times, instead of a rate or stages.
+    public var trace: String?
+    /// Open loop: pushes that may wait although they are due; what comes due beyond it has overflowed and is not sent.
+    public var backlog: UInt64 = 10_000_000
+    /// Not measured: what is due within so long after the start, and the first so many pushes.
+    public var warmup: UInt64 = 0
+    public var warmupPushes: UInt64 = 0
+    /// Keep outcomes and latency apart by status.
+    public var byStatus = false
+    /// Time and record the stages of every push; false only to find out what that costs.
+    public var measure = true
     /// In all workers together.
     public var connections = 1
     /// Most streams open at once on a connection.
@@ -67,19 +84,21 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     public init() {}
 
-    public var schedule: ArrivalSchedule {
-        rate.map { .constant(perSecond: $0) } ?? .asFastAsPossible
-    }
+    /// Open loop: pushes are due at their time, whatever the answers do. Closed loop: a push is due when a stream is free.
+    public var isOpenLoop: Bool { rate != nil || !stages.isEmpty || trace != nil }
 
-    /// The number of pushes that is known beforehand; nil when it depends on how fast they go.
-    public var plannedPushes: UInt64? {
-        let byDuration = duration.flatMap { schedule.count(within: $0) }
-        switch (pushes, duration, byDuration) {
-        case (let pushes?, nil, _): return pushes
-        case (let pushes?, .some, let scheduled?): return min(pushes, scheduled)
-        case (nil, .some, let scheduled?): return scheduled
-        default: return nil
+    /// When pushes are due; nil in closed loop. Poisson arrivals are counted through once, so that it is asked for once a run.
+    ///
+    /// - Throws: what is wrong with the trace's file.
+    public func makeSchedule() throws(SettingsError) -> LoadSchedule? {
+        if let trace { return LoadSchedule(trace: try ArrivalTrace.read(trace), limit: pushes, length: duration) }
+        if !stages.isEmpty {
+            return LoadSchedule(
+                stages: stages, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
         }
+        guard let rate else { return nil }
+        return LoadSchedule(
+            rate: rate, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
     }
 
     /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
@@ -88,7 +107,17 @@ public struct Scenario: Sendable, Equatable, Codable {
         func check(_ isRight: Bool, _ problem: @autoclosure () -> String) {
             if !isRight { problems.append(problem()) }
         }
-        check(pushes != nil || duration != nil, "nothing says when to stop: give pushes (-n), a duration (-D), or both")
+        check(
+            pushes != nil || duration != nil || trace != nil || !stages.isEmpty,
+            "nothing says when to stop: give pushes (-n), a duration (-D), or both")
+        check(
+            [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
+            "a rate, stages and a trace exclude each other: give one of them")
+        for stage in stages {
+            if let problem = stage.problem { problems.append("stage \"\(stage.name)\": \(problem)") }
+        }
+        do throws(SettingsError) { _ = try Arrivals(parsing: arrivals) } catch { problems.append(error.description) }
+        check(backlog >= 1, "backlog 0: expected at least 1 push")
         check(pushes != 0, "pushes 0: expected at least 1")
         check(pushes ?? 0 <= 1 << 40, "pushes \(pushes ?? 0): at most \(1 << 40)")
         check(duration != 0, "duration 0: expected more than 0")

@@ -67,6 +67,15 @@ public final class TokenSigner {
         }
     }
 
+    /// The policy signs so often that each use may be a signature.
+    @inline(__always)
+    public var mayHaveToSign: Bool {
+        switch policy {
+        case .cached, .perConnection: false
+        case .every, .perPush: true
+        }
+    }
+
     /// The `authorization` value for the next push on `connection`; valid until the next call.
     @inline(__always)
     public func authorization(connection: Int, unixTime: Int64) -> UnsafeBufferPointer<UInt8> {

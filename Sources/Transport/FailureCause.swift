@@ -27,7 +27,9 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let refusedTooOften = FailureCause(11)
     /// The run was stopped before the push was answered, or before it was sent.
     public static let interrupted = FailureCause(12)
-    private static let firstReset = 13
+    /// Open loop: it came due while as many pushes were waiting as may; never sent.
+    public static let overflowed = FailureCause(13)
+    private static let firstReset = 14
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
@@ -41,7 +43,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         [
             "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
             "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
-            "push_timeout", "refused_too_often", "interrupted",
+            "push_timeout", "refused_too_often", "interrupted", "overflowed",
         ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
 
     public var description: String { Self.names[index] }

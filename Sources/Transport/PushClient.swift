@@ -298,7 +298,7 @@ public final class PushClient {
 
     private func fail(_ ticket: PushTicket, _ cause: FailureCause) {
         driver.finished(
-            ticket, outcome: .failed(cause), written: 0, at: MonotonicClock.now(),
+            ticket, outcome: .failed(cause), started: 0, written: 0, at: MonotonicClock.now(),
             body: UnsafeBufferPointer(start: nil, count: 0))
     }
 }

@@ -252,7 +252,8 @@ class PushConnection {
     final func finish(_ slot: Int, _ outcome: PushOutcome, at time: UInt64) {
         let entry = slots.slots + slot
         driver.finished(
-            entry.pointee.ticket, outcome: outcome, written: entry.pointee.written, at: time, body: slots.body(slot))
+            entry.pointee.ticket, outcome: outcome, started: entry.pointee.started, written: entry.pointee.written,
+            at: time, body: slots.body(slot))
         slots.free(slot)
     }
 
@@ -355,7 +356,7 @@ class PushConnection {
             // The stream may be over already, by an early answer or a reset.
             if slot.pointee.stream == entry.stream, !slot.pointee.isAbandoned {
                 slot.pointee.written = now
-                driver.written(due: slot.pointee.ticket.due, at: now)
+                driver.written(slot.pointee.ticket, started: slot.pointee.started, at: now)
             }
         }
     }
@@ -408,8 +409,8 @@ class PushConnection {
             else { continue }
             entry.pointee.isAbandoned = true
             driver.finished(
-                entry.pointee.ticket, outcome: .failed(.pushTimeout), written: entry.pointee.written, at: now,
-                body: UnsafeBufferPointer(start: nil, count: 0))
+                entry.pointee.ticket, outcome: .failed(.pushTimeout), started: entry.pointee.started,
+                written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }
         produce()

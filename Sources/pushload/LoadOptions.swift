@@ -1,5 +1,8 @@
 import ArgumentParser
+import Foundation
+import Harness
 import Scenarios
+import Settings
 
 /// How much is sent, how fast, and to whom.
 struct LoadOptions: ParsableArguments {
@@ -20,6 +23,35 @@ struct LoadOptions: ParsableArguments {
 
     @Option(help: "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.")
     var rate: Rate?
+
+    @Option(
+        help: ArgumentHelp(
+            "Rates over time: \"ramp 1k 20k 10s, hold 20k 30s, burst 100k, pause 5s, sine 10k 5k 10s 60s, step 1k 9k 5 50s\".",
+            valueName: "stages"))
+    var stages: String?
+
+    @Option(help: "How pushes are spread around the rate: constant, poisson, jitter or jitter:50%.")
+    var arrivals = "constant"
+
+    @Option(
+        help: ArgumentHelp("Recorded due times to replay: one a line, or the first column of a CSV.", valueName: "file")
+    )
+    var trace: String?
+
+    @Option(help: "Open loop: pushes that may wait although they are due; more than that overflow and are not sent.")
+    var backlog = Count(10_000_000)
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out of rate and latencies what is due within this time (5s), or the first so many pushes (10k pushes).",
+            valueName: "warm-up"))
+    var warmup: String?
+
+    @Flag(help: "Keep outcomes and latency apart by status.")
+    var byStatus = false
+
+    @Flag(name: .customLong("measure"), inversion: .prefixedNo, help: .hidden)
+    var measure = true
 
     @Option(help: "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.")
     var profile = "alert"
@@ -60,7 +92,24 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."))
     var expectReasons: String?
 
-    func apply(to scenario: inout Scenario) {
+    func apply(to scenario: inout Scenario) throws(HarnessError) {
+        do throws(SettingsError) {
+            if let stages { scenario.stages = try LoadStage.parse(stages) }
+        } catch { throw HarnessError("--stages: \(error)") }
+        scenario.arrivals = arrivals
+        scenario.trace = trace
+        scenario.backlog = backlog.value
+        scenario.byStatus = byStatus
+        scenario.measure = measure
+        if let warmup {
+            do throws(Units.ParseError) {
+                if warmup.hasSuffix("pushes") {
+                    scenario.warmupPushes = try Units.count(warmup.dropLast(6).trimmingCharacters(in: .whitespaces))
+                } else {
+                    scenario.warmup = try Units.duration(warmup)
+                }
+            } catch { throw HarnessError("--warmup: \(error)") }
+        }
         scenario.pushes = pushes?.value
         scenario.duration = duration?.nanoseconds
         scenario.connections = connections

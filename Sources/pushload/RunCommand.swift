@@ -32,7 +32,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         var scenario = Scenario()
-        load.apply(to: &scenario)
+        try load.apply(to: &scenario)
         transport.apply(to: &scenario)
         let sender = try identity.apply(to: &scenario)
         let run = try Run(scenario, identity: sender)

@@ -20,8 +20,12 @@ import Testing
             pushes: .init(
                 planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed, retried: 0,
                 lost: lost, duplicated: duplicated),
-            throughput: .init(perSecond: 0),
-            latency: .init(encode: latency, sign: latency, queue: latency, roundTrip: latency, total: latency),
+            throughput: .init(perSecond: 0, targetPerSecond: nil),
+            latency: .init(
+                encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
+                service: latency, total: latency),
+            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
+            generator: .init(limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0),
             statuses: [:], reasons: reasons, failures: failures,
             connections: .init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
             cost: .init(

@@ -29,7 +29,9 @@ keep)
     ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$2 .build/debug/fuzz -merge=1 "corpus/$2" ".build/corpus/$2" 2>&1 | tail -2 ;;
 all)
     build
-    for target in $targets; do fuzz "$target" "${2:-600}"; done ;;
+    status=0
+    for target in $targets; do fuzz "$target" "${2:-600}" || status=1; done
+    exit $status ;;
 *)
     build
     fuzz "$1" "${2:-600}" ;;

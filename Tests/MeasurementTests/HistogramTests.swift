@@ -62,17 +62,37 @@ import Testing
     func recorder() {
         let recorder = Recorder(causes: 3)
         recorder.take()
-        recorder.accepted(roundTrip: 5, total: 6)
+        recorder.accepted()
+        recorder.answered(roundTrip: 5, total: 6)
         for number in 0..<200 {
             Array("Reason\(number)".utf8).withUnsafeBufferPointer {
-                recorder.rejected(status: 400, reason: $0, roundTrip: 1, total: 1)
+                recorder.rejected(status: 400, reason: $0)
             }
         }
         recorder.failed(cause: 2)
         #expect(recorder.counts.accepted == 1 && recorder.counts.rejected == 200 && recorder.counts.failed == 1)
         #expect(recorder.statuses[200] == 1 && recorder.statuses[400] == 200 && recorder.failures == [0, 0, 1])
         #expect(recorder.reasons.count == Recorder.reasonLimit + 1 && recorder.reasons.values.reduce(0, +) == 200)
-        #expect(recorder[.roundTrip].count == 201)
+        recorder.overflowed(7, cause: 1)
+        #expect(recorder.counts.taken == 8 && recorder.counts.failed == 8 && recorder.failures == [0, 7, 1])
+        #expect(recorder[.roundTrip].count == 1 && recorder.counts.measured == 1)
+    }
+
+    @Test("A breakdown keeps labels apart, also new ones, up to its bound; merged parts make the whole")
+    func breakdown() {
+        let breakdown = Breakdown("status", labels: ["200"])
+        breakdown.answered(0, isAccepted: true, total: 1000, isMeasured: true)
+        breakdown.answered(breakdown.place("503"), isAccepted: false, total: 2000, isMeasured: false)
+        breakdown.failed(breakdown.place("503"))
+        for number in 0..<200 { breakdown.failed(breakdown.place("x\(number)")) }
+        #expect(breakdown.labels.count == Breakdown.most)
+        var merged = MergedBreakdowns()
+        merged.add(breakdown)
+        merged.add(breakdown)
+        let parts = merged.outcomes["status"]!
+        #expect(parts["200"]!.accepted == 2 && parts["200"]!.total.count == 2)
+        #expect(parts["503"]!.rejected == 2 && parts["503"]!.failed == 2 && parts["503"]!.total.count == 0)
+        #expect(parts.values.reduce(0) { $0 + $1.failed } == 402)
     }
 
     @Test("A series holds the differences between snapshots")

@@ -88,11 +88,13 @@ import Testing
     @Test("Measuring has a cost, and it is made of what each push causes")
     func measuring() {
         var time: UInt64 = 0
-        let cost = MeasurementCost.calibrate {
+        let clock = {
             time += 10
             return time
         }
+        let cost = MeasurementCost.calibrate(clock: clock, reading: clock)
         #expect(cost.clockReading >= 10 && cost.clockReading < 11)
-        #expect(cost.perPush == cost.clockReading * 3 + cost.histogramRecord * 5)
+        #expect(cost.perPush(isOpenLoop: false) == cost.clockReading * 2 + cost.histogramRecord * 4)
+        #expect(cost.perPush(isOpenLoop: true) == cost.clockReading * 2 + cost.histogramRecord * 7)
     }
 }

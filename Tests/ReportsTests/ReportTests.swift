@@ -20,8 +20,13 @@ import Testing
             pushes: .init(
                 planned: 1_000_000, sent: 1_000_000, accepted: 999_990, rejected: 7, failed: 3, retried: 0, lost: 1,
                 duplicated: 2),
-            throughput: .init(perSecond: 499_998.5),
-            latency: .init(encode: none, sign: none, queue: none, roundTrip: none, total: latency),
+            throughput: .init(perSecond: 499_998.5, targetPerSecond: nil),
+            latency: .init(
+                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
+                total: latency),
+            breakdown: ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: latency)]],
+            warmup: .init(seconds: 0, answered: 0),
+            generator: .init(limited: false, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0),
             statuses: ["200": 999_990, "400": 7], reasons: ["BadTopic": 7], failures: ["push_timeout": 3],
             connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
             cost: .init(
@@ -44,6 +49,9 @@ import Testing
                   round trip (written to answered)        -        -        -        -        -        -       -
                   total (due to answered)           1.00 us  2.50 us  2.00 us  3.00 us  4.00 ms  5.00 ms  2.00 s
 
+                  by profile  accepted  rejected  failed  total p50      p99     max
+                  alert          1,000         2       0    2.00 us  4.00 ms  2.00 s
+
                 statuses: 200 999,990, 400 7
                 reasons: BadTopic 7
                 failures: push_timeout 3
@@ -51,6 +59,7 @@ import Testing
                 client: 2.35 us CPU a push, peak memory 40.0 MB, 0.01 allocations a push
                 mock: 3.46 us CPU a push, peak memory 50.0 MB
                 measuring: 80.0 ns a push, in the client's CPU above
+                the generator was a limit: it was busy
                 note: something
                 result: r/result.json
 

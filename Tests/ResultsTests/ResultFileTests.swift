@@ -17,9 +17,13 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         pushes: .init(
             planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
             retried: 0, lost: 0, duplicated: nil),
-        throughput: .init(perSecond: 6),
+        throughput: .init(perSecond: 6, targetPerSecond: nil),
         latency: .init(
-            encode: latency, sign: latency, queue: latency, roundTrip: latency, total: latency),
+            encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
+            service: latency, total: latency),
+        breakdown: ["stage": ["a": .init(accepted: 1, rejected: 0, failed: 0, total: latency)]],
+        warmup: .init(seconds: 0, answered: 0),
+        generator: .init(limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0),
         statuses: ["200": accepted], reasons: [:], failures: [:],
         connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
         cost: .init(
@@ -68,7 +72,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         #expect(error(Array("{\"a\":1}".utf8)) == "r.json: not a pushload result: \"schema\" is missing or foreign")
         #expect(
             error(Array("{\"schema\":\"pushload.result/9\"}".utf8))
-                == "r.json: schema pushload.result/9; this version reads pushload.result/1")
+                == "r.json: schema pushload.result/9; this version reads pushload.result/2")
         let text = String(decoding: good, as: UTF8.self)
         #expect(
             error(Array(text.replacingOccurrences(of: "\"p50\"", with: "\"p5\"").utf8)).hasSuffix(".p50\" is missing"))

@@ -1,0 +1,94 @@
+import Scenarios
+import Settings
+
+/// A schedule for people: its stages, and the rate over time as a picture of characters.
+public enum ScheduleReport {
+    public static func text(_ schedule: LoadSchedule, stages: [LoadStage], width: Int) -> String {
+        var lines = [
+            "\(Units.grouped(schedule.count)) pushes in \(Units.duration(nanoseconds: Double(schedule.duration))), "
+                + "\(schedule.arrivals.description) arrivals"
+        ]
+        let starts = schedule.stageStarts
+        let counts = pushes(schedule, from: starts)
+        var table = TextTable()
+        table.add(["stage", "begins", "pushes", "what"])
+        for (index, name) in schedule.stageNames.enumerated() {
+            table.add([
+                name, Units.duration(nanoseconds: Double(index < starts.count ? starts[index] : 0)),
+                Units.grouped(index < counts.count ? counts[index] : 0),
+                index < stages.count ? describe(stages[index].shape) : "as recorded",
+            ])
+        }
+        lines += [""] + table.lines + [""] + plot(schedule, width: width)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// `seconds,pushes_per_second`: due pushes in each of `buckets` equal parts of the schedule.
+    public static func csv(_ schedule: LoadSchedule, buckets: Int) -> String {
+        let seconds = Double(max(schedule.duration, 1)) / 1e9 / Double(buckets)
+        var text = "seconds,pushes_per_second\n"
+        for (index, count) in due(schedule, buckets: buckets).enumerated() {
+            text +=
+                "\(Units.fixed(Double(index) * seconds, places: 3)),\(Units.fixed(Double(count) / seconds, places: 1))\n"
+        }
+        return text
+    }
+
+    private static func describe(_ shape: LoadStage.Shape) -> String {
+        func rate(_ value: Double) -> String { "\(Units.grouped(UInt64(value.rounded())))/s" }
+        return switch shape {
+        case .hold(let value): rate(value)
+        case .ramp(let from, let to): "\(rate(from)) to \(rate(to))"
+        case .sine(let mean, let amplitude, let period):
+            "\(rate(mean)) ± \(rate(amplitude)), a wave every \(Units.duration(nanoseconds: Double(period)))"
+        case .burst(let pushes): "\(Units.grouped(pushes)) at once"
+        case .pause: "nothing"
+        }
+    }
+
+    private static func pushes(_ schedule: LoadSchedule, from starts: [UInt64]) -> [UInt64] {
+        var counts = [UInt64](repeating: 0, count: max(starts.count, 1))
+        var cursor = schedule.cursor()
+        for index in 0..<schedule.count {
+            _ = cursor.due(index)
+            counts[min(cursor.stage, counts.count - 1)] += 1
+        }
+        return counts
+    }
+
+    private static func due(_ schedule: LoadSchedule, buckets: Int) -> [UInt64] {
+        var counts = [UInt64](repeating: 0, count: buckets)
+        var cursor = schedule.cursor()
+        let size = Double(max(schedule.duration, 1)) / Double(buckets)
+        for index in 0..<schedule.count {
+            counts[min(buckets - 1, Int(Double(cursor.due(index)) / size))] += 1
+        }
+        return counts
+    }
+
+    private static func plot(_ schedule: LoadSchedule, width: Int) -> [String] {
+        let columns = max(20, min(width - 14, 100))
+        let height = 8
+        let counts = due(schedule, buckets: columns)
+        let seconds = Double(max(schedule.duration, 1)) / 1e9 / Double(columns)
+        let highest = counts.max() ?? 0
+        guard highest > 0 else { return [] }
+        var lines: [String] = []
+        for row in (1...height).reversed() {
+            let level = Double(highest) * Double(row) / Double(height)
+            let label = row == height || row == height / 2 ? Units.grouped(UInt64(level / seconds)) + "/s" : ""
+            let bar = counts.map { count -> Character in
+                let filled = Double(count) / Double(highest) * Double(height) - Double(row - 1)
+                return filled >= 1 ? "█" : filled >= 0.5 ? "▄" : filled > 0.05 ? "▁" : " "
+            }
+            lines.append(String(repeating: " ", count: max(0, 12 - label.count)) + label + " │" + String(bar))
+        }
+        let end = Units.duration(nanoseconds: Double(schedule.duration))
+        lines.append(
+            String(repeating: " ", count: 13) + "└" + String(repeating: "─", count: columns))
+        lines.append(
+            String(repeating: " ", count: 14) + "0" + String(repeating: " ", count: max(1, columns - 1 - end.count))
+                + end)
+        return lines
+    }
+}

@@ -1,0 +1,63 @@
+extension ResultDocument {
+    /// How the generator itself did: whether it, rather than the target, set the limit.
+    public struct Generator: Codable, Sendable, Equatable {
+        /// The generator was the limit, or close to it: the figures say more of it than of the target.
+        public var limited: Bool
+        /// Why, one sentence each.
+        public var reasons: [String]
+        /// How late the event loops came back for pushes they could have sent on time; open loop only.
+        public var loopLag: Latency
+        /// Of each worker thread: CPU time as a share of the run's time, the busiest first.
+        public var workerLoad: [Double]
+        /// Share of the machine's CPU time that the hypervisor gave to others.
+        public var steal: Double
+
+        enum CodingKeys: String, CodingKey {
+            case limited, reasons, steal
+            case loopLag = "loop_lag_ns"
+            case workerLoad = "worker_load"
+        }
+
+        public init(limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], steal: Double) {
+            self.limited = limited
+            self.reasons = reasons
+            self.loopLag = loopLag
+            self.workerLoad = workerLoad
+            self.steal = steal
+        }
+    }
+
+    /// Outcomes of one label of a breakdown.
+    public struct Part: Codable, Sendable, Equatable {
+        public var accepted: UInt64
+        public var rejected: UInt64
+        public var failed: UInt64
+        /// Intended send time to answer.
+        public var total: Latency
+
+        enum CodingKeys: String, CodingKey {
+            case accepted, rejected, failed
+            case total = "total_ns"
+        }
+
+        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, total: Latency) {
+            self.accepted = accepted
+            self.rejected = rejected
+            self.failed = failed
+            self.total = total
+        }
+    }
+
+    /// What was left out of rate and latencies.
+    public struct Warmup: Codable, Sendable, Equatable {
+        /// From the start to the first push that was measured.
+        public var seconds: Double
+        /// Answered pushes that were not measured.
+        public var answered: UInt64
+
+        public init(seconds: Double, answered: UInt64) {
+            self.seconds = seconds
+            self.answered = answered
+        }
+    }
+}
