@@ -5,6 +5,10 @@
 public final class Recorder {
     /// One a stage, by `Stage.rawValue`. Behind a pointer, so that recording needs no exclusivity check.
     private let histograms: UnsafeMutablePointer<LatencyHistogram>
+    /// Times not yet in their histograms: recorded together, they find the histogram's counters in the cache.
+    private let staged: UnsafeMutablePointer<UInt64>
+    private let stagedCounts: UnsafeMutablePointer<Int>
+    private static let stagedMost = 256
     private let tally: UnsafeMutablePointer<PushCounts>
     /// By failure cause; the caller's numbering.
     private let failureCounts: UnsafeMutablePointer<UInt64>
@@ -25,6 +29,9 @@ public final class Recorder {
         self.causes = causes
         histograms = .allocate(capacity: Stage.allCases.count)
         for index in 0..<Stage.allCases.count { (histograms + index).initialize(to: LatencyHistogram()) }
+        staged = .allocate(capacity: Stage.allCases.count * Self.stagedMost)
+        stagedCounts = .allocate(capacity: Stage.allCases.count)
+        stagedCounts.initialize(repeating: 0, count: Stage.allCases.count)
         tally = .allocate(capacity: 1)
         tally.initialize(to: PushCounts())
         failureCounts = .allocate(capacity: max(causes, 1))
@@ -36,6 +43,8 @@ public final class Recorder {
     deinit {
         histograms.deinitialize(count: Stage.allCases.count)
         histograms.deallocate()
+        staged.deallocate()
+        stagedCounts.deallocate()
         tally.deallocate()
         failureCounts.deallocate()
         statusCounts.deallocate()
@@ -44,10 +53,27 @@ public final class Recorder {
     public var counts: PushCounts { tally.pointee }
     public var failures: [UInt64] { Array(UnsafeBufferPointer(start: failureCounts, count: causes)) }
     public var statuses: [UInt64] { Array(UnsafeBufferPointer(start: statusCounts, count: Self.statusLimit)) }
-    public subscript(stage: Stage) -> LatencyHistogram { histograms[stage.rawValue] }
+    /// Everything recorded so far; by the recording thread, or when it has ended.
+    public subscript(stage: Stage) -> LatencyHistogram {
+        empty(stage.rawValue)
+        return histograms[stage.rawValue]
+    }
 
     @inline(__always)
-    private func record(_ stage: Stage, _ nanoseconds: UInt64) { histograms[stage.rawValue].record(nanoseconds) }
+    private func record(_ stage: Stage, _ nanoseconds: UInt64) {
+        let place = stage.rawValue
+        let count = stagedCounts[place]
+        staged[place &* Self.stagedMost &+ count] = nanoseconds
+        stagedCounts[place] = count &+ 1
+        if count &+ 1 == Self.stagedMost { empty(place) }
+    }
+
+    /// Moves a stage's times into its histogram.
+    private func empty(_ place: Int) {
+        let times = staged + place &* Self.stagedMost
+        for index in 0..<stagedCounts[place] { histograms[place].record(times[index]) }
+        stagedCounts[place] = 0
+    }
 
     public func take() { tally.pointee.taken &+= 1 }
 

@@ -1,8 +1,8 @@
 /// The parts of a push's way that are timed, each with a histogram of its own. All in nanoseconds.
 public enum Stage: Int, CaseIterable, Sendable {
-    /// Writing the payload and the device token.
+    /// Writing the payload and the device token, of one push in 16.
     case encode
-    /// Getting the provider token: every signature, and every 64th use of a token that is there already.
+    /// Getting the provider token: every signature the policy asks for, and one in 16 uses of a token that is there already.
     case sign
     /// Open loop: from the intended send time to the push being put on a stream.
     case late

@@ -94,7 +94,7 @@ import Testing
         }
         let cost = MeasurementCost.calibrate(clock: clock, reading: clock)
         #expect(cost.clockReading >= 10 && cost.clockReading < 11)
-        #expect(cost.perPush(isOpenLoop: false) == cost.clockReading * 2 + cost.histogramRecord * 4)
-        #expect(cost.perPush(isOpenLoop: true) == cost.clockReading * 2 + cost.histogramRecord * 7)
+        #expect(cost.perPush(isOpenLoop: false) == cost.clockReading / 8 + cost.histogramRecord * 3.0625)
+        #expect(cost.perPush(isOpenLoop: true) == cost.clockReading / 8 + cost.histogramRecord * 6.0625)
     }
 }
