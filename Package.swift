@@ -51,7 +51,7 @@ let package = Package(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["Settings"], swiftSettings: strict),
         .target(name: "Results", swiftSettings: strict),
-        .target(name: "Analysis", dependencies: ["Results"], swiftSettings: strict),
+        .target(name: "Analysis", dependencies: ["Results", "Measurement", "Settings"], swiftSettings: strict),
         .target(name: "Reports", dependencies: ["Results", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
             name: "Harness",
@@ -103,7 +103,7 @@ let package = Package(
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(
-            name: "AnalysisTests", dependencies: ["Analysis", "Results"], swiftSettings: strict),
+            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results"], swiftSettings: strict),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
@@ -119,7 +119,7 @@ let package = Package(
             dependencies: [
                 "HTTP2", "Networking", "Results", "Signing", "Settings", "pushload", "mock-apns",
             ],
-            swiftSettings: strict),
+            exclude: ["Python"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -35,6 +35,7 @@ struct LoadOutcome: Sendable {
     var cpu: UInt64 = 0
     var allocations: UInt64?
     var series: [SeriesPoint] = []
+    var intervals: [HistogramLog.Interval] = []
     var tls: String?
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
@@ -105,6 +106,7 @@ final class LoadRun: Sendable {
             time: outcome.duration, counts: outcome.measurements.counts, inFlight: 0,
             total: outcome.measurements[.total])
         outcome.series = builder.points
+        outcome.intervals = builder.intervals
         return outcome
     }
 

@@ -11,6 +11,15 @@ import Signing
 import Synchronization
 import Transport
 
+/// What a run leaves behind.
+public struct RunProduct: Sendable {
+    public let result: ResultDocument
+    /// Total latencies second by second, as an HdrHistogram interval log (`.hlog`).
+    public let log: String
+    /// Total latencies as an HdrHistogram percentile text (`.hgrm`).
+    public let percentiles: String
+}
+
 /// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
 public struct Run: Sendable {
     /// Where keys and trust come from.
@@ -57,7 +66,7 @@ public struct Run: Sendable {
     /// Runs it; throws only when nothing could be measured.
     public func execute(
         isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
-    ) async throws -> ResultDocument {
+    ) async throws -> RunProduct {
         let started = Date()
         if let url = inputs.scenario.target {
             let load = try makeLoad(TargetURL(url), identity.credentials)
@@ -72,7 +81,7 @@ public struct Run: Sendable {
 
     private func executeWithMock(
         _ started: Date, isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
-    ) async throws -> ResultDocument {
+    ) async throws -> RunProduct {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(inputs.run)").path
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -155,7 +164,7 @@ public struct Run: Sendable {
 
     private func document(
         _ started: Date, target: String, load: LoadRun, outcome: LoadOutcome, mock: MockAccount?
-    ) -> ResultDocument {
+    ) -> RunProduct {
         let counts = outcome.measurements.counts
         let answered = counts.accepted + counts.rejected
         var notes: [String] = []
@@ -180,7 +189,7 @@ public struct Run: Sendable {
         let isOpenLoop = inputs.schedule != nil
         let facts = MachineFacts()
         let scenario = inputs.scenario
-        return ResultDocument(
+        let result = ResultDocument(
             run: .init(
                 id: inputs.run.description, name: scenario.name, startedAt: Self.timestamp(started),
                 durationSeconds: outcome.duration,
@@ -230,7 +239,25 @@ public struct Run: Sendable {
                     t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
                     inFlight: $0.inFlight, p50: $0.p50, p99: $0.p99)
             },
-            notes: notes)
+            histograms: Self.histograms(outcome), notes: notes)
+        return RunProduct(
+            result: result,
+            log: HistogramLog.text(outcome.intervals, startTime: started.timeIntervalSince1970),
+            percentiles: HistogramLog.percentiles(outcome.measurements[.total]))
+    }
+
+    private static func histograms(_ outcome: LoadOutcome) -> [String: String] {
+        var histograms: [String: String] = [:]
+        for stage in Stage.allCases where outcome.measurements[stage].count > 0 {
+            histograms[stage.key] = HistogramCodec.encodeForLog(outcome.measurements[stage])
+        }
+        if outcome.loopLag.count > 0 { histograms["loop_lag"] = HistogramCodec.encodeForLog(outcome.loopLag) }
+        for (dimension, labels) in outcome.breakdowns.outcomes {
+            for (label, part) in labels where part.total.count > 0 {
+                histograms[ResultDocument.histogramKey(dimension, label)] = HistogramCodec.encodeForLog(part.total)
+            }
+        }
+        return histograms
     }
 
     /// Says so when latency from the intended time and service time from the actual send part.

@@ -36,6 +36,18 @@ public struct LatencyHistogram: Sendable {
         clamped += 1
     }
 
+    /// Records a value so many times.
+    public mutating func record(_ nanoseconds: UInt64, count: UInt64) {
+        guard count > 0 else { return }
+        histogram.record(nanoseconds, count: count)
+        sum &+= nanoseconds &* count
+    }
+
+    /// Each counter that holds something: its value and its count, ascending.
+    public var counters: [(value: UInt64, count: UInt64)] {
+        histogram.recordedValues().map { (histogram.lowestEquivalentForValue($0.value), $0.count) }
+    }
+
     /// Adds another histogram's records: exactly as if all had been recorded here.
     public mutating func add(_ other: LatencyHistogram) {
         histogram.add(other.histogram)
@@ -45,32 +57,43 @@ public struct LatencyHistogram: Sendable {
 
     public var count: UInt64 { histogram.totalCount }
 
-    /// The value below or at which `percentile` (0…100) of the records lie, within 0.1 %; 0 when there are none.
+    /// The value below or at which `percentile` (0…100) of the records lie, as every HdrHistogram says it: the highest value of
+    /// the counter, within 0.1 % of what was recorded; 0 when there are none.
     public func value(atPercentile percentile: Double) -> UInt64 {
-        count == 0 ? 0 : min(histogram.valueAtPercentile(percentile), histogram.max)
+        if count == 0 { return 0 }
+        let value = histogram.valueAtPercentile(percentile)
+        return percentile > 0
+            ? histogram.highestEquivalentForValue(value) : histogram.lowestEquivalentForValue(value)
     }
 
-    /// The 50th and 99th percentile of what was recorded since `earlier`, a copy of this histogram; 0 when nothing was.
-    public func percentilesSince(_ earlier: LatencyHistogram) -> (p50: UInt64, p99: UInt64) {
-        guard count > earlier.count else { return (0, 0) }
+    /// What was recorded since `earlier`, a copy of this histogram.
+    public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
         var recent = LatencyHistogram()
+        guard count > earlier.count else { return recent }
         for step in histogram.recordedValues() {
             let before = earlier.histogram.countForValue(step.value)
-            if step.count > before { recent.histogram.record(step.value, count: step.count - before) }
+            if step.count > before { recent.record(step.value, count: step.count - before) }
         }
-        return (recent.value(atPercentile: 50), recent.value(atPercentile: 99))
+        return recent
+    }
+
+    /// The 50th and 99th percentile of what was recorded since `earlier`; 0 when nothing was.
+    public func percentilesSince(_ earlier: LatencyHistogram) -> (p50: UInt64, p99: UInt64) {
+        let recent = since(earlier)
+        return recent.count == 0 ? (0, 0) : (recent.value(atPercentile: 50), recent.value(atPercentile: 99))
     }
 
     public var summary: LatencySummary {
         guard count > 0 else { return LatencySummary() }
         return LatencySummary(
-            count: count, min: histogram.min, mean: Double(sum) / Double(count), p50: value(atPercentile: 50),
+            count: count, min: histogram.lowestEquivalentForValue(histogram.min), mean: Double(sum) / Double(count),
+            p50: value(atPercentile: 50),
             p90: value(atPercentile: 90), p99: value(atPercentile: 99), p999: value(atPercentile: 99.9),
-            max: histogram.max)
+            max: histogram.highestEquivalentForValue(histogram.max))
     }
 }
 
-/// A histogram's figures, nanoseconds; all 0 when nothing was recorded.
+/// A histogram's figures, nanoseconds, within 0.1 % (the mean is exact); all 0 when nothing was recorded.
 public struct LatencySummary: Sendable, Equatable {
     public var count: UInt64 = 0
     public var min: UInt64 = 0

@@ -17,6 +17,8 @@ public struct SeriesPoint: Sendable, Equatable {
 /// Turns snapshots of all workers, one after the other, into a series.
 public struct SeriesBuilder: Sendable {
     public private(set) var points: [SeriesPoint] = []
+    /// The total latencies of each interval, as a log has them.
+    public private(set) var intervals: [HistogramLog.Interval] = []
     private var last = PushCounts()
     private var lastTotal = LatencyHistogram()
 
@@ -24,12 +26,16 @@ public struct SeriesBuilder: Sendable {
 
     /// Adds the interval since the last call.
     public mutating func add(time: Double, counts: PushCounts, inFlight: Int, total: LatencyHistogram) {
-        let (p50, p99) = total.percentilesSince(lastTotal)
+        let recent = total.since(lastTotal)
+        let start = points.last?.time ?? 0
+        if recent.count > 0 {
+            intervals.append(.init(start: start, length: max(0, time - start), tag: "total", histogram: recent))
+        }
         points.append(
             SeriesPoint(
                 time: time, sent: counts.sent - last.sent, accepted: counts.accepted - last.accepted,
                 rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight,
-                p50: p50, p99: p99))
+                p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99)))
         last = counts
         lastTotal = total
     }

@@ -21,12 +21,14 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var connections: Connections
     public var cost: Cost
     public var series: [Point]
+    /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
+    public var histograms: [String: String]
     /// What a reader must know beside the figures, one sentence each.
     public var notes: [String]
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, warmup, generator
+        case series, notes, breakdown, warmup, generator, histograms
         case latency = "latency_ns"
     }
 
@@ -34,7 +36,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         run: Run, environment: Environment, scenario: [String: Setting], pushes: Pushes, throughput: Throughput,
         latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
         statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
-        connections: Connections, cost: Cost, series: [Point], notes: [String]
+        connections: Connections, cost: Cost, series: [Point], histograms: [String: String],
+        notes: [String]
     ) {
         self.run = run
         self.environment = environment
@@ -51,6 +54,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         self.connections = connections
         self.cost = cost
         self.series = series
+        self.histograms = histograms
         self.notes = notes
     }
 

@@ -85,7 +85,11 @@ public enum ResultFile {
 
     /// Writes the whole document or nothing: to a temporary file, synced, then renamed.
     public static func write(_ document: ResultDocument, to path: String) throws(ResultError) {
-        let bytes = try encode(document)
+        try write(try encode(document), to: path)
+    }
+
+    /// The same for any other file of a run.
+    public static func write(_ bytes: [UInt8], to path: String) throws(ResultError) {
         let temporary = path + ".partial"
         let descriptor = open(temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }

@@ -9,7 +9,9 @@ struct Pushload: AsyncParsableCommand {
         commandName: "pushload",
         abstract: "A load-testing and benchmark harness for push fan-out.",
         version: Versions.pushload,
-        subcommands: [RunCommand.self, ScheduleCommand.self, TokenCommand.self, DeviceTokenCommand.self])
+        subcommands: [
+            RunCommand.self, ScheduleCommand.self, MergeCommand.self, TokenCommand.self, DeviceTokenCommand.self,
+        ])
 
     static func main() async {
         // A peer that closes its connection is an outcome to count, not a reason to die.

@@ -42,9 +42,9 @@ struct RunCommand: AsyncParsableCommand {
         defer { for source in signals { source.cancel() } }
         let isLive = Console.isTerminal && !quiet
         let isQuiet = quiet
-        let result: ResultDocument
+        let product: RunProduct
         do {
-            result = try await run.execute(isTerminal: isLive) { progress in
+            product = try await run.execute(isTerminal: isLive) { progress in
                 if !isQuiet { Self.show(progress, isLive: isLive) }
             }
         } catch let error as HarnessError {
@@ -55,7 +55,7 @@ struct RunCommand: AsyncParsableCommand {
             throw HarnessError("\(error)", isUsage: false)
         }
         if isLive { Console.diagnostic("\r\u{1B}[K") }
-        try finish(result, folder)
+        try finish(product, folder)
     }
 
     private func makeFolder(_ name: String) throws(HarnessError) -> String {
@@ -103,9 +103,13 @@ struct RunCommand: AsyncParsableCommand {
         Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
     }
 
-    private func finish(_ result: ResultDocument, _ folder: String) throws {
+    private func finish(_ product: RunProduct, _ folder: String) throws {
+        let result = product.result
         let path = folder + "/result.json"
         do throws(ResultError) {
+            try ResultFile.write(Array(product.log.utf8), to: folder + "/latency.hlog")
+            try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
+            try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
             try ResultFile.write(result, to: path)
             if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
         } catch {

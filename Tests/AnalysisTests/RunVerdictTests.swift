@@ -31,7 +31,7 @@ import Testing
             cost: .init(
                 clientCPU: 0, mockCPU: nil, clientMemory: 0, mockMemory: nil, clientAllocations: nil,
                 mockAllocations: nil, tokensSigned: 0, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], notes: [])
+            series: [], histograms: [:], notes: [])
     }
 
     @Test("A run in which every push was accepted is good, with or without a ledger")

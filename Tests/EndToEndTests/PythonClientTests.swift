@@ -1,4 +1,5 @@
 import Foundation
+import Results
 import Testing
 
 /// A provider library of other people's: aioapns from PyPI, in the environment `make test-deps` makes.
@@ -27,5 +28,29 @@ import Testing
             + known.map { "\($0) 200 accepted" }
         #expect(finished.output.split(separator: "\n").map(String.init) == expected, "\(finished.error)")
         #expect(try mock.stop().output.contains("requests 53: accepted 50, rejected 3"))
+    }
+
+    @Test("HdrHistogram's reader for Python reads the log and the histograms, with exactly the percentiles of the result")
+    func histogramLog() throws {
+        let output = OutputFolder()
+        let run = try Programs.run(
+            "pushload", ["run", "-D", "2s", "--rate", "1000", "--quiet", "--output", output.path])
+        #expect(run.status == 0, "\(run.error)")
+        let folder = output.path + "/" + (try FileManager.default.contentsOfDirectory(atPath: output.path)[0])
+        let finished = try Programs.run(
+            Self.python, [Self.root.path + "/Tests/EndToEndTests/Python/read_hlog.py", folder])
+        #expect(finished.status == 0, "\(finished.error)")
+        let total = try ResultFile.read(folder + "/result.json").latency.total
+        let expected = [total.count, total.p50, total.p90, total.p99, total.p999]
+        struct Read: Decodable {
+            let intervals: Int
+            let log: [UInt64]
+            let result: [UInt64]
+        }
+        let read = try JSONDecoder().decode(Read.self, from: Data(finished.output.utf8))
+        #expect(total.count == 2000 && read.result == expected && read.log == expected && read.intervals >= 2)
+        for name in ["latency.hgrm", "series.csv"] {
+            #expect(try !String(contentsOfFile: folder + "/" + name, encoding: .utf8).isEmpty)
+        }
     }
 }

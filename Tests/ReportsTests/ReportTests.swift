@@ -33,7 +33,7 @@ import Testing
                 clientCPU: 2345, mockCPU: 3456, clientMemory: 40_000_000, mockMemory: 50_000_000,
                 clientAllocations: 0.01, mockAllocations: nil, tokensSigned: 1, clockReading: 20, histogramRecord: 4,
                 measuring: 80),
-            series: [], notes: ["something"])
+            series: [], histograms: [:], notes: ["something"])
         let text = SummaryReport.text(result, path: "r/result.json", problems: ["it broke"])
         #expect(
             text == """

@@ -1,0 +1,182 @@
+import Foundation
+import Measurement
+import Results
+
+/// Results of several generators that ran side by side, as one: counts and histograms are added, percentiles taken from the
+/// added histograms, never averaged.
+public enum ResultMerge {
+    /// Why results cannot be merged, one line.
+    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        public let description: String
+    }
+
+    /// Settings that must be the same for the sum to mean anything.
+    static let decisive = ["engine", "profile", "template", "push_type", "authentication", "sign_policy", "plaintext"]
+    /// Generators that are meant as one begin within so many seconds.
+    static let mostApart = 60.0
+
+    /// - Parameter results: at least two, with the names of their files.
+    public static func merge(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> ResultDocument {
+        guard results.count >= 2, let first = results.first else {
+            throw Failure(description: "merging needs at least two results")
+        }
+        try check(results)
+        let parts = results.map(\.result)
+        var merged = first.result
+        merged.run.id = parts.map(\.run.id).joined(separator: "+")
+        merged.run.startedAt = parts.map(\.run.startedAt).min() ?? ""
+        merged.run.durationSeconds = parts.map(\.run.durationSeconds).max() ?? 0
+        merged.run.complete = parts.allSatisfy(\.run.complete)
+        merged.run.interrupted = parts.contains(where: \.run.interrupted)
+        merged.pushes = pushes(parts)
+        merged.statuses = added(parts.map(\.statuses))
+        merged.reasons = added(parts.map(\.reasons))
+        merged.failures = added(parts.map(\.failures))
+        merged.throughput = .init(
+            perSecond: parts.reduce(0) { $0 + $1.throughput.perSecond },
+            targetPerSecond: parts.contains { $0.throughput.targetPerSecond == nil }
+                ? nil : parts.reduce(0) { $0 + ($1.throughput.targetPerSecond ?? 0) })
+        merged.connections = .init(
+            opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
+            connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
+            reconnects: sum(parts, \.connections.reconnects))
+        let histograms = try histograms(results)
+        merged.histograms = histograms.mapValues(HistogramCodec.encodeForLog)
+        merged.latency = latencies(histograms)
+        merged.breakdown = breakdown(parts, histograms)
+        merged.warmup = .init(
+            seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered))
+        merged.generator = .init(
+            limited: parts.contains(where: \.generator.limited),
+            reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
+            loopLag: latency(histograms["loop_lag"]),
+            workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
+            steal: parts.map(\.generator.steal).max() ?? 0)
+        merged.cost = cost(parts)
+        // A second's percentiles cannot be added, and the parts still have theirs.
+        merged.series = []
+        merged.notes =
+            ["merged from \(results.map(\.name).joined(separator: ", "))"]
+            + differences(parts).map { "the parts differ in \($0)" }
+            + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
+        return merged
+    }
+
+    private static func check(_ results: [(name: String, result: ResultDocument)]) throws(Failure) {
+        let first = results[0]
+        for (index, part) in results.enumerated().dropFirst() {
+            for key in decisive where part.result.scenario[key] != first.result.scenario[key] {
+                throw Failure(
+                    description: "\(part.name): \(key) differs from \(first.name)'s: these are not parts of one load")
+            }
+            if let twin = results[..<index].first(where: { $0.result.run.id == part.result.run.id }) {
+                throw Failure(description: "\(part.name): the same run as \(twin.name)")
+            }
+        }
+        let formatter = ISO8601DateFormatter()
+        let starts = results.compactMap { formatter.date(from: $0.result.run.startedAt) }
+        if starts.count == results.count, let begin = starts.min(), let end = starts.max(),
+            end.timeIntervalSince(begin) > mostApart
+        {
+            throw Failure(
+                description:
+                    "the runs began more than \(Int(mostApart)) s apart: they were not one load (compare them instead)")
+        }
+    }
+
+    private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, UInt64>) -> UInt64 {
+        parts.reduce(0) { $0 + $1[keyPath: path] }
+    }
+
+    private static func added(_ counts: [[String: UInt64]]) -> [String: UInt64] {
+        counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+    }
+
+    private static func pushes(_ parts: [ResultDocument]) -> ResultDocument.Pushes {
+        func optional(_ path: KeyPath<ResultDocument, UInt64?>) -> UInt64? {
+            parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 + ($1[keyPath: path] ?? 0) }
+        }
+        return .init(
+            planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
+            accepted: sum(parts, \.pushes.accepted),
+            rejected: sum(parts, \.pushes.rejected), failed: sum(parts, \.pushes.failed),
+            retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
+            duplicated: optional(\.pushes.duplicated))
+    }
+
+    private static func histograms(
+        _ results: [(name: String, result: ResultDocument)]
+    ) throws(Failure) -> [String: LatencyHistogram] {
+        var merged: [String: LatencyHistogram] = [:]
+        for part in results {
+            for (key, text) in part.result.histograms {
+                do throws(HistogramCodec.Failure) {
+                    merged[key, default: LatencyHistogram()].add(try HistogramCodec.decodeFromLog(text))
+                } catch {
+                    throw Failure(description: "\(part.name): histograms.\(key): \(error)")
+                }
+            }
+        }
+        return merged
+    }
+
+    private static func latency(_ histogram: LatencyHistogram?) -> ResultDocument.Latency {
+        let summary = histogram?.summary ?? LatencySummary()
+        return .init(
+            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
+            p99: summary.p99, p999: summary.p999, max: summary.max)
+    }
+
+    private static func latencies(_ histograms: [String: LatencyHistogram]) -> ResultDocument.Latencies {
+        func of(_ name: String) -> ResultDocument.Latency { latency(histograms[name]) }
+        return .init(
+            encode: of("encode"), sign: of("sign"), late: of("late"), write: of("write"), queue: of("queue"),
+            roundTrip: of("round_trip"), service: of("service"), total: of("total"))
+    }
+
+    private static func breakdown(
+        _ parts: [ResultDocument], _ histograms: [String: LatencyHistogram]
+    ) -> [String: [String: ResultDocument.Part]] {
+        var merged: [String: [String: ResultDocument.Part]] = [:]
+        for part in parts {
+            for (dimension, labels) in part.breakdown {
+                for (label, own) in labels {
+                    let before = merged[dimension]?[label]
+                    merged[dimension, default: [:]][label] = .init(
+                        accepted: own.accepted + (before?.accepted ?? 0),
+                        rejected: own.rejected + (before?.rejected ?? 0),
+                        failed: own.failed + (before?.failed ?? 0),
+                        total: latency(histograms[ResultDocument.histogramKey(dimension, label)]))
+                }
+            }
+        }
+        return merged
+    }
+
+    /// By the answered pushes of each part.
+    private static func cost(_ parts: [ResultDocument]) -> ResultDocument.Cost {
+        let weights = parts.map { Double($0.pushes.accepted + $0.pushes.rejected) }
+        let all = weights.reduce(0, +)
+        func mean(_ path: KeyPath<ResultDocument, Double>) -> Double {
+            all > 0 ? zip(parts, weights).reduce(0) { $0 + $1.0[keyPath: path] * $1.1 } / all : 0
+        }
+        func optional(_ path: KeyPath<ResultDocument, Double?>) -> Double? {
+            parts.contains { $0[keyPath: path] == nil }
+                ? nil : all > 0 ? zip(parts, weights).reduce(0) { $0 + ($1.0[keyPath: path] ?? 0) * $1.1 } / all : 0
+        }
+        let mockMemory = parts.compactMap(\.cost.mockMemory)
+        return .init(
+            clientCPU: mean(\.cost.clientCPU), mockCPU: optional(\.cost.mockCPU),
+            clientMemory: sum(parts, \.cost.clientMemory),
+            mockMemory: mockMemory.count == parts.count ? mockMemory.reduce(0, +) : nil,
+            clientAllocations: optional(\.cost.clientAllocations), mockAllocations: optional(\.cost.mockAllocations),
+            tokensSigned: sum(parts, \.cost.tokensSigned), clockReading: mean(\.cost.clockReading),
+            histogramRecord: mean(\.cost.histogramRecord), measuring: mean(\.cost.measuring))
+    }
+
+    /// Settings in which the parts differ, besides those that must not.
+    private static func differences(_ parts: [ResultDocument]) -> [String] {
+        let keys = Set(parts.flatMap(\.scenario.keys))
+        return keys.filter { key in parts.contains { $0.scenario[key] != parts[0].scenario[key] } }.sorted()
+    }
+}

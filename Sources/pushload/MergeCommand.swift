@@ -1,0 +1,32 @@
+import Analysis
+import ArgumentParser
+import Harness
+import Reports
+import Results
+
+struct MergeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Make one result of several generators' that ran side by side.",
+        discussion: "Counts and histograms are added; percentiles are those of the added histograms.")
+
+    @Argument(help: ArgumentHelp("Result files.", valueName: "result.json"))
+    var files: [String]
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Where to write the merged result.", valueName: "file"))
+    var output: String
+
+    func run() throws {
+        let merged: ResultDocument
+        do {
+            merged = try ResultMerge.merge(try files.map { ($0, try ResultFile.read($0)) })
+            try ResultFile.write(merged, to: output)
+        } catch let error as ResultError {
+            throw HarnessError(error.description)
+        } catch let error as ResultMerge.Failure {
+            throw HarnessError(error.description)
+        }
+        let verdict = RunVerdict(merged)
+        Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems))
+    }
+}

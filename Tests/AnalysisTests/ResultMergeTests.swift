@@ -1,0 +1,96 @@
+import Measurement
+import Results
+import Testing
+
+@testable import Analysis
+
+@Suite struct ResultMergeTests {
+    /// A result of these total latencies, as a run would write it.
+    private func result(_ id: String, _ values: [UInt64], started: String = "2026-01-02T03:04:05Z") -> ResultDocument {
+        var histogram = LatencyHistogram()
+        for value in values { histogram.record(value) }
+        let summary = histogram.summary
+        let latency = ResultDocument.Latency(
+            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
+            p99: summary.p99, p999: summary.p999, max: summary.max)
+        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+        let count = UInt64(values.count)
+        let text = HistogramCodec.encodeForLog(histogram)
+        return ResultDocument(
+            run: .init(
+                id: id, name: "n", startedAt: started, durationSeconds: 2, complete: true, interrupted: false,
+                engine: "wire", target: "t", tls: nil),
+            environment: .init(
+                host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
+            scenario: ["engine": .text("wire"), "connections": .integer(Int64(count))],
+            pushes: .init(
+                planned: count, sent: count, accepted: count, rejected: 0, failed: 0, retried: 1, lost: 0, duplicated: 0
+            ),
+            throughput: .init(perSecond: Double(count) / 2, targetPerSecond: 10),
+            latency: .init(
+                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
+                total: latency),
+            breakdown: ["stage": ["hold": .init(accepted: count, rejected: 0, failed: 0, total: latency)]],
+            warmup: .init(seconds: 0, answered: 0),
+            generator: .init(limited: false, reasons: [], loopLag: none, workerLoad: [0.5], steal: 0),
+            statuses: ["200": count], reasons: [:], failures: [:],
+            connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
+            cost: .init(
+                clientCPU: 100, mockCPU: nil, clientMemory: 5, mockMemory: nil, clientAllocations: nil,
+                mockAllocations: nil, tokensSigned: 1, clockReading: 0, histogramRecord: 0, measuring: 0),
+            series: [], histograms: ["total": text, "total{stage=hold}": text], notes: [])
+    }
+
+    private func message(_ results: [(String, ResultDocument)]) -> String {
+        do throws(ResultMerge.Failure) {
+            _ = try ResultMerge.merge(results)
+            return "merged"
+        } catch { return error.description }
+    }
+
+    @Test("The results of a run split in four, merged, equal those of the whole")
+    func whole() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        let values = (0..<10_000).map { _ -> UInt64 in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return max(1, (state >> 20) >> (state & 31))
+        }
+        let parts = (0..<4).map { part in
+            ("p\(part)", result("\(part)", values.enumerated().filter { $0.offset % 4 == part }.map(\.element)))
+        }
+        let merged = try ResultMerge.merge(parts)
+        let all = result("all", values)
+        #expect(merged.histograms == all.histograms, "seed \(seed)")
+        #expect(merged.pushes.planned == 10_000 && merged.pushes.accepted == 10_000 && merged.pushes.lost == 0)
+        #expect(merged.statuses == all.statuses && merged.throughput.perSecond == all.throughput.perSecond)
+        #expect(
+            merged.throughput.targetPerSecond == 40 && merged.cost.clientCPU == 100 && merged.cost.clientMemory == 20)
+        for (own, whole) in [
+            (merged.latency.total, all.latency.total), (merged.breakdown["stage"]!["hold"]!.total, all.latency.total),
+        ] {
+            #expect(own.count == whole.count && own.p50 == whole.p50 && own.p999 == whole.p999 && own.max == whole.max)
+            #expect(abs(own.mean / whole.mean - 1) < 0.001, "seed \(seed)")
+        }
+    }
+
+    @Test("What cannot be merged is refused, and why")
+    func refused() {
+        let one = result("1", [5])
+        #expect(message([("a", one)]) == "merging needs at least two results")
+        #expect(message([("a", one), ("b", one)]) == "b: the same run as a")
+        var other = result("2", [5])
+        other.scenario["engine"] = .text("nghttp2")
+        #expect(message([("a", one), ("b", other)]) == "b: engine differs from a's: these are not parts of one load")
+        #expect(
+            message([("a", one), ("b", result("2", [5], started: "2026-01-02T03:06:05Z"))])
+                == "the runs began more than 60 s apart: they were not one load (compare them instead)")
+        var damaged = result("2", [5])
+        damaged.histograms["total"] = "HISTFAAA"
+        #expect(message([("a", one), ("b", damaged)]) == "b: histograms.total: a histogram that is not Base64")
+        var smaller = result("2", [5, 6])
+        smaller.notes = ["something"]
+        let notes = (try? ResultMerge.merge([("a", one), ("b", smaller)]))?.notes
+        #expect(notes == ["merged from a, b", "the parts differ in connections", "b: something"])
+    }
+}
