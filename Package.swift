@@ -51,7 +51,8 @@ let package = Package(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["Settings"], swiftSettings: strict),
         .target(name: "Results", swiftSettings: strict),
-        .target(name: "Analysis", dependencies: ["Results", "Measurement", "Settings"], swiftSettings: strict),
+        .target(
+            name: "Analysis", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
         .target(name: "Reports", dependencies: ["Results", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
             name: "Harness",

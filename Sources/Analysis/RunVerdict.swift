@@ -1,15 +1,33 @@
 import Results
+import Scenarios
 
 /// Whether a run did what it was asked to, judged from its result document alone.
 public struct RunVerdict: Sendable, Equatable {
     /// One sentence for each thing that is wrong; empty when nothing is.
     public let problems: [String]
 
-    public var isGood: Bool { problems.isEmpty }
-    /// 0, or 1 when there are problems.
-    public var exitCode: Int32 { isGood ? 0 : 1 }
+    public let thresholds: [ThresholdVerdict]
 
-    public init(_ result: ResultDocument) {
+    public var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
+    /// The figures themselves cannot be believed: pushes are missing from the books or the ledger.
+    private let isUnsound: Bool
+    /// 0; 99 when a threshold was crossed; 1 when pushes failed, were rejected, or the figures are unsound.
+    public var exitCode: Int32 {
+        if isGood { return 0 }
+        return !isUnsound && thresholds.contains { !$0.isHeld } ? 99 : 1
+    }
+
+    /// - Parameter thresholds: what counts as good; where one is about accepted, rejected or failed pushes, it alone says how
+    ///   many may be.
+    public init(_ result: ResultDocument, thresholds: [Threshold] = []) {
+        self.thresholds = thresholds.map { ThresholdVerdict($0, result) }
+        let judgesOutcomes = thresholds.contains {
+            if case .count(let name, _) = $0.metric {
+                ["accepted", "rejected", "failed", "overflowed"].contains(name)
+            } else {
+                false
+            }
+        }
         let pushes = result.pushes
         var problems: [String] = []
         if pushes.planned != pushes.accepted + pushes.rejected + pushes.failed {
@@ -18,7 +36,7 @@ public struct RunVerdict: Sendable, Equatable {
                     + "\(pushes.rejected) + failed \(pushes.failed)")
         }
         if pushes.planned == 0 { problems.append("no push could be sent") }
-        if pushes.failed > 0 {
+        if pushes.failed > 0, !judgesOutcomes {
             let causes = result.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.key) \($0.value)" }
             problems.append("\(pushes.failed) pushes failed: \(causes.joined(separator: ", "))")
@@ -32,11 +50,14 @@ public struct RunVerdict: Sendable, Equatable {
         var expected: Set<String> = []
         if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons) }
         let unexpected = result.reasons.filter { !expected.contains($0.key) }.sorted { $0.key < $1.key }
-        if !unexpected.isEmpty {
+        if !unexpected.isEmpty, !judgesOutcomes {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
             problems.append("pushes were rejected: \(list) (accept with --expect-reasons)")
         }
         if result.run.interrupted { problems.append("the run was interrupted; the figures are of the part before") }
         self.problems = problems
+        isUnsound =
+            pushes.planned != pushes.accepted + pushes.rejected + pushes.failed || pushes.planned == 0
+            || (pushes.lost ?? 0) > 0 || (pushes.duplicated ?? 0) > 0
     }
 }

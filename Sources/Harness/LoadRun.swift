@@ -24,6 +24,8 @@ struct LoadOutcome: Sendable {
     /// Pushes of the plan that no worker took; they are among the failed.
     var untaken: UInt64 = 0
     var isInterrupted = false
+    /// Why the run was ended before its time, by itself.
+    var abortedFor: String?
     var opened: UInt64 = 0
     var lost: UInt64 = 0
     var connectFailures: UInt64 = 0
@@ -67,7 +69,10 @@ final class LoadRun: Sendable {
     /// Sends everything; returns when every push has ended.
     ///
     /// - Parameter progress: called about once a second (`isTerminal`: four times) with how far it is.
-    func run(isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void) async throws -> LoadOutcome {
+    ///   - judge: called each second; a reason ends the run early.
+    func run(
+        isTerminal: Bool, judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
+    ) async throws -> LoadOutcome {
         let gathering = Gathering()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0
         let machineBefore = MachineTime.sample()
@@ -88,7 +93,9 @@ final class LoadRun: Sendable {
                     }
                 }
             }
-            let watcher = Task { await watch(isTerminal: isTerminal, gathering: gathering, progress: progress) }
+            let watcher = Task {
+                await watch(isTerminal: isTerminal, gathering: gathering, judge: judge, progress: progress)
+            }
             await group.waitForAll()
             gathering.isDone.store(true, ordering: .relaxed)
             return await watcher.value
@@ -96,6 +103,7 @@ final class LoadRun: Sendable {
         if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, isUsage: false) }
         var outcome = collect(gathering.results.withLock { $0 })
         outcome.tokensSigned += shared.signed
+        outcome.abortedFor = gathering.abortedFor.withLock { $0 }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = AllocationCount.current() {
@@ -117,6 +125,7 @@ final class LoadRun: Sendable {
         let results = Mutex<[WorkerResult]>([])
         let failures = Mutex<[String]>([])
         let isDone = Atomic<Bool>(false)
+        let abortedFor = Mutex<String?>(nil)
     }
 
     private struct WorkerResult: Sendable {
@@ -227,7 +236,7 @@ final class LoadRun: Sendable {
     // MARK: Watching
 
     private func watch(
-        isTerminal: Bool, gathering: Gathering, progress: @Sendable (RunProgress) -> Void
+        isTerminal: Bool, gathering: Gathering, judge: LiveJudge?, progress: @Sendable (RunProgress) -> Void
     ) async -> SeriesBuilder {
         var series = SeriesBuilder()
         var second: UInt64 = 1
@@ -244,6 +253,10 @@ final class LoadRun: Sendable {
                 series.add(
                     time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight, total: now.total)
                 second = elapsed / 1_000_000_000 + 1
+                if let reason = judge?(now.counts, now.total, inputs.planned), control.request == .none {
+                    gathering.abortedFor.withLock { $0 = reason }
+                    control.ask(.drain)
+                }
             }
             if now.time >= shown.time + (isTerminal ? 250_000_000 : 2_000_000_000) {
                 let (p50, p99) = now.total.percentilesSince(shown.total)
@@ -280,6 +293,9 @@ final class LoadRun: Sendable {
         return all
     }
 }
+
+/// Looks at a run while it goes on: counts, total latencies so far, pushes planned. A reason ends the run.
+public typealias LiveJudge = @Sendable (PushCounts, LatencyHistogram, UInt64?) -> String?
 
 /// How far a run is, at one moment.
 public struct RunProgress: Sendable {

@@ -65,22 +65,22 @@ public struct Run: Sendable {
 
     /// Runs it; throws only when nothing could be measured.
     public func execute(
-        isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+        isTerminal: Bool, judge: LiveJudge? = nil, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let started = Date()
         if let url = inputs.scenario.target {
             let load = try makeLoad(TargetURL(url), identity.credentials)
             stopper.attach(load.control)
-            let outcome = try await load.run(isTerminal: isTerminal, progress: progress)
+            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             return document(started, target: url, load: load, outcome: outcome, mock: nil)
         }
-        return try await executeWithMock(started, isTerminal: isTerminal, progress: progress)
+        return try await executeWithMock(started, isTerminal: isTerminal, judge: judge, progress: progress)
     }
 
     // MARK: The bundled mock
 
     private func executeWithMock(
-        _ started: Date, isTerminal: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+        _ started: Date, isTerminal: Bool, judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(inputs.run)").path
         try FileManager.default.createDirectory(
@@ -96,7 +96,7 @@ public struct Run: Sendable {
             let load = try makeLoad(TargetURL(handle.url), credentials)
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
-            let outcome = try await load.run(isTerminal: isTerminal, progress: progress)
+            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             return (load, outcome, MockCosts(before: before, after: after))
         }
@@ -169,6 +169,7 @@ public struct Run: Sendable {
         let answered = counts.accepted + counts.rejected
         var notes: [String] = []
         if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
+        if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
         if let problem = mock?.problem { notes.append(problem) }
         if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {
             notes.append(

@@ -6,7 +6,10 @@ public enum SummaryReport {
     /// - Parameters:
     ///   - path: where the result was written, nil when it was not.
     ///   - problems: what is wrong with the run, one sentence each.
-    public static func text(_ result: ResultDocument, path: String?, problems: [String]) -> String {
+    ///   - thresholds: what the run had to hold, and whether it did.
+    public static func text(
+        _ result: ResultDocument, path: String?, problems: [String], thresholds: [(text: String, isHeld: Bool)] = []
+    ) -> String {
         var lines: [String] = [""]
         let pushes = result.pushes
         lines.append(
@@ -33,7 +36,8 @@ public enum SummaryReport {
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
         lines.append("")
-        if problems.isEmpty {
+        for threshold in thresholds { lines.append("\(threshold.isHeld ? "held" : "CROSSED"): \(threshold.text)") }
+        if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
             lines.append("OK: every push is accounted for")
         } else {
             for problem in problems { lines.append("FAILED: \(problem)") }

@@ -48,6 +48,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var engine = "wire"
     /// nil: the bundled mock.
     public var target: String?
+    /// What the run must hold, such as `p99 < 50ms`; see `Threshold`.
+    public var thresholds: [String] = []
+    /// End the run as soon as a threshold is seen to be crossed.
+    public var abortOnFail = false
     /// Reasons of rejections that do not make the run fail.
     public var expectedReasons: [String] = []
 
@@ -101,6 +105,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             rate: rate, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
     }
 
+    /// The thresholds, read; those that cannot be are left out (`validate` names them).
+    public var parsedThresholds: [Threshold] { thresholds.flatMap { (try? Threshold.list(parsing: $0)) ?? [] } }
+
     /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
     public func validate() -> [String] {
         var problems: [String] = []
@@ -117,6 +124,11 @@ public struct Scenario: Sendable, Equatable, Codable {
             if let problem = stage.problem { problems.append("stage \"\(stage.name)\": \(problem)") }
         }
         do throws(SettingsError) { _ = try Arrivals(parsing: arrivals) } catch { problems.append(error.description) }
+        for text in thresholds {
+            do throws(SettingsError) { _ = try Threshold.list(parsing: text) } catch {
+                problems.append("threshold \(error)")
+            }
+        }
         check(backlog >= 1, "backlog 0: expected at least 1 push")
         check(pushes != 0, "pushes 0: expected at least 1")
         check(pushes ?? 0 <= 1 << 40, "pushes \(pushes ?? 0): at most \(1 << 40)")

@@ -75,7 +75,9 @@ public enum Units {
         let wrong = ParseError(description: "\"\(text)\" is not a size; expected bytes such as 65535, 64k or 1MiB")
         let lower = text.lowercased()
         let suffixes: [(String, Double)] = [
-            ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1024), ("mb", 1_048_576), ("k", 1024),
+            ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1024), ("mb", 1_048_576),
+            ("gb", 1_073_741_824),
+            ("k", 1024),
             ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1),
         ]
         var digits = lower

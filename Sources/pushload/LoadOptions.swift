@@ -89,6 +89,16 @@ struct LoadOptions: ParsableArguments {
     @Option(help: "Name of the run, part of the result's folder.")
     var name = "run"
 
+    @Option(
+        name: .customLong("threshold"),
+        help: ArgumentHelp(
+            "What the run must hold, else it exits 99: \"p99 < 50ms\", \"accepted >= 99.9%\", \"rate >= 0.95 * target\"; several times.",
+            valueName: "condition"))
+    var thresholds: [String] = []
+
+    @Flag(help: "End the run as soon as a threshold is seen to be crossed.")
+    var abortOnFail = false
+
     @Option(help: ArgumentHelp("Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."))
     var expectReasons: String?
 
@@ -96,6 +106,8 @@ struct LoadOptions: ParsableArguments {
         do throws(SettingsError) {
             if let stages { scenario.stages = try LoadStage.parse(stages) }
         } catch { throw HarnessError("--stages: \(error)") }
+        scenario.thresholds = thresholds
+        scenario.abortOnFail = abortOnFail
         scenario.arrivals = arrivals
         scenario.trace = trace
         scenario.backlog = backlog.value

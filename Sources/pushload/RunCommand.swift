@@ -14,7 +14,7 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Send pushes and measure them.",
         discussion: """
             Exit status: 0 when every push was accepted (or rejected for an expected reason), 1 when pushes failed, were \
-            rejected or got lost, 64 when the request itself is wrong.
+            rejected or got lost, 64 when the request itself is wrong, 99 when a threshold was crossed.
             """)
 
     @OptionGroup(title: "Load") var load: LoadOptions
@@ -44,7 +44,7 @@ struct RunCommand: AsyncParsableCommand {
         let isQuiet = quiet
         let product: RunProduct
         do {
-            product = try await run.execute(isTerminal: isLive) { progress in
+            product = try await run.execute(isTerminal: isLive, judge: judge(scenario)) { progress in
                 if !isQuiet { Self.show(progress, isLive: isLive) }
             }
         } catch let error as HarnessError {
@@ -55,7 +55,7 @@ struct RunCommand: AsyncParsableCommand {
             throw HarnessError("\(error)", isUsage: false)
         }
         if isLive { Console.diagnostic("\r\u{1B}[K") }
-        try finish(product, folder)
+        try finish(product, folder, scenario.parsedThresholds)
     }
 
     private func makeFolder(_ name: String) throws(HarnessError) -> String {
@@ -103,7 +103,13 @@ struct RunCommand: AsyncParsableCommand {
         Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
     }
 
-    private func finish(_ product: RunProduct, _ folder: String) throws {
+    private func judge(_ scenario: Scenario) -> LiveJudge? {
+        guard scenario.abortOnFail else { return nil }
+        let live = LiveThresholds(scenario.parsedThresholds)
+        return { live.crossed($0, total: $1, planned: $2) }
+    }
+
+    private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {
         let result = product.result
         let path = folder + "/result.json"
         do throws(ResultError) {
@@ -115,12 +121,15 @@ struct RunCommand: AsyncParsableCommand {
         } catch {
             throw HarnessError(error.description, isUsage: false)
         }
-        let verdict = RunVerdict(result)
+        let verdict = RunVerdict(result, thresholds: thresholds)
+        let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
         if !quiet {
-            let text = SummaryReport.text(result, path: path, problems: verdict.problems)
+            let text = SummaryReport.text(result, path: path, problems: verdict.problems, thresholds: held)
             if json { Console.diagnostic(text) } else { Console.output(text) }
         } else if !verdict.isGood {
-            Console.error(verdict.problems.joined(separator: "\n"))
+            Console.error(
+                (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" }).joined(
+                    separator: "\n"))
         }
         if !verdict.isGood { throw ExitCode(verdict.exitCode) }
     }

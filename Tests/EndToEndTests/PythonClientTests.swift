@@ -30,7 +30,8 @@ import Testing
         #expect(try mock.stop().output.contains("requests 53: accepted 50, rejected 3"))
     }
 
-    @Test("HdrHistogram's reader for Python reads the log and the histograms, with exactly the percentiles of the result")
+    @Test(
+        "HdrHistogram's reader for Python reads the log and the histograms, with exactly the percentiles of the result")
     func histogramLog() throws {
         let output = OutputFolder()
         let run = try Programs.run(

@@ -1,0 +1,152 @@
+import Foundation
+import Settings
+
+/// A condition on a run's figures, such as `p99 < 50ms`, `round_trip.p99.9 < 200ms`, `accepted >= 99.99%`,
+/// `rate >= 0.95 * target`, `rss < 200MB`, `p99{stage=hold} < 80ms`.
+public struct Threshold: Sendable, Equatable {
+    public enum Comparison: String, Sendable, CaseIterable {
+        // Longest first, so that <= is not read as <.
+        case atMost = "<="
+        case atLeast = ">="
+        case equal = "=="
+        case below = "<"
+        case above = ">"
+
+        public func holds(_ value: Double, _ limit: Double) -> Bool {
+            switch self {
+            case .atMost: value <= limit
+            case .atLeast: value >= limit
+            case .equal: value == limit
+            case .below: value < limit
+            case .above: value > limit
+            }
+        }
+    }
+
+    /// What is compared.
+    public enum Metric: Sendable, Equatable {
+        /// Nanoseconds; of a part when `part` is given, which only `total` has.
+        case latency(stage: String, statistic: Statistic, part: Part?)
+        /// Pushes, or their share of those planned.
+        case count(String, isShare: Bool)
+        /// Answered pushes a second, or their share of the target.
+        case rate(ofTarget: Bool)
+        /// Peak memory, bytes: `rss` of the client, `mock_rss`.
+        case memory(String)
+        /// Client CPU a push, nanoseconds.
+        case cpu
+    }
+
+    public enum Statistic: Sendable, Equatable {
+        case percentile(Double)
+        case mean, min, max
+    }
+
+    public struct Part: Sendable, Equatable {
+        public let dimension: String
+        public let label: String
+    }
+
+    /// As it was written.
+    public let text: String
+    public let metric: Metric
+    public let comparison: Comparison
+    public let limit: Double
+
+    public static let stages = ["encode", "sign", "late", "write", "queue", "round_trip", "service", "total"]
+    public static let counts = ["accepted", "rejected", "failed", "retried", "lost", "duplicated", "overflowed"]
+
+    public init(parsing text: String) throws(SettingsError) {
+        self.text = text
+        let plain = text.filter { $0 != " " }
+        guard
+            let found = Comparison.allCases.compactMap({ comparison in
+                plain.range(of: comparison.rawValue).map { (comparison, $0) }
+            }).min(by: { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) })
+        else {
+            throw SettingsError("\"\(text)\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms")
+        }
+        comparison = found.0
+        let left = String(plain[..<found.1.lowerBound])
+        let right = String(plain[found.1.upperBound...])
+        guard !right.isEmpty else { throw SettingsError("\"\(text)\": nothing to compare with") }
+        (metric, limit) = try Self.read(left, right, text)
+    }
+
+    /// Several, joined by `&&`.
+    public static func list(parsing text: String) throws(SettingsError) -> [Threshold] {
+        var list: [Threshold] = []
+        for part in text.components(separatedBy: "&&") {
+            list.append(try Threshold(parsing: part.trimmingCharacters(in: .whitespaces)))
+        }
+        return list
+    }
+
+    private static func read(_ left: String, _ right: String, _ text: String) throws(SettingsError) -> (Metric, Double)
+    {
+        func wrapped<Value>(_ read: (String) throws(Units.ParseError) -> Value) throws(SettingsError) -> Value {
+            do throws(Units.ParseError) { return try read(right) } catch {
+                throw SettingsError("\"\(text)\": \(error)")
+            }
+        }
+        if counts.contains(left) {
+            if right.hasSuffix("%") { return (.count(left, isShare: true), try wrapped(Units.share)) }
+            return (.count(left, isShare: false), Double(try wrapped(Units.count)))
+        }
+        switch left {
+        case "rate":
+            if right.hasSuffix("*target") {
+                let factor = String(right.dropLast("*target".count))
+                guard let share = factor.hasSuffix("%") ? try? Units.share(factor) : Double(factor), share > 0 else {
+                    throw SettingsError("\"\(text)\": expected a number before * target, as in rate >= 0.95 * target")
+                }
+                return (.rate(ofTarget: true), share)
+            }
+            return (.rate(ofTarget: false), try wrapped(Units.rate))
+        case "rss", "mock_rss": return (.memory(left), Double(try wrapped(Units.bytes)))
+        case "cpu": return (.cpu, Double(try wrapped(Units.duration)))
+        default: return (try latency(left, text), Double(try wrapped(Units.duration)))
+        }
+    }
+
+    /// `p99`, `round_trip.p99.9`, `total.max`, `p99{stage=hold}`.
+    private static func latency(_ left: String, _ text: String) throws(SettingsError) -> Metric {
+        var name = Substring(left)
+        var part: Part?
+        if let brace = name.firstIndex(of: "{") {
+            let inside = name[name.index(after: brace)...].dropLast()
+            let words = inside.split(separator: "=", maxSplits: 1)
+            guard name.hasSuffix("}"), words.count == 2 else {
+                throw SettingsError("\"\(text)\": expected a part in braces, as in p99{stage=hold}")
+            }
+            part = Part(dimension: String(words[0]), label: String(words[1]))
+            name = name[..<brace]
+        }
+        var stage = "total"
+        if let point = name.firstIndex(of: "."), !name.hasPrefix("p") || stages.contains(String(name[..<point])) {
+            stage = String(name[..<point])
+            name = name[name.index(after: point)...]
+        }
+        guard stages.contains(stage) else {
+            throw SettingsError("\"\(text)\": \"\(stage)\" is not a stage" + NearestName.hint(stage, among: stages))
+        }
+        guard part == nil || stage == "total" else {
+            throw SettingsError("\"\(text)\": only total is kept apart by \(part?.dimension ?? "")")
+        }
+        let statistic: Statistic
+        switch name {
+        case "mean": statistic = .mean
+        case "min": statistic = .min
+        case "max": statistic = .max
+        default:
+            guard name.hasPrefix("p"), let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
+            else {
+                let known = ["p50", "p99", "p99.9", "mean", "min", "max", "rate", "rss", "mock_rss", "cpu"] + counts
+                throw SettingsError(
+                    "\"\(text)\": \"\(name)\" is not a figure" + NearestName.hint(String(name), among: known))
+            }
+            statistic = .percentile(percentile)
+        }
+        return .latency(stage: stage, statistic: statistic, part: part)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct ThresholdRunTests {
+    private func run(_ arguments: [String]) throws -> Finished {
+        let output = OutputFolder()
+        return try Programs.run("pushload", ["run", "--output", output.path] + arguments)
+    }
+
+    @Test("Thresholds that hold are listed with value and margin; the run is good")
+    func held() throws {
+        let finished = try run([
+            "-n", "2000", "--threshold", "p99 < 1m", "--threshold", "accepted >= 99% && failed == 0", "--threshold",
+            "rss < 10GB", "--threshold", "rate > 1",
+        ])
+        #expect(finished.status == 0, "\(finished.error)")
+        for part in [
+            "held: p99 < 1m: ", "held: accepted >= 99%: 100.000 %, 1.0 % above", "held: failed == 0: 0", "OK: ",
+        ] {
+            #expect(finished.output.contains(part), "\(finished.output)")
+        }
+    }
+
+    @Test("A threshold that is crossed makes the exit status 99, with the others listed too")
+    func crossed() throws {
+        let finished = try run([
+            "-n", "2000", "--threshold", "p50 < 1us", "--threshold", "p99 < 1m", "--threshold", "p99{stage=none} < 1s",
+        ])
+        #expect(finished.status == 99, "\(finished.error)")
+        for part in [
+            "CROSSED: p50 < 1us: ", "held: p99 < 1m", "CROSSED: p99{stage=none} < 1s: the run has no such figure",
+        ] {
+            #expect(finished.output.contains(part), "\(finished.output)")
+        }
+        #expect(!finished.output.contains("OK: "))
+    }
+
+    @Test("Where a threshold says how many may fail or be rejected, it alone does")
+    func outcomes() throws {
+        let flags = ["-n", "2000", "--mock-flags", "--fault-seed 1 --reject Unregistered=10%", "--threshold"]
+        #expect(try run(flags + ["rejected < 20%"]).status == 0)
+        #expect(try run(flags + ["rejected < 5%"]).status == 99)
+        #expect(try run(flags + ["p99 < 1m"]).status == 1)
+    }
+
+    @Test("A run that is told to abort ends when a threshold is seen to be crossed")
+    func aborts() throws {
+        let finished = try run([
+            "-D", "60s", "--rate", "2000", "--abort-on-fail", "--threshold", "p50 < 1us", "--json",
+        ])
+        #expect(finished.status == 99, "\(finished.error)")
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout")
+        #expect(result.pushes.planned == 120_000 && result.pushes.accepted < 100_000 && !result.run.complete)
+        #expect(result.pushes.planned == result.pushes.accepted + result.pushes.rejected + result.pushes.failed)
+        #expect(result.notes.contains { $0.hasPrefix("ended early: p50 < 1us was crossed") }, "\(result.notes)")
+    }
+
+    @Test("A threshold that cannot be read is refused before anything is sent")
+    func unreadable() throws {
+        let finished = try run(["-n", "10", "--threshold", "p99 < fast"])
+        #expect(
+            finished.status == 64
+                && finished.error.contains(
+                    "threshold \"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
+                ))
+    }
+}

@@ -1,0 +1,50 @@
+import Settings
+import Testing
+
+@testable import Scenarios
+
+@Suite struct ThresholdTests {
+    @Test("Thresholds are read as people write them")
+    func reading() throws {
+        func read(_ text: String) throws -> Threshold { try Threshold(parsing: text) }
+        let plain = try read("p99 < 50ms")
+        #expect(plain.metric == .latency(stage: "total", statistic: .percentile(99), part: nil))
+        #expect(plain.comparison == .below && plain.limit == 50_000_000 && plain.text == "p99 < 50ms")
+        #expect(
+            try read("round_trip.p99.9<=200ms").metric
+                == .latency(stage: "round_trip", statistic: .percentile(99.9), part: nil))
+        #expect(try read("round_trip.p99.9<=200ms").comparison == .atMost)
+        #expect(try read("p99.9 < 1s").metric == .latency(stage: "total", statistic: .percentile(99.9), part: nil))
+        #expect(
+            try read("total.max{stage=hold} < 1s").metric
+                == .latency(stage: "total", statistic: .max, part: .init(dimension: "stage", label: "hold")))
+        #expect(try read("accepted >= 99.99%").metric == .count("accepted", isShare: true))
+        #expect(abs(try read("accepted >= 99.99%").limit - 0.9999) < 1e-12)
+        #expect(try read("failed == 0").limit == 0 && read("rejected < 1k").limit == 1000)
+        #expect(try read("rate >= 0.95 * target").metric == .rate(ofTarget: true))
+        #expect(try read("rate >= 95% * target").limit == 0.95 && read("rate > 20k").limit == 20_000)
+        #expect(try read("rss < 200MB").limit == 209_715_200 && read("cpu < 2us").limit == 2000)
+        let both = try Threshold.list(parsing: "p99 < 50ms && accepted >= 99.9%")
+        #expect(both.count == 2 && both[1].text == "accepted >= 99.9%")
+    }
+
+    @Test(
+        "What is no threshold is refused with what would be one",
+        arguments: [
+            ("p99 50ms", "\"p99 50ms\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"),
+            ("p99 <", "\"p99 <\": nothing to compare with"),
+            ("p5O < 1s", "\"p5O < 1s\": \"p5O\" is not a figure; did you mean \"p50\"?"),
+            ("acepted > 1", "\"acepted > 1\": \"acepted\" is not a figure; did you mean \"accepted\"?"),
+            ("totl.p99 < 1s", "\"totl.p99 < 1s\": \"totl\" is not a stage; did you mean \"total\"?"),
+            ("p99 < fast", "\"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"),
+            ("queue.p99{stage=a} < 1s", "\"queue.p99{stage=a} < 1s\": only total is kept apart by stage"),
+            ("p99{hold} < 1s", "\"p99{hold} < 1s\": expected a part in braces, as in p99{stage=hold}"),
+            (
+                "rate > x * target",
+                "\"rate > x * target\": expected a number before * target, as in rate >= 0.95 * target"
+            ),
+        ])
+    func refused(_ text: String, _ message: String) {
+        #expect(throws: SettingsError(message)) { try Threshold(parsing: text) }
+    }
+}
