@@ -27,6 +27,7 @@ public struct RunInputs: Sendable {
 
     /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
     public init(_ scenario: Scenario) throws(HarnessError) {
+        let scenario = scenario.withDefaultTopic
         let problems = scenario.validate()
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         self.scenario = scenario

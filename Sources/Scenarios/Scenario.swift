@@ -35,7 +35,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var pushType = "alert"
     public var devices: UInt64 = 1_000_000
     public var deviceFile: String?
-    public var topic = "com.example.pushload"
+    /// Empty: that of the credentials, or com.example.pushload.
+    public var topic = ""
     public var priority: Int?
     public var expiration: Int64?
     public var collapseID: String?
@@ -44,7 +45,16 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var seed: UInt64 = 1
     public var signPolicy = "cached:50m"
     /// `token`, `certificate` or `none`.
-    public var authentication = "token"
+    public var authentication: String { noAuth ? "none" : cert != nil ? "certificate" : "token" }
+    public var noAuth = false
+    /// Files and ids of who sends, and whom we trust.
+    public var credentials: String?
+    public var key: String?
+    public var keyID: String?
+    public var teamID: String?
+    public var cert: String?
+    public var certKey: String?
+    public var cacert: String?
     public var engine = "wire"
     /// nil: the bundled mock.
     public var target: String?
@@ -81,8 +91,12 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Threads of the bundled mock.
     public var mockThreads = 1
-    /// Further flags of the bundled mock, as its `--help` lists them.
-    public var mockFlags: [String] = []
+    /// Round-trip time of the link the bundled mock emulates.
+    public var rtt: String?
+    /// Further flags of the bundled mock, as its `--help` lists them, in one text with quotes where needed.
+    public var mockFlagText: String?
+    /// The same, apart.
+    public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
 
     public static let engines = ["wire", "nghttp2"]
 
@@ -103,6 +117,13 @@ public struct Scenario: Sendable, Equatable, Codable {
         guard let rate else { return nil }
         return LoadSchedule(
             rate: rate, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
+    }
+
+    /// With the topic a run without credentials has, for checking.
+    public var withDefaultTopic: Scenario {
+        var scenario = self
+        if scenario.topic.isEmpty { scenario.topic = "com.example.pushload" }
+        return scenario
     }
 
     /// The thresholds, read; those that cannot be are left out (`validate` names them).
@@ -169,5 +190,26 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
+    }
+
+    /// Splits at spaces, except within quotes.
+    private static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in text {
+            if character == quote {
+                quote = nil
+            } else if quote == nil, character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if quote == nil, character == " " {
+                if let finished = word { words.append(finished) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        return word.map { words + [$0] } ?? words
     }
 }

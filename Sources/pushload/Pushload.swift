@@ -10,7 +10,8 @@ struct Pushload: AsyncParsableCommand {
         abstract: "A load-testing and benchmark harness for push fan-out.",
         version: Versions.pushload,
         subcommands: [
-            RunCommand.self, ScheduleCommand.self, MergeCommand.self, TokenCommand.self, DeviceTokenCommand.self,
+            RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
+            MergeCommand.self, TokenCommand.self, DeviceTokenCommand.self,
         ])
 
     static func main() async {

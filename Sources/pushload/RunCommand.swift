@@ -17,6 +17,7 @@ struct RunCommand: AsyncParsableCommand {
             rejected or got lost, 64 when the request itself is wrong, 99 when a threshold was crossed.
             """)
 
+    @OptionGroup var source: ScenarioArguments
     @OptionGroup(title: "Load") var load: LoadOptions
     @OptionGroup(title: "Identity") var identity: IdentityOptions
     @OptionGroup(title: "Transport") var transport: TransportFlags
@@ -31,11 +32,8 @@ struct RunCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        var scenario = Scenario()
-        try load.apply(to: &scenario)
-        transport.apply(to: &scenario)
-        let sender = try identity.apply(to: &scenario)
-        let run = try Run(scenario, identity: sender)
+        let scenario = try source.scenario(load.given + identity.given + transport.given)
+        let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try makeFolder(scenario.name)
         let signals = watchSignals(run)

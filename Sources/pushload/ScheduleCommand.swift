@@ -9,6 +9,7 @@ struct ScheduleCommand: ParsableCommand {
         commandName: "schedule",
         abstract: "Print when pushes would be due, without sending any.")
 
+    @OptionGroup var source: ScenarioArguments
     @OptionGroup(title: "Load") var load: LoadOptions
 
     @Flag(help: "Print pushes a second over time as CSV.")
@@ -18,8 +19,7 @@ struct ScheduleCommand: ParsableCommand {
     var rows = 100
 
     func run() throws {
-        var scenario = Scenario()
-        try load.apply(to: &scenario)
+        let scenario = try source.scenario(load.given)
         let problems = scenario.validate()
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         guard (1...1_000_000).contains(rows) else { throw HarnessError("--rows \(rows): expected 1 to 1000000") }

@@ -17,8 +17,9 @@ struct TokenCommand: ParsableCommand {
     var issuedAt: Int64?
 
     func run() throws {
-        var provider = try identity.provider()
-        if provider == nil, let folder = identity.credentials {
+        let scenario = try ScenarioArguments.scenario(file: nil, settings: [], flags: identity.given)
+        var provider = try scenario.provider()
+        if provider == nil, let folder = scenario.credentials {
             do throws(SigningError) { provider = try Credentials.load(directory: folder).identity } catch {
                 throw HarnessError(error.description)
             }

@@ -1,132 +1,111 @@
 import ArgumentParser
 import Scenarios
 
-/// How pushes travel.
+/// How pushes travel. Each flag is the `ScenarioKey` of its name.
 struct TransportFlags: ParsableArguments {
-    @Option(help: "Engine: wire (frames written by pushload) or nghttp2.")
-    var engine = "wire"
+    @Option(name: .customLong("engine"), help: .of("engine"))
+    var engine: String?
 
-    @Option(help: ArgumentHelp("Where to send to; without it, the bundled mock is started.", valueName: "url"))
+    @Option(name: .customLong("target"), help: .of("target", "url"))
     var target: String?
 
-    @Flag(help: "Plaintext HTTP/2 with prior knowledge to the bundled mock.")
-    var plaintext = false
+    @Flag(name: .customLong("plaintext"), inversion: .prefixedNo, help: .of("plaintext"))
+    var plaintext: Bool?
 
-    @Option(help: "Threads of the bundled mock.")
-    var mockThreads = 1
+    @Option(name: .customLong("mock-threads"), help: .of("mock_threads", "count"))
+    var mockThreads: String?
 
-    @Option(help: ArgumentHelp("Round-trip time of the link the bundled mock emulates.", valueName: "duration"))
+    @Option(name: .customLong("rtt"), help: .of("rtt", "text"))
     var rtt: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "More flags of the bundled mock, as mock-apns --help lists them: \"--faults faults.yaml --silent 1%\".",
-            valueName: "flags"))
+    @Option(name: .customLong("mock-flags"), parsing: .unconditional, help: .of("mock_flags", "flags"))
     var mockFlags: String?
 
-    @Option(help: ArgumentHelp("Bytes gathered before they are written; 16384 fills a TLS record.", valueName: "size"))
-    var sendBatch = Size(16_384)
+    @Option(name: .customLong("send-batch"), help: .of("send_batch", "size"))
+    var sendBatch: String?
 
-    @Option(help: ArgumentHelp("Flow-control window of each stream towards us.", valueName: "size"))
-    var streamWindow = Size(65_535)
+    @Option(name: .customLong("stream-window"), help: .of("stream_window", "size"))
+    var streamWindow: String?
 
-    @Option(help: ArgumentHelp("Flow-control window of each connection towards us.", valueName: "size"))
-    var connectionWindow = Size(1_048_576)
+    @Option(name: .customLong("connection-window"), help: .of("connection_window", "size"))
+    var connectionWindow: String?
 
-    @Option(help: ArgumentHelp("HPACK table we offer for answers.", valueName: "size"))
-    var headerTable = Size(4096)
+    @Option(name: .customLong("header-table"), help: .of("header_table", "size"))
+    var headerTable: String?
 
-    @Option(help: ArgumentHelp("HPACK table we use for requests, as far as the peer allows.", valueName: "size"))
-    var encoderTable = Size(4096)
+    @Option(name: .customLong("encoder-table"), help: .of("encoder_table", "size"))
+    var encoderTable: String?
 
-    @Option(help: ArgumentHelp("Largest frame we take.", valueName: "size"))
-    var maxFrame = Size(16_384)
+    @Option(name: .customLong("max-frame"), help: .of("max_frame", "size"))
+    var maxFrame: String?
 
-    @Option(help: "Oldest TLS version, 1.2 or 1.3.")
-    var tlsMin = "1.2"
+    @Option(name: .customLong("tls-min"), help: .of("tls_min"))
+    var tlsMin: String?
 
-    @Option(help: "Newest TLS version, 1.2 or 1.3.")
-    var tlsMax = "1.3"
+    @Option(name: .customLong("tls-max"), help: .of("tls_max"))
+    var tlsMax: String?
 
-    @Option(help: "OpenSSL cipher list for TLS 1.2.")
+    @Option(name: .customLong("ciphers"), help: .of("ciphers", "text"))
     var ciphers: String?
 
-    @Option(help: "OpenSSL cipher suites for TLS 1.3.")
+    @Option(name: .customLong("ciphersuites"), help: .of("ciphersuites", "text"))
     var ciphersuites: String?
 
-    @Flag(name: .customLong("nodelay"), inversion: .prefixedNo, help: "TCP_NODELAY.")
-    var noDelay = true
+    @Flag(name: .customLong("nodelay"), inversion: .prefixedNo, help: .of("nodelay"))
+    var nodelay: Bool?
 
-    @Option(help: ArgumentHelp("SO_SNDBUF; without it, the kernel's own tuning.", valueName: "size"))
-    var socketSendBuffer: Size?
+    @Option(name: .customLong("socket-send-buffer"), help: .of("socket_send_buffer", "size"))
+    var socketSendBuffer: String?
 
-    @Option(help: ArgumentHelp("SO_RCVBUF; without it, the kernel's own tuning.", valueName: "size"))
-    var socketReceiveBuffer: Size?
+    @Option(name: .customLong("socket-receive-buffer"), help: .of("socket_receive_buffer", "size"))
+    var socketReceiveBuffer: String?
 
-    @Option(help: "A push unanswered for so long has failed.")
-    var timeout = Span(seconds: 30)
+    @Option(name: .customLong("timeout"), help: .of("timeout", "duration"))
+    var timeout: String?
 
-    @Option(help: "TCP, TLS and SETTINGS must be there after so long.")
-    var connectTimeout = Span(seconds: 10)
+    @Option(name: .customLong("connect-timeout"), help: .of("connect_timeout", "duration"))
+    var connectTimeout: String?
 
-    @Option(help: "Ask a silent connection with PING after so long.")
-    var pingInterval = Span(seconds: 10)
+    @Option(name: .customLong("ping-interval"), help: .of("ping_interval", "duration"))
+    var pingInterval: String?
 
-    @Option(help: "No byte for so long after a PING: the peer has vanished.")
-    var pingTimeout = Span(seconds: 10)
+    @Option(name: .customLong("ping-timeout"), help: .of("ping_timeout", "duration"))
+    var pingTimeout: String?
 
-    @Option(help: "With no connection for so long, all that is left has failed.")
-    var giveUpAfter = Span(seconds: 10)
+    @Option(name: .customLong("give-up-after"), help: .of("give_up_after", "duration"))
+    var giveUpAfter: String?
 
-    @Option(help: "How often a push that was refused unprocessed is sent again.")
-    var retryLimit = 10
+    @Option(name: .customLong("retry-limit"), help: .of("retry_limit", "count"))
+    var retryLimit: String?
 
-    func apply(to scenario: inout Scenario) {
-        scenario.engine = engine
-        scenario.target = target
-        scenario.plaintext = plaintext
-        scenario.mockThreads = mockThreads
-        scenario.mockFlags = (rtt.map { ["--rtt", $0] } ?? []) + (mockFlags.map(Self.words) ?? [])
-        scenario.sendBatch = sendBatch.bytes
-        scenario.streamWindow = streamWindow.bytes
-        scenario.connectionWindow = connectionWindow.bytes
-        scenario.headerTableSize = headerTable.bytes
-        scenario.encoderTableSize = encoderTable.bytes
-        scenario.maxFrameSize = maxFrame.bytes
-        scenario.tlsMinimum = tlsMin
-        scenario.tlsMaximum = tlsMax
-        scenario.ciphers = ciphers
-        scenario.ciphersuites = ciphersuites
-        scenario.noDelay = noDelay
-        scenario.socketSendBuffer = socketSendBuffer?.bytes
-        scenario.socketReceiveBuffer = socketReceiveBuffer?.bytes
-        scenario.pushTimeout = timeout.nanoseconds
-        scenario.connectTimeout = connectTimeout.nanoseconds
-        scenario.pingInterval = pingInterval.nanoseconds
-        scenario.pingTimeout = pingTimeout.nanoseconds
-        scenario.giveUpAfter = giveUpAfter.nanoseconds
-        scenario.retryLimit = retryLimit
-    }
-
-    /// Splits at spaces, except within quotes.
-    private static func words(_ text: String) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var quote: Character?
-        for character in text {
-            if character == quote {
-                quote = nil
-            } else if quote == nil, character == "\"" || character == "'" {
-                quote = character
-                word = word ?? ""
-            } else if quote == nil, character == " " {
-                if let finished = word { words.append(finished) }
-                word = nil
-            } else {
-                word = (word ?? "") + String(character)
-            }
-        }
-        return word.map { words + [$0] } ?? words
+    /// The flags that were given, by key.
+    var given: [(key: String, texts: [String]?)] {
+        [
+            ("engine", engine.map { [$0] }),
+            ("target", target.map { [$0] }),
+            ("plaintext", plaintext.map { [String($0)] }),
+            ("mock_threads", mockThreads.map { [$0] }),
+            ("rtt", rtt.map { [$0] }),
+            ("mock_flags", mockFlags.map { [$0] }),
+            ("send_batch", sendBatch.map { [$0] }),
+            ("stream_window", streamWindow.map { [$0] }),
+            ("connection_window", connectionWindow.map { [$0] }),
+            ("header_table", headerTable.map { [$0] }),
+            ("encoder_table", encoderTable.map { [$0] }),
+            ("max_frame", maxFrame.map { [$0] }),
+            ("tls_min", tlsMin.map { [$0] }),
+            ("tls_max", tlsMax.map { [$0] }),
+            ("ciphers", ciphers.map { [$0] }),
+            ("ciphersuites", ciphersuites.map { [$0] }),
+            ("nodelay", nodelay.map { [String($0)] }),
+            ("socket_send_buffer", socketSendBuffer.map { [$0] }),
+            ("socket_receive_buffer", socketReceiveBuffer.map { [$0] }),
+            ("timeout", timeout.map { [$0] }),
+            ("connect_timeout", connectTimeout.map { [$0] }),
+            ("ping_interval", pingInterval.map { [$0] }),
+            ("ping_timeout", pingTimeout.map { [$0] }),
+            ("give_up_after", giveUpAfter.map { [$0] }),
+            ("retry_limit", retryLimit.map { [$0] }),
+        ]
     }
 }

@@ -62,7 +62,7 @@ import Testing
         #expect(
             finished.status == 64
                 && finished.error.contains(
-                    "threshold \"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
+                    "--threshold: \"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
                 ))
     }
 }

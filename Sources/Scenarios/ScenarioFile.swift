@@ -1,0 +1,119 @@
+import Foundation
+import Settings
+
+/// Reads scenario files (YAML): keys as in `ScenarioKey`, and `include` for what they build on.
+public enum ScenarioFile {
+    /// Everything that is wrong with a file, one line each.
+    public struct Problems: Error, CustomStringConvertible, Sendable, Equatable {
+        public let lines: [String]
+        public var description: String { lines.joined(separator: "\n") }
+    }
+
+    /// Includes within includes.
+    static let deepest = 8
+
+    /// Applies a file (its includes first) to a scenario.
+    public static func apply(_ path: String, to scenario: inout Scenario) throws(Problems) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Problems(lines: ["cannot read the scenario \(path)"])
+        }
+        try apply(
+            String(decoding: data, as: UTF8.self), file: path,
+            folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: 0, to: &scenario)
+    }
+
+    /// - Parameter folder: where included files, and files the scenario names, are looked for.
+    static func apply(
+        _ text: String, file: String, folder: String, depth: Int, to scenario: inout Scenario
+    ) throws(Problems) {
+        var problems: [String] = []
+        let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
+        do throws(SettingsError) { entries = try YAMLValue(parsing: text, file: file).map().entries } catch {
+            throw Problems(lines: [error.description])
+        }
+        for entry in entries where entry.name == "include" {
+            do throws(SettingsError) {
+                for item in try entry.value.oneOrMore() {
+                    try include(item, folder, depth, &scenario, &problems)
+                }
+            } catch { problems.append(error.description) }
+        }
+        for entry in entries where entry.name != "include" {
+            guard let key = ScenarioKey.named(entry.name) else {
+                let hint = NearestName.of(entry.name, among: ScenarioKey.allNames + ["include"])
+                problems.append(
+                    entry.key.error(
+                        "unknown key \"\(entry.name)\""
+                            + (hint.map { "; did you mean \"\($0)\"?" } ?? "; pushload init lists all keys")
+                    ).description)
+                continue
+            }
+            do throws(SettingsError) {
+                var texts: [String] = []
+                for item in try entry.value.oneOrMore() { texts.append(try item.text()) }
+                do throws(SettingsError) {
+                    try key.apply(Self.isPath(key.name) ? texts.map { resolve($0, folder) } : texts, to: &scenario)
+                } catch { throw entry.value.error(error.description) }
+            } catch { problems.append(error.description) }
+        }
+        if !problems.isEmpty { throw Problems(lines: problems) }
+    }
+
+    private static func include(
+        _ item: YAMLValue, _ folder: String, _ depth: Int, _ scenario: inout Scenario, _ problems: inout [String]
+    ) throws(SettingsError) {
+        let name = try item.text()
+        guard depth < deepest else {
+            throw item.error("included more than \(deepest) deep: does a file include itself?")
+        }
+        let path = resolve(name, folder)
+        guard let data = FileManager.default.contents(atPath: path) else { throw item.error("cannot read \(path)") }
+        do throws(Problems) {
+            try apply(
+                String(decoding: data, as: UTF8.self), file: path,
+                folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: depth + 1, to: &scenario)
+        } catch { problems += error.lines }
+    }
+
+    /// Keys whose value is a file or folder, meant from where the scenario lies.
+    static func isPath(_ name: String) -> Bool {
+        ["trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert"].contains(name)
+    }
+
+    private static func resolve(_ path: String, _ folder: String) -> String {
+        path.hasPrefix("/") ? path : folder + "/" + path
+    }
+
+    /// `key=value`, as `--set` gives it; lists are separated by `;`.
+    public static func set(_ text: String, in scenario: inout Scenario) throws(SettingsError) {
+        guard let sign = text.firstIndex(of: "=") else {
+            throw SettingsError("--set \(text): expected key=value")
+        }
+        let name = String(text[..<sign])
+        let value = String(text[text.index(after: sign)...])
+        guard let key = ScenarioKey.named(name) else {
+            throw SettingsError("--set \(name): unknown key" + NearestName.hint(name, among: ScenarioKey.allNames))
+        }
+        try apply(key, value, origin: "--set \(name)", to: &scenario)
+    }
+
+    /// `PUSHLOAD_RATE=20k` and the like.
+    public static func applyEnvironment(_ environment: [String: String], to scenario: inout Scenario)
+        throws(SettingsError)
+    {
+        for key in ScenarioKey.all {
+            guard let value = environment[key.variable] else { continue }
+            try apply(key, value, origin: key.variable, to: &scenario)
+        }
+    }
+
+    private static func apply(
+        _ key: ScenarioKey, _ value: String, origin: String, to scenario: inout Scenario
+    ) throws(SettingsError) {
+        var texts = [value]
+        if case .list = key.kind { texts = value.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) } }
+        do throws(SettingsError) { try key.apply(texts, to: &scenario) } catch {
+            throw SettingsError("\(origin): \(error)")
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import Settings
+
+/// One setting of a run as people give it: a key of a scenario file, and the flag of the same name (`push_type`,
+/// `--push-type`). The one list of them: files, flags, `--set`, environment variables and the JSON Schema are made of it.
+public struct ScenarioKey: Sendable {
+    public enum Kind: Sendable {
+        case text, count, number, rate, duration, bytes, flag
+        /// Several texts.
+        case list
+        /// One of these.
+        case choice([String])
+    }
+
+    public let name: String
+    public let kind: Kind
+    public let help: String
+    let set: @Sendable (inout Scenario, [String]) throws(SettingsError) -> Void
+
+    /// As a flag: `--push-type`.
+    public var flag: String { "--" + name.replacing("_", with: "-") }
+    /// As an environment variable: `PUSHLOAD_PUSH_TYPE`.
+    public var variable: String { "PUSHLOAD_" + name.uppercased() }
+
+    /// Reads the value's text (of a list: its texts) into a scenario.
+    ///
+    /// - Throws: what is wrong with the value and what would be right, without the place.
+    public func apply(_ texts: [String], to scenario: inout Scenario) throws(SettingsError) {
+        try set(&scenario, texts)
+    }
+
+    public static func named(_ name: String) -> ScenarioKey? { byName[name] }
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    public static var allNames: [String] { all.map(\.name) }
+
+    // MARK: Kinds
+
+    private init(
+        _ name: String, _ kind: Kind, _ help: String,
+        _ set: @escaping @Sendable (inout Scenario, [String]) throws(SettingsError) -> Void
+    ) {
+        self.name = name
+        self.kind = kind
+        self.help = help
+        self.set = set
+    }
+
+    private static func one(_ texts: [String]) throws(SettingsError) -> String {
+        guard texts.count == 1, let text = texts.first else { throw SettingsError("expected one value") }
+        return text
+    }
+
+    private static func text(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, String> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .text, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = try one(texts)
+        }
+    }
+
+    private static func optional(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, String?> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .text, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = try one(texts)
+        }
+    }
+
+    private static func choice(
+        _ name: String, _ choices: [String], _ help: String, _ path: WritableKeyPath<Scenario, String> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .choice(choices), help) { (scenario, texts) throws(SettingsError) in
+            let text = try one(texts)
+            guard choices.contains(text) else {
+                throw SettingsError("\"\(text)\"" + NearestName.hint(text, among: choices))
+            }
+            scenario[keyPath: path] = text
+        }
+    }
+
+    private static func read<Value>(
+        _ texts: [String], _ read: (String) throws(Units.ParseError) -> Value
+    ) throws(SettingsError) -> Value {
+        let text = try one(texts)
+        do throws(Units.ParseError) { return try read(text) } catch { throw SettingsError(error.description) }
+    }
+
+    private static func count(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, UInt64> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .count, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = try read(texts, Units.count)
+        }
+    }
+
+    private static func whole(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, Int> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .count, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = Int(clamping: try read(texts, Units.count))
+        }
+    }
+
+    private static func duration(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, UInt64> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .duration, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = try read(texts, Units.duration)
+        }
+    }
+
+    private static func bytes(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, Int> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .bytes, help) { (scenario, texts) throws(SettingsError) in
+            scenario[keyPath: path] = try read(texts, Units.bytes)
+        }
+    }
+
+    private static func flag(
+        _ name: String, _ help: String, _ path: WritableKeyPath<Scenario, Bool> & Sendable
+    ) -> ScenarioKey {
+        ScenarioKey(name, .flag, help) { (scenario, texts) throws(SettingsError) in
+            switch try one(texts) {
+            case "true", "yes", "on": scenario[keyPath: path] = true
+            case "false", "no", "off": scenario[keyPath: path] = false
+            default: throw SettingsError("\"\(texts[0])\": expected true or false")
+            }
+        }
+    }
+
+    // MARK: The list
+
+    /// In the order in which they are documented.
+    public static let all: [ScenarioKey] = load + who + transport
+
+    private static let load: [ScenarioKey] = [
+        text("name", "Name of the run, part of the result's folder.", \.name),
+        ScenarioKey("pushes", .count, "Pushes to send, such as 5000, 10k or 1M.") {
+            (scenario, texts) throws(SettingsError) in
+            scenario.pushes = try read(texts, Units.count)
+        },
+        ScenarioKey("duration", .duration, "Send for so long, such as 500ms, 10s, 5m or 1h.") {
+            (scenario, texts) throws(SettingsError) in scenario.duration = try read(texts, Units.duration)
+        },
+        whole("connections", "Connections, over all threads.", \.connections),
+        whole("streams", "Most streams open at once on a connection.", \.streams),
+        whole("threads", "Worker threads.", \.threads),
+        ScenarioKey("rate", .rate, "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.") {
+            (scenario, texts) throws(SettingsError) in scenario.rate = try read(texts, Units.rate)
+        },
+        ScenarioKey(
+            "stages", .list,
+            "Rates over time: ramp 1k 20k 10s, hold 20k 30s, burst 100k, pause 5s, sine 10k 5k 10s 60s, step 1k 9k 5 50s."
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.stages = []
+            for text in texts { scenario.stages += try LoadStage.parse(text) }
+        },
+        ScenarioKey(
+            "arrivals", .text, "How pushes are spread around the rate: constant, poisson, jitter or jitter:50%."
+        ) { (scenario, texts) throws(SettingsError) in
+            let text = try one(texts)
+            _ = try Arrivals(parsing: text)
+            scenario.arrivals = text
+        },
+        optional("trace", "File of recorded due times to replay: one a line, or the first column of a CSV.", \.trace),
+        count(
+            "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",
+            \.backlog),
+        ScenarioKey(
+            "warmup", .text,
+            "Leave out of rate and latencies what is due within this time (5s), or the first so many pushes (10k pushes)."
+        ) { (scenario, texts) throws(SettingsError) in
+            let text = try one(texts)
+            if text.hasSuffix("pushes") {
+                scenario.warmupPushes = try read([text.dropLast(6).filter { $0 != " " }], Units.count)
+            } else {
+                scenario.warmup = try read(texts, Units.duration)
+            }
+        },
+        flag("by_status", "Keep outcomes and latency apart by status.", \.byStatus),
+        flag("measure", "Time and record the stages of pushes; false only to find out what that costs.", \.measure),
+        text(
+            "profile", "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
+            \.profile),
+        optional("template", "File with a payload template instead of a profile: JSON with {{holes}}.", \.template),
+        text("push_type", "apns-push-type of the template.", \.pushType),
+        count("devices", "Devices of the synthetic population, such as 1M.", \.devices),
+        optional("device_file", "File of device tokens, one a line, or CSV with token and tags.", \.deviceFile),
+        text("topic", "apns-topic: the app's bundle id; suffixes are added by push type.", \.topic),
+        ScenarioKey("priority", .number, "apns-priority: 10, 5 or 1. Default: the push type's own.") {
+            (scenario, texts) throws(SettingsError) in
+            guard let value = Int(try one(texts)), [1, 5, 10].contains(value) else {
+                throw SettingsError("\"\(texts[0])\": expected 10, 5 or 1")
+            }
+            scenario.priority = value
+        },
+        ScenarioKey("expiration", .number, "apns-expiration: UNIX seconds, or 0 to try once.") {
+            (scenario, texts) throws(SettingsError) in
+            guard let value = Int64(try one(texts)), value >= 0 else {
+                throw SettingsError("\"\(texts[0])\": expected UNIX seconds, or 0")
+            }
+            scenario.expiration = value
+        },
+        optional("collapse_id", "apns-collapse-id, at most 64 bytes.", \.collapseID),
+        flag("apns_id", "Send an apns-id of our own with every push.", \.apnsID),
+        count("seed", "Seed of everything random.", \.seed),
+        ScenarioKey(
+            "threshold", .list,
+            "What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target."
+        ) { (scenario, texts) throws(SettingsError) in
+            for text in texts { _ = try Threshold.list(parsing: text) }
+            scenario.thresholds = texts
+        },
+        flag("abort_on_fail", "End the run as soon as a threshold is seen to be crossed.", \.abortOnFail),
+        ScenarioKey(
+            "expect_reasons", .list, "Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."
+        ) {
+            (scenario, texts) throws(SettingsError) in
+            scenario.expectedReasons = texts.flatMap {
+                $0.split(separator: ",").map { String($0).filter { $0 != " " } }
+            }
+        },
+    ]
+
+    private static let who: [ScenarioKey] = [
+        optional(
+            "credentials", "Folder with AuthKey.p8, credentials.json and ca.pem, as mock-apns --credentials makes it.",
+            \.credentials),
+        optional("key", "File of the provider key (.p8).", \.key),
+        optional("key_id", "Key id of --key, 10 characters.", \.keyID),
+        optional("team_id", "Team id of --key, 10 characters.", \.teamID),
+        optional("cert", "File of a client certificate (PEM): certificate authentication instead of tokens.", \.cert),
+        optional("cert_key", "File of the client certificate's key (PEM).", \.certKey),
+        optional("cacert", "Trust the certificate authorities in this file (PEM).", \.cacert),
+        flag("no_auth", "Send no authorization at all.", \.noAuth),
+        text(
+            "sign_policy", "When provider tokens are signed: cached[:50m], per-connection, every:N or per-push.",
+            \.signPolicy),
+    ]
+
+    private static let transport: [ScenarioKey] = [
+        choice("engine", Scenario.engines, "wire (frames written by pushload) or nghttp2.", \.engine),
+        optional("target", "URL to send to; without it, the bundled mock is started.", \.target),
+        flag("plaintext", "Plaintext HTTP/2 with prior knowledge to the bundled mock.", \.plaintext),
+        whole("mock_threads", "Threads of the bundled mock.", \.mockThreads),
+        optional("rtt", "Round-trip time of the link the bundled mock emulates.", \.rtt),
+        optional("mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.", \.mockFlagText),
+        bytes("send_batch", "Bytes gathered before they are written; 16384 fills a TLS record.", \.sendBatch),
+        bytes("stream_window", "Flow-control window of each stream towards us.", \.streamWindow),
+        bytes("connection_window", "Flow-control window of each connection towards us.", \.connectionWindow),
+        bytes("header_table", "HPACK table we offer for answers.", \.headerTableSize),
+        bytes("encoder_table", "HPACK table we use for requests, as far as the peer allows.", \.encoderTableSize),
+        bytes("max_frame", "Largest frame we take.", \.maxFrameSize),
+        choice("tls_min", ["1.2", "1.3"], "Oldest TLS version.", \.tlsMinimum),
+        choice("tls_max", ["1.2", "1.3"], "Newest TLS version.", \.tlsMaximum),
+        optional("ciphers", "OpenSSL cipher list for TLS 1.2.", \.ciphers),
+        optional("ciphersuites", "OpenSSL cipher suites for TLS 1.3.", \.ciphersuites),
+        flag("nodelay", "TCP_NODELAY.", \.noDelay),
+        ScenarioKey("socket_send_buffer", .bytes, "SO_SNDBUF; without it, the kernel's own tuning.") {
+            (scenario, texts) throws(SettingsError) in scenario.socketSendBuffer = try read(texts, Units.bytes)
+        },
+        ScenarioKey("socket_receive_buffer", .bytes, "SO_RCVBUF; without it, the kernel's own tuning.") {
+            (scenario, texts) throws(SettingsError) in scenario.socketReceiveBuffer = try read(texts, Units.bytes)
+        },
+        duration("timeout", "A push unanswered for so long has failed.", \.pushTimeout),
+        duration("connect_timeout", "TCP, TLS and SETTINGS must be there after so long.", \.connectTimeout),
+        duration("ping_interval", "Ask a silent connection with PING after so long.", \.pingInterval),
+        duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),
+        duration("give_up_after", "With no connection for so long, all that is left has failed.", \.giveUpAfter),
+        whole("retry_limit", "How often a push that was refused unprocessed is sent again.", \.retryLimit),
+    ]
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// The JSON Schema (draft 2020-12) of scenario files, for editors; made of `ScenarioKey`.
+public enum ScenarioSchema {
+    public static var text: String {
+        var properties: [String: Any] = [
+            "include": [
+                "description": "Scenario files this one builds on, from where it lies.",
+                "oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]],
+            ] as [String: Any]
+        ]
+        for key in ScenarioKey.all {
+            var property = type(key.kind)
+            property["description"] = key.help
+            properties[key.name] = property
+        }
+        let schema: [String: Any] = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "pushload scenario", "type": "object",
+            "additionalProperties": false, "properties": properties,
+        ]
+        let data = try? JSONSerialization.data(
+            withJSONObject: schema, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        return data.map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+    }
+
+    private static func type(_ kind: ScenarioKey.Kind) -> [String: Any] {
+        let number = "^[0-9][0-9_]*(\\.[0-9]+)?"
+        switch kind {
+        case .text: return ["type": ["string", "number"]]
+        case .count: return ["type": ["integer", "string"], "pattern": number + "[kKmMgG]?$"]
+        case .number: return ["type": ["integer", "string"]]
+        case .rate: return ["type": ["number", "string"], "pattern": number + "[kKmM]?(/s)?$"]
+        case .duration: return ["type": ["number", "string"], "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h))+$"]
+        case .bytes: return ["type": ["integer", "string"], "pattern": number + "([kKmMgG]([iI]?[bB])?|[bB])?$"]
+        case .flag: return ["type": "boolean"]
+        case .list: return ["oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]]
+        case .choice(let choices): return ["enum": choices + choices.compactMap(Double.init).map { $0 as Any } as [Any]]
+        }
+    }
+}

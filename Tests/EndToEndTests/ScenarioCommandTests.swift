@@ -1,0 +1,115 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct ScenarioCommandTests {
+    private func file(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("scenario-\(UUID()).yaml").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test("A scenario file is run; flags and --set are stronger than it")
+    func run() throws {
+        let path = try file("name: small\npushes: 500\nstreams: 20\nthreshold: [accepted == 100%]\n")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (plain, status, error) = try Programs.load([path])
+        #expect(status == 0 && plain.pushes.accepted == 500 && plain.run.name == "small", "\(error)")
+        let (changed, _, _) = try Programs.load([path, "--set", "pushes=700", "--set", "streams=30", "-m", "40"])
+        #expect(changed.pushes.accepted == 700 && changed.scenario["streams"] == .integer(40))
+    }
+
+    @Test("check finds every mistake, also in what a file names; a good file passes")
+    func check() throws {
+        let bad = try file("rate: fast\nconections: 3\n")
+        defer { try? FileManager.default.removeItem(atPath: bad) }
+        let finished = try Programs.run("pushload", ["check", bad])
+        #expect(finished.status == 64 && finished.error.split(separator: "\n").count == 2, "\(finished.error)")
+        #expect(finished.error.contains("\(bad):2:1: unknown key \"conections\"; did you mean \"connections\"?"))
+        let missing = try file("pushes: 5\ntemplate: nowhere.json\n")
+        defer { try? FileManager.default.removeItem(atPath: missing) }
+        let unread = try Programs.run("pushload", ["check", missing])
+        #expect(unread.status == 64 && unread.error.contains("cannot read the template"), "\(unread.error)")
+        let good = try file("rate: 1k\nduration: 2s\n")
+        defer { try? FileManager.default.removeItem(atPath: good) }
+        let passed = try Programs.run("pushload", ["check", good])
+        #expect(
+            passed.status == 0 && passed.output == "\(good): can be run (open loop, 2000 pushes)\n", "\(passed.error)")
+        let unknown = try Programs.run("pushload", ["check", "nowhere"])
+        #expect(unknown.status == 64 && unknown.error.contains("no scenario file nowhere, and no bundled scenario"))
+    }
+
+    @Test("init writes a file that check takes, and never overwrites one")
+    func initialise() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("new-\(UUID()).yaml").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let written = try Programs.run("pushload", ["init", path, "--from", "smoke"])
+        #expect(written.status == 0 && written.output.contains("run it with"), "\(written.error)")
+        #expect(try Programs.run("pushload", ["check", path]).status == 0)
+        let again = try Programs.run("pushload", ["init", path])
+        #expect(again.status == 64 && again.error.contains("is there already"))
+    }
+
+    @Test("Bundled scenarios are listed, printed and run")
+    func bundled() throws {
+        let list = try Programs.run("pushload", ["scenarios"]).output
+        for name in ["smoke", "breaking-news", "steady", "soak", "far-away"] { #expect(list.contains(name)) }
+        #expect(try Programs.run("pushload", ["scenarios", "smoke"]).output.contains("pushes: 10k"))
+        let (result, status, error) = try Programs.load(["smoke", "--set", "pushes=1000"])
+        #expect(status == 0 && result.pushes.accepted == 1000, "\(error)")
+        let (tokens, expected, problem) = try Programs.load(["bad-tokens", "--rate", "2k", "-D", "1s"])
+        #expect(expected == 0 && tokens.pushes.rejected > 100, "\(problem)")
+    }
+
+    @Test("Every key of a scenario file is a flag, and every flag of the groups a key")
+    func flags() throws {
+        let help = try Programs.run("pushload", ["run", "--help"]).output
+        let keys = try JSONSerialization.jsonObject(
+            with: Data(try Programs.run("pushload", ["scenarios", "--schema"]).output.utf8))
+        let properties = try #require((keys as? [String: Any])?["properties"] as? [String: Any])
+        for key in properties.keys where key != "include" && key != "measure" {
+            #expect(help.contains("--" + key.replacingOccurrences(of: "_", with: "-")), "\(key)")
+        }
+        let others: Set = ["set", "output", "json", "quiet", "version", "help"]
+        for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
+            let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
+            if name.hasPrefix("no_"), properties[String(name.dropFirst(3))] != nil { continue }
+            #expect(properties[name] != nil || others.contains(name), "\(word)")
+        }
+    }
+
+    @Test("A schedule is printed as a table with a picture, or as CSV, without sending anything")
+    func schedule() throws {
+        let text = try Programs.run("pushload", ["schedule", "--stages", "ramp 0 1k 10s, hold 1k 10s, burst 500"])
+            .output
+        #expect(text.hasPrefix("15,500 pushes in 20.0 s, constant arrivals\n"), "\(text)")
+        for part in ["ramp", "hold", "500 at once", "█"] { #expect(text.contains(part)) }
+        let csv = try Programs.run(
+            "pushload", ["schedule", "--rate", "100", "-D", "10s", "--csv", "--rows", "10"]
+        ).output
+        let rows = csv.split(separator: "\n")
+        #expect(rows.count == 11 && rows[0] == "seconds,pushes_per_second" && rows[5] == "4.000,100.0", "\(csv)")
+        let closed = try Programs.run("pushload", ["schedule", "-n", "5"])
+        #expect(closed.status == 64 && closed.error.contains("closed loop has no schedule"))
+    }
+
+    @Test("Results of generators that ran side by side are merged into one")
+    func merge() throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        var files: [String] = []
+        for number in 1...2 {
+            let finished = try Programs.run(
+                "pushload", ["run", "-n", "1000", "--quiet", "--output", output.path + "/\(number)"])
+            #expect(finished.status == 0, "\(finished.error)")
+            let folder = try FileManager.default.contentsOfDirectory(atPath: output.path + "/\(number)")[0]
+            files.append("\(output.path)/\(number)/\(folder)/result.json")
+        }
+        let merged = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/merged.json"])
+        #expect(merged.status == 0 && merged.output.contains("2,000 pushes planned, 2,000 accepted"), "\(merged.error)")
+        let result = try ResultFile.read(output.path + "/merged.json")
+        #expect(result.pushes.accepted == 2000 && result.latency.total.count == 2000)
+        let twice = try Programs.run("pushload", ["merge", files[0], files[0], "-o", output.path + "/m.json"])
+        #expect(twice.status == 64 && twice.error.contains("the same run as"), "\(twice.error)")
+    }
+}

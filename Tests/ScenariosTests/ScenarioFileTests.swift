@@ -1,0 +1,177 @@
+import Foundation
+import Settings
+import Testing
+
+@testable import Scenarios
+
+@Suite struct ScenarioFileTests {
+    private func problems(_ text: String) -> [String] {
+        var scenario = Scenario()
+        do throws(ScenarioFile.Problems) {
+            try ScenarioFile.apply(text, file: "s.yaml", folder: "/nowhere", depth: 0, to: &scenario)
+            return []
+        } catch { return error.lines }
+    }
+
+    @Test("Keys are read with their units; paths are meant from where the file lies")
+    func reading() throws {
+        var scenario = Scenario()
+        try ScenarioFile.apply(
+            """
+            name: evening
+            stages:
+              - ramp 1k 20k 10s
+              - hold 20k 30s, burst 5k
+            arrivals: poisson
+            connections: 4
+            stream_window: 64KiB
+            nodelay: false
+            tls_max: 1.2
+            timeout: 5s
+            device_file: tokens.csv
+            cacert: /etc/ca.pem
+            threshold: [p99 < 50ms, "accepted >= 99.9%"]
+            expect_reasons: BadDeviceToken, Unregistered
+            warmup: 10k pushes
+            """, file: "s.yaml", folder: "/where/it/lies", depth: 0, to: &scenario)
+        #expect(scenario.name == "evening" && scenario.stages.count == 3 && scenario.arrivals == "poisson")
+        #expect(scenario.connections == 4 && scenario.streamWindow == 65_536 && !scenario.noDelay)
+        #expect(scenario.tlsMaximum == "1.2" && scenario.pushTimeout == 5_000_000_000)
+        #expect(scenario.deviceFile == "/where/it/lies/tokens.csv" && scenario.cacert == "/etc/ca.pem")
+        #expect(scenario.thresholds == ["p99 < 50ms", "accepted >= 99.9%"] && scenario.warmupPushes == 10_000)
+        #expect(scenario.expectedReasons == ["BadDeviceToken", "Unregistered"])
+    }
+
+    @Test("A file with three mistakes reports all three, with line, column and what would be right")
+    func threeMistakes() {
+        #expect(
+            problems("rate: fast\nconections: 3\nengine: wyre\n") == [
+                "s.yaml:1:7: rate: \"fast\" is not a rate; expected pushes a second such as 500, 20k or 1.5M",
+                "s.yaml:2:1: unknown key \"conections\"; did you mean \"connections\"?",
+                "s.yaml:3:9: engine: \"wyre\"; did you mean \"wire\"?",
+            ])
+    }
+
+    @Test(
+        "Every kind of mistake has its message",
+        arguments: [
+            (
+                "pushes: many",
+                "s.yaml:1:9: pushes: \"many\" is not a count; expected a whole number such as 5000, 10k or 1.5M"
+            ),
+            (
+                "duration: long",
+                "s.yaml:1:11: duration: \"long\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
+            ),
+            (
+                "send_batch: big",
+                "s.yaml:1:13: send_batch: \"big\" is not a size; expected bytes such as 65535, 64k or 1MiB"
+            ),
+            ("apns_id: maybe", "s.yaml:1:10: apns_id: \"maybe\": expected true or false"),
+            ("priority: 7", "s.yaml:1:11: priority: \"7\": expected 10, 5 or 1"),
+            ("expiration: -1", "s.yaml:1:13: expiration: \"-1\": expected UNIX seconds, or 0"),
+            ("tls_min: 1.1", "s.yaml:1:10: tls_min: \"1.1\"; did you mean \"1.2\"?"),
+            ("rate: [1, 2]", "s.yaml:1:7: rate: expected one value"),
+            ("rate: {a: 1}", "s.yaml:1:7: rate: expected a single value"),
+            (
+                "stages: hop 1k 2s",
+                "s.yaml:1:9: stages: \"hop 1k 2s\" is not a stage; expected hold RATE TIME, spike RATE TIME, ramp FROM TO TIME, step FROM TO STEPS TIME, sine MEAN AMPLITUDE PERIOD TIME, burst PUSHES [TIME], pause TIME"
+            ),
+            ("stages: hold 1k", "s.yaml:1:9: stages: \"hold 1k\" is not a stage; expected hold RATE TIME"),
+            (
+                "stages: hold x 1s",
+                "s.yaml:1:9: stages: \"x\" is not a rate; expected pushes a second such as 500, 20k or 1.5M"
+            ),
+            ("stages: step 1 2 1 1s", "s.yaml:1:9: stages: 1 steps: expected 2 to 1000"),
+            (
+                "arrivals: sometimes",
+                "s.yaml:1:11: arrivals: \"sometimes\" are no arrivals; expected constant, poisson, jitter or jitter:50%"
+            ),
+            (
+                "threshold: p99",
+                "s.yaml:1:12: threshold: \"p99\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"
+            ),
+            (
+                "warmup: bit",
+                "s.yaml:1:9: warmup: \"bit\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
+            ),
+            ("include: base.yaml", "s.yaml:1:10: include: cannot read /nowhere/base.yaml"),
+            ("xyz: 1", "s.yaml:1:1: unknown key \"xyz\"; pushload init lists all keys"),
+            ("- a", "s.yaml:1:1: expected keys with values (key: value)"),
+            ("rate: 1\nrate: 2", "s.yaml:1:1: rate is given twice"),
+            ("", "s.yaml: the file is empty"),
+        ])
+    func messages(_ text: String, _ message: String) { #expect(problems(text) == [message]) }
+
+    @Test("What a file includes comes first, from where that lies; what includes itself is refused")
+    func includes() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("scenario-\(UUID())")
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("base"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ name: String, _ text: String) throws {
+            try text.write(to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
+        }
+        try write("base/load.yaml", "rate: 1k\nduration: 5s\ntemplate: t.json\n")
+        try write("main.yaml", "rate: 2k\ninclude: base/load.yaml\n")
+        try write("loop.yaml", "include: loop.yaml\n")
+        var scenario = Scenario()
+        try ScenarioFile.apply(folder.appendingPathComponent("main.yaml").path, to: &scenario)
+        #expect(scenario.rate == 2000 && scenario.duration == 5_000_000_000)
+        #expect(scenario.template == folder.path + "/base/t.json")
+        #expect(throws: ScenarioFile.Problems.self) {
+            var scenario = Scenario()
+            try ScenarioFile.apply(folder.appendingPathComponent("loop.yaml").path, to: &scenario)
+        }
+    }
+
+    @Test("--set and environment variables say where a wrong value came from")
+    func overrides() throws {
+        var scenario = Scenario()
+        try ScenarioFile.set("rate=20k", in: &scenario)
+        try ScenarioFile.set("threshold=p99 < 50ms; failed == 0", in: &scenario)
+        try ScenarioFile.applyEnvironment(["PUSHLOAD_STREAMS": "7", "OTHER": "x"], to: &scenario)
+        #expect(scenario.rate == 20_000 && scenario.thresholds.count == 2 && scenario.streams == 7)
+        func message(_ body: () throws(SettingsError) -> Void) -> String {
+            do throws(SettingsError) {
+                try body()
+                return "none"
+            } catch { return error.description }
+        }
+        #expect(
+            message { () throws(SettingsError) in try ScenarioFile.set("rate", in: &scenario) }
+                == "--set rate: expected key=value")
+        #expect(
+            message { () throws(SettingsError) in try ScenarioFile.set("rat=1", in: &scenario) }
+                == "--set rat: unknown key; did you mean \"rate\"?")
+        #expect(
+            message { () throws(SettingsError) in
+                try ScenarioFile.applyEnvironment(["PUSHLOAD_RATE": "x"], to: &scenario)
+            } == "PUSHLOAD_RATE: \"x\" is not a rate; expected pushes a second such as 500, 20k or 1.5M")
+    }
+
+    @Test("Every bundled scenario can be run as far as its settings go", arguments: BundledScenarios.all.map(\.name))
+    func bundled(_ name: String) throws {
+        var scenario = Scenario()
+        try BundledScenarios.apply(name, to: &scenario)
+        #expect(scenario.validate() == [] && scenario.name == name)
+    }
+
+    @Test("The file init writes is a scenario itself, and names every key")
+    func template() throws {
+        for entry in BundledScenarios.all {
+            let text = ScenarioTemplate.text(entry)
+            #expect(problems(text) == [])
+            for key in ScenarioKey.all where key.name != "measure" { #expect(text.contains("\(key.name):")) }
+        }
+    }
+
+    @Test("The JSON Schema in the repository is the one made of the keys")
+    func schema() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("scenarios/scenario.schema.json")
+        #expect(
+            try String(contentsOf: file, encoding: .utf8) == ScenarioSchema.text,
+            "make it again: pushload scenarios --schema > scenarios/scenario.schema.json")
+    }
+}
