@@ -18,6 +18,8 @@ struct LoadOutcome: Sendable {
     var workerLoad: [Double] = []
     /// Share of the machine's CPU time that other virtual machines took.
     var steal = 0.0
+    /// Seconds from the first answer that is measured to the last.
+    var answering = 0.0
     /// Seconds from the start to the first push that is measured.
     var warmup = 0.0
     var planned: UInt64 = 0
@@ -193,12 +195,14 @@ final class LoadRun: Sendable {
         var lastEnd: UInt64 = 0
         var abandonedBy: FailureCause?
         var firstMeasured = UInt64.max
+        var firstAnswer = UInt64.max
         for result in results {
             let driver = result.driver
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.loopLag)
             firstMeasured = min(firstMeasured, driver.firstMeasured)
+            firstAnswer = min(firstAnswer, driver.firstAnswer)
             outcome.opened += driver.opened
             outcome.lost += driver.lost
             outcome.connectFailures += driver.connectFailures
@@ -213,6 +217,7 @@ final class LoadRun: Sendable {
         let start = state.start.load(ordering: .relaxed)
         outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
         outcome.warmup = firstMeasured != .max && firstMeasured > start ? Double(firstMeasured - start) / 1e9 : 0
+        outcome.answering = firstAnswer < lastEnd ? Double(lastEnd - firstAnswer) / 1e9 : 0
         if outcome.duration > 0 {
             outcome.workerLoad = results.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }

@@ -204,7 +204,7 @@ public struct Run: Sendable {
                 planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
                 failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
             throughput: .init(
-                perSecond: Self.rate(outcome, isMeasuring: scenario.measure),
+                perSecond: Self.rate(outcome, isMeasuring: scenario.measure, isOpenLoop: isOpenLoop),
                 targetPerSecond: inputs.schedule.flatMap {
                     $0.duration > 0 ? Double($0.count) / (Double($0.duration) / 1e9) : nil
                 }),
@@ -274,9 +274,13 @@ public struct Run: Sendable {
         return nil
     }
 
-    /// Answered pushes a second, from the first measured push on.
-    private static func rate(_ outcome: LoadOutcome, isMeasuring: Bool) -> Double {
+    /// Answered pushes a second. Open loop: between the first measured answer and the last, so that the time the last one
+    /// takes does not count as time in which nothing was due. Closed loop: from the first measured push on.
+    private static func rate(_ outcome: LoadOutcome, isMeasuring: Bool, isOpenLoop: Bool) -> Double {
         let counts = outcome.measurements.counts
+        if isOpenLoop, isMeasuring, counts.measured > 1, outcome.answering > 0 {
+            return Double(counts.measured - 1) / outcome.answering
+        }
         let time = outcome.duration - outcome.warmup
         let answered = isMeasuring ? counts.measured : counts.accepted + counts.rejected
         return time > 0 ? Double(answered) / time : 0

@@ -24,6 +24,8 @@ final class WorkerDriver: PushDriver {
     private(set) var lastEnd: UInt64 = 0
     /// Intended time of the first push that is measured, ns; `.max` before.
     private(set) var firstMeasured = UInt64.max
+    /// When that push was answered, ns.
+    private(set) var firstAnswer = UInt64.max
     /// How late the loop came back for a push it could have sent on time: the generator's own fault.
     private(set) var loopLag = LatencyHistogram()
 
@@ -207,7 +209,10 @@ final class WorkerDriver: PushDriver {
         }
         let isMeasured = isMeasuring ? isMeasured(ticket) : false
         if isMeasured {
-            if firstMeasured == .max { firstMeasured = ticket.due }
+            if firstMeasured == .max {
+                firstMeasured = ticket.due
+                firstAnswer = time
+            }
             // An answer can be read in the same instant as, or before, its push's last bytes are noted as written.
             recorder.answered(
                 roundTrip: written != 0 && time > written ? time &- written : 1, total: time &- ticket.due)

@@ -149,7 +149,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Throughput: Codable, Sendable, Equatable {
-        /// Answered pushes a second, warm-up left out.
+        /// Answered pushes a second, warm-up left out; open loop: between the first answer and the last.
         public var perSecond: Double
         /// What was asked for: pushes a second over the whole schedule; nil in closed loop.
         @Nullable public var targetPerSecond: Double?

@@ -1,6 +1,6 @@
 import Settings
 
-/// The settings of one run. Times are nanoseconds, sizes bytes.
+/// The settings of one run; as people give them, `ScenarioKey`. Times are nanoseconds, sizes bytes.
 public struct Scenario: Sendable, Equatable, Codable {
     public var name = "run"
     /// Pushes to send; nil: as many as `duration` allows.

@@ -1,0 +1,104 @@
+import Analysis
+import ArgumentParser
+import Foundation
+import Harness
+import Results
+import Scenarios
+import Settings
+
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Find the highest rate that reaches a goal, or the fewest connections that reach it at a rate.",
+        discussion: """
+            Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. Besides the goal, \
+            98 % of the rate must be reached and nothing may fail to be sent. With --rate, connections are searched instead.
+            """)
+
+    @OptionGroup var source: ScenarioArguments
+
+    @Option(help: ArgumentHelp("What must hold: \"p99 < 50ms && accepted >= 99.9%\".", valueName: "condition"))
+    var goal: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Length of a probe; up to six times as long when fewer than 2,000 pushes would be due.", valueName: "duration"))
+    var probe = "5s"
+
+    @Option(help: ArgumentHelp("Where to begin: pushes a second, or connections.", valueName: "number"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("No further than this.", valueName: "number"))
+    var most: String?
+
+    @Option(help: ArgumentHelp("Ends when what lies between is less than this share.", valueName: "share"))
+    var precision = "2%"
+
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
+
+    func run() async throws {
+        var scenario = try source.scenario(load.given + identity.given + transport.given)
+        let goals: [Threshold]
+        let length: UInt64
+        let share: Double
+        do {
+            goals = try Threshold.list(parsing: goal)
+            length = try Units.duration(probe)
+            share = try Units.share(precision)
+        } catch { throw HarnessError("\(error)") }
+        guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
+        guard scenario.stages.isEmpty, scenario.trace == nil else {
+            throw HarnessError("search makes its own rates: leave out stages and trace")
+        }
+        let sustained = try? Threshold(parsing: "rate >= 0.98 * target")
+        let byConnections = scenario.rate
+        scenario.pushes = nil
+        let search: LimitSearch
+        do {
+            search =
+                byConnections == nil
+                ? LimitSearch(
+                    .highest, from: try Units.rate(from ?? "1000"), in: 1...(try Units.rate(most ?? "10M")),
+                    precision: share,
+                    isWhole: false)
+                : LimitSearch(
+                    .lowest, from: Double(try Units.count(from ?? "1")),
+                    in: Double(scenario.threads)...Double(try Units.count(most ?? "1024")), precision: share,
+                    isWhole: true)
+        } catch { throw HarnessError("\(error)") }
+        let base = scenario
+        let answer = try await search.run { value in
+            var probe = base
+            if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
+            let rate = probe.rate ?? 1
+            probe.duration = min(max(length, UInt64(2000 / rate * 1e9)), 6 * length)
+            probe.warmup = (probe.duration ?? length) / 5
+            let result = try await Run(probe, identity: try probe.identity()).execute(isTerminal: false) { _ in }.result
+            let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
+            let isReached = verdicts.allSatisfy(\.isHeld) && result.failures["overflowed"] == nil
+            let what = byConnections == nil ? "\(Units.grouped(UInt64(value)))/s" : "\(Int(value)) connections"
+            let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
+            let limited = result.generator.limited ? " (the generator was a limit)" : ""
+            Console.output(
+                "\(isReached ? "reached" : "missed ") at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n")
+            return isReached
+        }
+        try report(answer, byConnections: byConnections)
+    }
+
+    private func report(_ answer: LimitSearch.Answer, byConnections: Double?) throws {
+        func written(_ value: Double) -> String {
+            byConnections == nil ? "\(Units.grouped(UInt64(value.rounded()))) pushes/s" : "\(Int(value)) connections"
+        }
+        guard let value = answer.value else {
+            Console.output("the goal was never reached\(answer.beyond.map { ", not even at \(written($0))" } ?? "")\n")
+            throw ExitCode(99)
+        }
+        let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
+        Console.output(
+            "\(byConnections == nil ? "highest" : "fewest"): \(written(value)) (confirmed twice\(beyond); "
+                + "\(answer.probes.count) probes)\n")
+    }
+}
