@@ -22,7 +22,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Length of a probe; up to six times as long when fewer than 2,000 pushes would be due.", valueName: "duration"))
+            "Length of a probe; up to six times that to have 2,000 pushes due.", valueName: "duration"))
     var probe = "5s"
 
     @Option(help: ArgumentHelp("Where to begin: pushes a second, or connections.", valueName: "number"))
