@@ -9,7 +9,8 @@ let package = Package(
     products: [
         .executable(name: "pushload", targets: ["pushload"]),
         .executable(name: "mock-apns", targets: ["mock-apns"]),
-        .library(name: "MockAPNs", targets: ["MockAPNs"]),
+        .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP"]),
+        .library(name: "Scenarios", targets: ["Scenarios"]),
     ],
     traits: [
         .trait(
@@ -35,6 +36,7 @@ let package = Package(
         // What a push is made of, signed with, sent through and measured by.
         .target(name: "Payloads", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "PlainHTTP", swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
         .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
@@ -58,7 +60,7 @@ let package = Package(
             name: "Harness",
             dependencies: [
                 "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
-                "Results", "Settings",
+                "Results", "Settings", "PlainHTTP",
                 "COpenSSL", "CNghttp2",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
@@ -76,7 +78,7 @@ let package = Package(
         .target(
             name: "MockAPNs",
             dependencies: [
-                "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
@@ -91,6 +93,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
+        .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "Signing"], swiftSettings: strict),

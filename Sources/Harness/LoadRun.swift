@@ -81,6 +81,8 @@ final class LoadRun: Sendable {
         let allocationsBefore = AllocationCount.current()
         let shared = SharedToken()
         let scenario = inputs.scenario
+        let metrics = try scenario.metricsPort.map { port in try MetricsServer(port: port) { [self] in metricsText() } }
+        defer { metrics?.stop() }
         let series = await withTaskGroup(of: Void.self, returning: SeriesBuilder.self) { group in
             for worker in 0..<scenario.threads {
                 group.addTask {
@@ -275,6 +277,38 @@ final class LoadRun: Sendable {
             }
         }
         return series
+    }
+
+    /// The run at this moment in Prometheus' text format (version 0.0.4); names as in the result.
+    func metricsText() -> String {
+        let now = snapshot()
+        let summary = now.total.summary
+        var text = ""
+        func metric(_ name: String, _ type: String, _ help: String, _ samples: [(String, String)]) {
+            text += "# HELP pushload_\(name) \(help)\n# TYPE pushload_\(name) \(type)\n"
+            for (labels, value) in samples { text += "pushload_\(name)\(labels) \(value)\n" }
+        }
+        func seconds(_ nanoseconds: UInt64) -> String { String(Double(nanoseconds) / 1e9) }
+        if let planned = inputs.planned { metric("planned", "gauge", "Pushes planned.", [("", String(planned))]) }
+        metric(
+            "pushes_total", "counter", "Pushes ended, by outcome.",
+            [
+                ("{outcome=\"accepted\"}", String(now.counts.accepted)),
+                ("{outcome=\"rejected\"}", String(now.counts.rejected)),
+                ("{outcome=\"failed\"}", String(now.counts.failed)),
+            ])
+        metric(
+            "sent_total", "counter", "Pushes handed to the kernel, attempts counted.", [("", String(now.counts.sent))])
+        metric("retried_total", "counter", "Attempts after the first.", [("", String(now.counts.retried))])
+        metric("in_flight", "gauge", "Open streams.", [("", String(now.inFlight))])
+        metric(
+            "total_seconds", "summary", "Intended send time to answer, since the start.",
+            [
+                ("{quantile=\"0.5\"}", seconds(summary.p50)), ("{quantile=\"0.9\"}", seconds(summary.p90)),
+                ("{quantile=\"0.99\"}", seconds(summary.p99)), ("{quantile=\"0.999\"}", seconds(summary.p999)),
+                ("_sum", String(summary.mean * Double(summary.count) / 1e9)), ("_count", String(summary.count)),
+            ])
+        return text
     }
 
     /// All workers at about one moment.

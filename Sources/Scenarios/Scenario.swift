@@ -89,6 +89,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var giveUpAfter: UInt64 = 10_000_000_000
     public var retryLimit = 10
 
+    /// Answer `GET /metrics` at this loopback port while the run goes on.
+    public var metricsPort: UInt16?
     /// Threads of the bundled mock.
     public var mockThreads = 1
     /// Round-trip time of the link the bundled mock emulates.

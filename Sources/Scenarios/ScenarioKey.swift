@@ -211,6 +211,15 @@ public struct ScenarioKey: Sendable {
             for text in texts { _ = try Threshold.list(parsing: text) }
             scenario.thresholds = texts
         },
+        ScenarioKey(
+            "metrics_port", .count, "Answer GET /metrics (Prometheus) at this loopback port while the run goes on."
+        ) {
+            (scenario, texts) throws(SettingsError) in
+            guard let port = UInt16(try one(texts)), port > 0 else {
+                throw SettingsError("\"\(texts[0])\": expected a port from 1 to 65535")
+            }
+            scenario.metricsPort = port
+        },
         flag("abort_on_fail", "End the run as soon as a threshold is seen to be crossed.", \.abortOnFail),
         ScenarioKey(
             "expect_reasons", .list, "Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."

@@ -81,6 +81,9 @@ struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("threshold"), help: .of("threshold", "condition"))
     var threshold: [String] = []
 
+    @Option(name: .customLong("metrics-port"), help: .of("metrics_port", "port"))
+    var metricsPort: String?
+
     @Flag(name: .customLong("abort-on-fail"), inversion: .prefixedNo, help: .of("abort_on_fail"))
     var abortOnFail: Bool?
 
@@ -116,6 +119,7 @@ struct LoadOptions: ParsableArguments {
             ("apns_id", apnsID.map { [String($0)] }),
             ("seed", seed.map { [$0] }),
             ("threshold", threshold.isEmpty ? nil : threshold),
+            ("metrics_port", metricsPort.map { [$0] }),
             ("abort_on_fail", abortOnFail.map { [String($0)] }),
             ("expect_reasons", expectReasons.isEmpty ? nil : expectReasons),
         ]

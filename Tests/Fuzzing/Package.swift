@@ -8,7 +8,10 @@ let package = Package(
     dependencies: [.package(name: "pushload", path: "../..", traits: [])],
     targets: [
         .executableTarget(
-            name: "fuzz", dependencies: [.product(name: "MockAPNs", package: "pushload")],
+            name: "fuzz",
+            dependencies: [
+                .product(name: "MockAPNs", package: "pushload"), .product(name: "Scenarios", package: "pushload"),
+            ],
             swiftSettings: [.treatAllWarnings(as: .error)])
     ],
     swiftLanguageModes: [.v6]

@@ -3,42 +3,6 @@ import Testing
 @testable import MockAPNs
 
 @Suite struct AdminTests {
-    @Test("Requests are read whole, in pieces, one after the other")
-    func parsing() {
-        let bytes = Array(
-            "PUT /faults?a=1&b=x%20y HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nConnection: close\r\n\r\n"
-                .utf8)
-        guard case .request(let first, let used) = AdminRequest.parse(bytes) else {
-            Issue.record("not read")
-            return
-        }
-        #expect(first.method == "PUT" && first.path == "/faults" && first.query == ["a": "1", "b": "x y"])
-        #expect(first.body == Array("hello".utf8) && !first.closes)
-        guard case .request(let second, _) = AdminRequest.parse(Array(bytes[used...])) else {
-            Issue.record("not read")
-            return
-        }
-        #expect(second.path == "/" && second.closes)
-        for count in 0..<used { #expect(AdminRequest.parse(Array(bytes[..<count])) == .incomplete) }
-    }
-
-    @Test(
-        "What is no request, or too large, is refused",
-        arguments: [
-            ("nonsense\r\n\r\n", 400), ("GET stats HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400), ("PUT / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
-            ("PUT / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n", 413),
-            ("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-            (String(repeating: "x", count: 17_000), 431),
-        ])
-    func refused(_ text: String, _ status: Int) {
-        guard case .refused(let found, _) = AdminRequest.parse(Array(text.utf8)) else {
-            Issue.record("taken")
-            return
-        }
-        #expect(found == status)
-    }
-
     @Test("Texts are escaped as JSON wants it")
     func json() {
         #expect(JSONText.quoted("a\"b\\c\n\u{1}é") == "\"a\\\"b\\\\c\\u000a\\u0001é\"")

@@ -3,9 +3,11 @@ import HTTP2
 import Logging
 import Networking
 import Payloads
+import PlainHTTP
 import Signing
 
 @testable import MockAPNs
+@testable import Scenarios
 
 /// What is fuzzed, each with its corpus folder of the same name.
 enum FuzzTarget: String, CaseIterable {
@@ -17,6 +19,8 @@ enum FuzzTarget: String, CaseIterable {
     case token
     /// A fault file.
     case faults
+    /// A scenario file, and the schedule it asks for.
+    case scenario
     /// Raw bytes of a client's connection, after the preface.
     case connection
     /// A request to the admin listener.
@@ -30,8 +34,9 @@ enum FuzzTarget: String, CaseIterable {
         case .json: Self.json(bytes)
         case .token: Self.token(bytes)
         case .faults: _ = try? FaultFile.parse(String(decoding: bytes, as: UTF8.self), file: "f")
+        case .scenario: Self.scenario(String(decoding: bytes, as: UTF8.self))
         case .connection: Self.connection(bytes)
-        case .admin: _ = AdminRequest.parse(Array(bytes))
+        case .admin: _ = PlainRequest.parse(Array(bytes))
         }
     }
 
@@ -90,6 +95,21 @@ enum FuzzTarget: String, CaseIterable {
         let verdict = verifier.verify(UnsafeRawBufferPointer(bytes))
         // Nobody can sign with a key that was made when this process began.
         if case .valid = verdict { preconditionFailure("forged") }
+    }
+
+    private static func scenario(_ text: String) {
+        var scenario = Scenario()
+        guard (try? ScenarioFile.apply(text, file: "s", folder: "/nonexistent", depth: 0, to: &scenario)) != nil,
+            scenario.validate().isEmpty, let schedule = try? scenario.makeSchedule()
+        else { return }
+        // What can be run has due times that never fall, within its length.
+        var cursor = schedule.cursor()
+        var last: UInt64 = 0
+        for index in 0..<min(schedule.count, 1000) {
+            let due = cursor.due(index)
+            precondition(due >= last && due <= schedule.duration + 1000)
+            last = due
+        }
     }
 
     // MARK: A connection

@@ -1,4 +1,5 @@
 import Networking
+import PlainHTTP
 
 /// One client of the admin listener: requests one after the other, or, once it has asked for one, an event stream.
 ///
@@ -35,7 +36,7 @@ final class AdminConnection {
     /// Reads what there is and calls `answer` for each request.
     func handle(
         _ readiness: Readiness, _ buffer: UnsafeMutableBufferPointer<UInt8>,
-        answer: (AdminRequest, AdminConnection) -> AdminResponse?
+        answer: (PlainRequest, AdminConnection) -> PlainResponse?
     ) {
         if readiness.contains(.writable) { flush() }
         while !isClosed {
@@ -51,13 +52,13 @@ final class AdminConnection {
         }
     }
 
-    private func takeRequests(_ answer: (AdminRequest, AdminConnection) -> AdminResponse?) {
+    private func takeRequests(_ answer: (PlainRequest, AdminConnection) -> PlainResponse?) {
         while !received.isEmpty, subscription == nil, !closesWhenSent {
-            switch AdminRequest.parse(received) {
+            switch PlainRequest.parse(received) {
             case .incomplete: return
             case .refused(let status, let problem):
                 closesWhenSent = true
-                send(AdminResponse.text(problem, status: status).bytes(closes: true))
+                send(PlainResponse.text(problem, status: status).bytes(closes: true))
             case .request(let request, let used):
                 received.removeFirst(used)
                 if let response = answer(request, self) {

@@ -2,6 +2,7 @@ import Foundation
 import Measurement
 import Networking
 import Payloads
+import PlainHTTP
 import Settings
 
 /// What the admin listener answers.
@@ -14,12 +15,12 @@ struct AdminPages {
         "GET|PUT /devices/<token>", "PUT /faults", "POST /reset", "GET /healthz",
     ]
 
-    func answer(_ request: AdminRequest) -> AdminResponse {
+    func answer(_ request: PlainRequest) -> PlainResponse {
         switch (request.method, request.path) {
         case ("GET", "/healthz"): return .text("ok")
         case ("GET", "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
         case ("GET", "/metrics"):
-            return AdminResponse(
+            return PlainResponse(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
                 body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
         case ("GET", "/pushes"): return pushes(request.query)
@@ -35,14 +36,14 @@ struct AdminPages {
         }
     }
 
-    private func encoded(_ value: some Encodable) -> AdminResponse {
+    private func encoded(_ value: some Encodable) -> PlainResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return .text("cannot be encoded", status: 500) }
         return .json(String(decoding: data, as: UTF8.self))
     }
 
-    private func changeFaults(_ body: [UInt8]) -> AdminResponse {
+    private func changeFaults(_ body: [UInt8]) -> PlainResponse {
         do throws(SettingsError) {
             let plan = try FaultFile.parse(String(decoding: body, as: UTF8.self), file: "faults")
             server.use(plan)
@@ -79,7 +80,7 @@ struct AdminPages {
         }
     }
 
-    private func pushes(_ query: [String: String]) -> AdminResponse {
+    private func pushes(_ query: [String: String]) -> PlainResponse {
         let token = query["token"]?.lowercased()
         let limit = query["limit"].map { Int($0) ?? 0 } ?? 1000
         guard limit > 0 else {
@@ -104,10 +105,10 @@ struct AdminPages {
         return Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) ? TokenKey(token) : nil
     }
 
-    private static let badToken = AdminResponse.text(
+    private static let badToken = PlainResponse.text(
         "expected a device token after /devices/, at least 64 hexadecimal digits", status: 400)
 
-    private func device(_ path: String) -> AdminResponse {
+    private func device(_ path: String) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken }
         guard let record = server.shared.directory.record(key) else {
             return .text("nothing is known of this device beyond the population's rules", status: 404)
@@ -119,7 +120,7 @@ struct AdminPages {
     }
 
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
-    private func changeDevice(_ path: String, _ body: [UInt8]) -> AdminResponse {
+    private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken }
         do throws(SettingsError) {
             var map = try YAMLValue(parsing: String(decoding: body, as: UTF8.self), file: "device").map()

@@ -1,4 +1,5 @@
 import Networking
+import PlainHTTP
 import Synchronization
 
 /// The thread beside the workers: it answers people and programs that watch the mock (plain HTTP/1.1), brings deliveries to
@@ -80,7 +81,7 @@ final class AdminServer: @unchecked Sendable {
         }
     }
 
-    private func answer(_ request: AdminRequest, _ connection: AdminConnection) -> AdminResponse? {
+    private func answer(_ request: PlainRequest, _ connection: AdminConnection) -> PlainResponse? {
         guard request.path == "/events" else {
             return AdminPages(server: server, subscribers: subscribers).answer(request)
         }

@@ -1,27 +1,27 @@
-/// One HTTP/1.1 request to the admin listener (RFC 9112). Small on purpose: no chunked bodies, no pipelined bodies beyond
+/// One HTTP/1.1 request (RFC 9112) of somebody who watches: an admin page, a scrape of metrics. Small on purpose: no chunked bodies, no pipelined bodies beyond
 /// `largestBody`.
-struct AdminRequest: Equatable {
-    var method: String
+public struct PlainRequest: Sendable, Equatable {
+    public var method: String
     /// Without the query.
-    var path: String
-    var query: [String: String]
-    var body: [UInt8]
+    public var path: String
+    public var query: [String: String]
+    public var body: [UInt8]
     /// The client wants the connection closed after the answer.
-    var closes: Bool
+    public var closes: Bool
 
     static let largestHead = 16_384
     static let largestBody = 1 << 20
 
-    enum Parsed: Equatable {
+    public enum Parsed: Sendable, Equatable {
         /// More bytes are needed.
         case incomplete
         /// So many bytes were used.
-        case request(AdminRequest, used: Int)
+        case request(PlainRequest, used: Int)
         /// Status and what is wrong.
         case refused(Int, String)
     }
 
-    static func parse(_ bytes: [UInt8]) -> Parsed {
+    public static func parse(_ bytes: [UInt8]) -> Parsed {
         guard let end = headEnd(bytes) else {
             return bytes.count > largestHead ? .refused(431, "the request's head is larger than 16 KiB") : .incomplete
         }
@@ -52,7 +52,7 @@ struct AdminRequest: Equatable {
         let used = end + 4 + length
         guard bytes.count >= used else { return .incomplete }
         let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let request = AdminRequest(
+        let request = PlainRequest(
             method: String(words[0]), path: decoded(target[0]), query: target.count > 1 ? parseQuery(target[1]) : [:],
             body: Array(bytes[(end + 4)..<used]), closes: closes)
         return .request(request, used: used)
@@ -94,30 +94,5 @@ struct AdminRequest: Equatable {
             }
         }
         return String(decoding: result, as: UTF8.self)
-    }
-}
-
-struct AdminResponse: Equatable {
-    var status: Int
-    var type = "text/plain; charset=utf-8"
-    var body: [UInt8]
-
-    static func text(_ text: String, status: Int = 200) -> AdminResponse {
-        AdminResponse(status: status, body: Array((text + "\n").utf8))
-    }
-
-    static func json(_ text: String) -> AdminResponse {
-        AdminResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
-    }
-
-    func bytes(closes: Bool) -> [UInt8] {
-        let names = [
-            200: "OK", 204: "No Content", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
-            411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",
-        ]
-        let head =
-            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"
-            + (closes ? "connection: close\r\n" : "") + "\r\n"
-        return Array(head.utf8) + body
     }
 }

@@ -1,0 +1,31 @@
+/// Its answer.
+public struct PlainResponse: Sendable, Equatable {
+    public var status: Int
+    public var type = "text/plain; charset=utf-8"
+    public var body: [UInt8]
+
+    public init(status: Int, type: String = "text/plain; charset=utf-8", body: [UInt8]) {
+        self.status = status
+        self.type = type
+        self.body = body
+    }
+
+    public static func text(_ text: String, status: Int = 200) -> PlainResponse {
+        PlainResponse(status: status, body: Array((text + "\n").utf8))
+    }
+
+    public static func json(_ text: String) -> PlainResponse {
+        PlainResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
+    }
+
+    public func bytes(closes: Bool) -> [UInt8] {
+        let names = [
+            200: "OK", 204: "No Content", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
+            411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",
+        ]
+        let head =
+            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"
+            + (closes ? "connection: close\r\n" : "") + "\r\n"
+        return Array(head.utf8) + body
+    }
+}
