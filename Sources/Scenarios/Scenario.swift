@@ -112,14 +112,23 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// - Throws: what is wrong with the trace's file.
     public func makeSchedule() throws(SettingsError) -> LoadSchedule? {
         if let trace { return LoadSchedule(trace: try ArrivalTrace.read(trace), limit: pushes, length: duration) }
-        if !stages.isEmpty {
-            return LoadSchedule(
-                stages: stages, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
+        let process = try Arrivals(parsing: arrivals)
+        func make(_ arrivals: Arrivals) -> LoadSchedule? {
+            if !stages.isEmpty {
+                return LoadSchedule(stages: stages, arrivals: arrivals, seed: seed, limit: pushes, length: duration)
+            }
+            return rate.map { LoadSchedule(rate: $0, arrivals: arrivals, seed: seed, limit: pushes, length: duration) }
         }
-        guard let rate else { return nil }
-        return LoadSchedule(
-            rate: rate, arrivals: try Arrivals(parsing: arrivals), seed: seed, limit: pushes, length: duration)
+        if case .poisson = process, let expected = make(.constant)?.count, expected > Self.mostPoisson {
+            throw SettingsError(
+                "\(Units.grouped(expected)) pushes with Poisson arrivals: at most \(Units.grouped(Self.mostPoisson)), because each "
+                    + "is drawn beforehand to count them; give fewer, or arrivals: jitter")
+        }
+        return make(process)
     }
+
+    /// Pushes of a Poisson process: counting them takes about 20 ns each.
+    static let mostPoisson: UInt64 = 500_000_000
 
     /// With the topic a run without credentials has, for checking.
     public var withDefaultTopic: Scenario {

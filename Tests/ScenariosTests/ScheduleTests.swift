@@ -98,6 +98,17 @@ import Testing
         for index in stride(from: UInt64(3), to: schedule.count, by: 7) { #expect(other.due(index) == all[Int(index)]) }
     }
 
+    @Test("More Poisson arrivals than can be counted in seconds are refused")
+    func tooMany() {
+        var scenario = Scenario()
+        scenario.rate = 1e6
+        scenario.duration = 1000 * Self.second
+        scenario.arrivals = "poisson"
+        #expect(throws: SettingsError.self) { try scenario.makeSchedule() }
+        scenario.arrivals = "jitter"
+        #expect(throws: Never.self) { try scenario.makeSchedule() }
+    }
+
     @Test("Jittered arrivals are late by at most their share of a gap, and never out of order")
     func jitter() {
         let schedule = LoadSchedule(
