@@ -52,6 +52,9 @@ public enum ResultMerge {
             loopLag: latency(histograms["loop_lag"]),
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
             steal: parts.map(\.generator.steal).max() ?? 0)
+        merged.retries = .init(
+            attempts: sum(parts, \.retries.attempts), recovered: sum(parts, \.retries.recovered),
+            exhausted: sum(parts, \.retries.exhausted), overBudget: sum(parts, \.retries.overBudget))
         merged.cost = cost(parts)
         // A second's percentiles cannot be added, and the parts still have theirs.
         merged.series = []

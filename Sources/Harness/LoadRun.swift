@@ -14,6 +14,7 @@ struct LoadOutcome: Sendable {
     var breakdowns = MergedBreakdowns()
     /// How late the loops came back for pushes they could have sent on time.
     var loopLag = LatencyHistogram()
+    var retries = RetryCounts()
     /// Of each worker: its thread's CPU time as a share of the run's time.
     var workerLoad: [Double] = []
     /// Share of the machine's CPU time that other virtual machines took.
@@ -158,6 +159,7 @@ final class LoadRun: Sendable {
             payloadCapacity: driver.payloadCapacity)
         let before = ThreadTime.now()
         client.run()
+        driver.giveUpRetries()
         return WorkerResult(
             driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem,
             cpu: ThreadTime.now() - before)
@@ -203,6 +205,7 @@ final class LoadRun: Sendable {
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.loopLag)
+            outcome.retries.add(driver.retries.counts)
             firstMeasured = min(firstMeasured, driver.firstMeasured)
             firstAnswer = min(firstAnswer, driver.firstAnswer)
             outcome.opened += driver.opened

@@ -190,7 +190,7 @@ public struct Run: Sendable {
         let isOpenLoop = inputs.schedule != nil
         let facts = MachineFacts()
         let scenario = inputs.scenario
-        let result = ResultDocument(
+        var result = ResultDocument(
             run: .init(
                 id: inputs.run.description, name: scenario.name, startedAt: Self.timestamp(started),
                 durationSeconds: outcome.duration,
@@ -241,6 +241,10 @@ public struct Run: Sendable {
                     inFlight: $0.inFlight, p50: $0.p50, p99: $0.p99)
             },
             histograms: Self.histograms(outcome), notes: notes)
+        let retries = outcome.retries
+        result.retries = .init(
+            attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
+            overBudget: retries.overBudget)
         return RunProduct(
             result: result,
             log: HistogramLog.text(outcome.intervals, startTime: started.timeIntervalSince1970),

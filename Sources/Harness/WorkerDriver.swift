@@ -50,6 +50,8 @@ final class WorkerDriver: PushDriver {
     private var nextDue: UInt64 = 0
     /// A stream was free and the next push not due: from then on, being late is ours.
     private var isWaiting = false
+    private(set) var retries: Retries
+    private let retriesOff: Bool
     private var next: UInt64 = 0
     private var start: UInt64 = 0
     private var unixTime = MonotonicClock.unixSeconds()
@@ -74,6 +76,8 @@ final class WorkerDriver: PushDriver {
         sendsIdentifier = scenario.apnsID
         let writer = writer
         breakdowns = Breakdowns(inputs) { writer.profileIndex(sequence: $0) }
+        retries = Retries(scenario, worker: share.worker)
+        retriesOff = retries.isOff
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
         if let schedule = inputs.schedule {
@@ -89,6 +93,32 @@ final class WorkerDriver: PushDriver {
     // MARK: What is due
 
     override func take(now: UInt64, into ticket: inout PushTicket) -> Supply {
+        if retriesOff { return takeNew(now, &ticket) }
+        if let again = retries.next(now: now) {
+            ticket = again
+            return .push
+        }
+        let supply = takeNew(now, &ticket)
+        switch supply {
+        case .push: return .push
+        case .notBefore(let due): return .notBefore(min(due, retries.nextDue ?? .max))
+        case .finished:
+            // Whatever is still under way may come back.
+            let counts = recorder.counts
+            if counts.taken == counts.ended { return .finished }
+            return .notBefore(min(retries.nextDue ?? .max, now &+ 5_000_000))
+        }
+    }
+
+    /// Fails what waits to be sent again and will not be.
+    func giveUpRetries() {
+        for ticket in retries.removeAll() {
+            recorder.failed(cause: (abandonedBy ?? .interrupted).index)
+            if breaksDown { breakdowns.failed(ticket, start: start) }
+        }
+    }
+
+    private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
         if next >= limit { return .finished }
         if start == 0 { start = state.begin(now) }
         var due = now
@@ -112,6 +142,7 @@ final class WorkerDriver: PushDriver {
         ticket.sequence = share.sequence(next)
         ticket.due = due
         ticket.attempts = 0
+        ticket.retries = 0
         next &+= 1
         recorder.take()
         return .push
@@ -197,6 +228,11 @@ final class WorkerDriver: PushDriver {
         body: UnsafeBufferPointer<UInt8>
     ) {
         lastEnd = time
+        if !retriesOff {
+            let copy = PushTicket(
+                sequence: ticket.sequence, due: ticket.due, attempts: ticket.attempts, retries: ticket.retries)
+            if retries.take(copy, outcome, sent: recorder.counts.sent, now: time) { return }
+        }
         switch outcome {
         case .accepted:
             state.accepted.mark(ticket.sequence)

@@ -30,6 +30,13 @@ public enum SummaryReport {
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
         lines += counts("failures", result.failures)
+        if result.retries.attempts > 0 || result.retries.overBudget > 0 {
+            let retries = result.retries
+            lines.append(
+                "retries: \(Units.grouped(retries.attempts)) attempts, \(Units.grouped(retries.recovered)) pushes recovered, "
+                    + "\(Units.grouped(retries.exhausted)) given up, \(Units.grouped(retries.overBudget)) beyond the budget"
+            )
+        }
         lines.append(connectionsLine(result.connections, result.run))
         lines += costLines(result.cost)
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }

@@ -51,6 +51,28 @@ extension ResultDocument {
         }
     }
 
+    /// Pushes sent again after an answer or a loss (`--retry`); what was refused unprocessed is `pushes.retried`.
+    public struct Retries: Codable, Sendable, Equatable {
+        public var attempts: UInt64
+        /// Pushes accepted after at least one.
+        public var recovered: UInt64
+        /// Pushes that had been sent again as often as allowed, or for which the budget was used up.
+        public var exhausted: UInt64
+        public var overBudget: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case attempts, recovered, exhausted
+            case overBudget = "over_budget"
+        }
+
+        public init(attempts: UInt64 = 0, recovered: UInt64 = 0, exhausted: UInt64 = 0, overBudget: UInt64 = 0) {
+            self.attempts = attempts
+            self.recovered = recovered
+            self.exhausted = exhausted
+            self.overBudget = overBudget
+        }
+    }
+
     /// What was left out of rate and latencies.
     public struct Warmup: Codable, Sendable, Equatable {
         /// From the start to the first push that was measured.

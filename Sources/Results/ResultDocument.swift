@@ -14,6 +14,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
     public var breakdown: [String: [String: Part]]
     public var warmup: Warmup
+    public var retries = Retries()
     public var generator: Generator
     public var statuses: [String: UInt64]
     public var reasons: [String: UInt64]
@@ -28,7 +29,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, warmup, generator, histograms
+        case series, notes, breakdown, warmup, retries, generator, histograms
         case latency = "latency_ns"
     }
 

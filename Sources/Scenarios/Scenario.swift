@@ -88,6 +88,14 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var pingTimeout: UInt64 = 10_000_000_000
     public var giveUpAfter: UInt64 = 10_000_000_000
     public var retryLimit = 10
+    /// What is sent again besides: `off`, or some of `429,5xx,connection`; see `RetryPolicy`.
+    public var retry = "off"
+    /// How often one push is, at most.
+    public var retryAttempts: UInt64 = 3
+    /// The first wait; it doubles each time, and a random half is taken off.
+    public var retryBackoff: UInt64 = 100_000_000
+    /// Retries at most this share of the pushes sent, 0 to 1: a retry storm helps nobody.
+    public var retryBudget = 0.1
 
     /// Answer `GET /metrics` at this loopback port while the run goes on.
     public var metricsPort: UInt16?

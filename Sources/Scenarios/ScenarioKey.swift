@@ -277,5 +277,17 @@ public struct ScenarioKey: Sendable {
         duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),
         duration("give_up_after", "With no connection for so long, all that is left has failed.", \.giveUpAfter),
         whole("retry_limit", "How often a push that was refused unprocessed is sent again.", \.retryLimit),
+        ScenarioKey("retry", .text, "What else is sent again: off, or some of 429,5xx,connection.") {
+            (scenario, texts) throws(SettingsError) in
+            let text = texts.joined(separator: ",")
+            _ = try RetryPolicy(parsing: text)
+            scenario.retry = text
+        },
+        count("retry_attempts", "How often one push is sent again for --retry, at most.", \.retryAttempts),
+        duration(
+            "retry_backoff", "The first wait before it is; it doubles each time, less a random half.", \.retryBackoff),
+        ScenarioKey("retry_budget", .text, "Retries for --retry at most this share of the pushes sent.") {
+            (scenario, texts) throws(SettingsError) in scenario.retryBudget = try read(texts, Units.share)
+        },
     ]
 }

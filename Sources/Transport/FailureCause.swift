@@ -48,6 +48,9 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { Self.names[index] }
 
+    /// The connection ended under an unanswered push, which may or may not have been delivered.
+    public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
+
     /// The cause a broken connection leaves its unanswered pushes with.
     init(_ error: NetworkError) {
         switch error.kind {

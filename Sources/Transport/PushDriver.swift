@@ -6,11 +6,14 @@ public struct PushTicket: Sendable {
     public var due: UInt64
     /// How often it has been given to a connection before.
     public var attempts: UInt8
+    /// How often its driver has given it out again after an answer or a loss.
+    public var retries: UInt8
 
-    public init(sequence: UInt64, due: UInt64, attempts: UInt8 = 0) {
+    public init(sequence: UInt64, due: UInt64, attempts: UInt8 = 0, retries: UInt8 = 0) {
         self.sequence = sequence
         self.due = due
         self.attempts = attempts
+        self.retries = retries
     }
 }
 

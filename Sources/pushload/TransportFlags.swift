@@ -78,6 +78,18 @@ struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("retry-limit"), help: .of("retry_limit", "count"))
     var retryLimit: String?
 
+    @Option(name: .customLong("retry"), help: .of("retry", "outcomes"))
+    var retry: String?
+
+    @Option(name: .customLong("retry-attempts"), help: .of("retry_attempts", "count"))
+    var retryAttempts: String?
+
+    @Option(name: .customLong("retry-backoff"), help: .of("retry_backoff", "duration"))
+    var retryBackoff: String?
+
+    @Option(name: .customLong("retry-budget"), help: .of("retry_budget", "share"))
+    var retryBudget: String?
+
     /// The flags that were given, by key.
     var given: [(key: String, texts: [String]?)] {
         [
@@ -106,6 +118,10 @@ struct TransportFlags: ParsableArguments {
             ("ping_timeout", pingTimeout.map { [$0] }),
             ("give_up_after", giveUpAfter.map { [$0] }),
             ("retry_limit", retryLimit.map { [$0] }),
+            ("retry", retry.map { [$0] }),
+            ("retry_attempts", retryAttempts.map { [$0] }),
+            ("retry_backoff", retryBackoff.map { [$0] }),
+            ("retry_budget", retryBudget.map { [$0] }),
         ]
     }
 }
