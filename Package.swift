@@ -114,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings",
+                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP2
+import Measurement
 import Networking
 import Payloads
 import Settings
@@ -171,6 +172,18 @@ import Testing
         #expect(Set(values) == [1_000_000, 4_000_000, 9_000_000])
         #expect(
             abs(values.count { $0 == 1_000_000 } - 5000) < 250 && abs(values.count { $0 == 9_000_000 } - 1000) < 150)
+        var histogram = LatencyHistogram()
+        for _ in 0..<9 { histogram.record(1_000_000) }
+        histogram.record(50_000_000)
+        let log = HistogramLog.text(
+            [.init(start: 0, length: 1, tag: "total", histogram: histogram)], startTime: 0)
+        let logged = try RecordedLatencies.parseLog(log, file: "f")
+        #expect(
+            abs(Double(logged.value(at: 0.5)) / 1e6 - 1) < 0.001
+                && abs(Double(logged.value(at: 0.95)) / 5e7 - 1) < 0.001)
+        #expect(throws: SettingsError("f: no histogram in it; expected an .hlog file")) {
+            try RecordedLatencies.parseLog("x\n", file: "f")
+        }
         #expect(throws: SettingsError("f:1: expected value, percentile (0 to 1) and count, as an .hgrm file has them"))
         {
             try RecordedLatencies.parse("soon\n", file: "f")

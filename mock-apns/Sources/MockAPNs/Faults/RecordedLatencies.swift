@@ -1,8 +1,9 @@
 import Foundation
+import Measurement
 import Settings
 
 /// Latencies as a histogram recorded them: an HdrHistogram percentile file (`.hgrm`), as `HistogramLogProcessor` and every
-/// port's `outputPercentileDistribution` write it.
+/// port's `outputPercentileDistribution` write it, or an interval log (`.hlog`) of pushload.
 public struct RecordedLatencies: Sendable, Equatable {
     /// Ascending: up to which share of all the value reaches.
     private let steps: [Step]
@@ -17,7 +18,7 @@ public struct RecordedLatencies: Sendable, Equatable {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw SettingsError("cannot read the latency file \(file)")
         }
-        self = try Self.parse(text, file: file)
+        self = try file.hasSuffix(".hlog") ? Self.parseLog(text, file: file) : Self.parse(text, file: file)
     }
 
     /// - Parameter unit: nanoseconds of one unit of the file's values: 1 ms unless the file says `unit: us` or `ns`.
@@ -42,6 +43,25 @@ public struct RecordedLatencies: Sendable, Equatable {
         }
         guard let last = steps.last, last.share > 0.999 else {
             throw SettingsError("\(file): no percentiles up to 1.0 in it; expected an .hgrm file")
+        }
+        return RecordedLatencies(steps: steps)
+    }
+
+    /// All intervals of a log together; its values are nanoseconds.
+    static func parseLog(_ text: String, file: String) throws(SettingsError) -> RecordedLatencies {
+        var all = LatencyHistogram()
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            guard let encoded = line.split(separator: ",").last, encoded.hasPrefix("HISTF") else { continue }
+            do throws(HistogramCodec.Failure) { all.add(try HistogramCodec.decodeFromLog(String(encoded))) } catch {
+                throw SettingsError("\(file):\(number + 1): \(error)")
+            }
+        }
+        guard all.count > 0 else { throw SettingsError("\(file): no histogram in it; expected an .hlog file") }
+        var steps: [Step] = []
+        var before: UInt64 = 0
+        for counter in all.counters {
+            before += counter.count
+            steps.append(Step(share: Double(before) / Double(all.count), nanoseconds: counter.value))
         }
         return RecordedLatencies(steps: steps)
     }
