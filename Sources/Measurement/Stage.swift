@@ -6,11 +6,12 @@ public enum Stage: Int, CaseIterable, Sendable {
     case sign
     /// Open loop: from the intended send time to the push being put on a stream.
     case late
-    /// Open loop: from being put on a stream to its last byte being handed to the kernel.
+    /// Open loop: from being put on a stream to the start of the write that hands its last byte to the kernel.
     case write
-    /// From the intended send time to the last byte being handed to the kernel: waiting, signing and encoding.
+    /// From the intended send time to the start of the write that hands its last byte to the kernel: waiting, signing and encoding.
     case queue
-    /// From the last byte being handed to the kernel to the answer being read from it.
+    /// From the start of the write that hands its last byte to the kernel to the answer being read: never less than the way
+    /// there and back took, whatever the scheduler does around the write.
     case roundTrip
     /// Open loop: from being put on a stream to the answer being read: what a generator that waits for its turn would see.
     case service

@@ -322,11 +322,13 @@ class PushConnection {
     private func write(keeping least: Int) {
         while sendEnd - sendStart >= least, !isWriteBlocked {
             let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
+            // Before the call: the peer may answer, and this thread may be put aside, before the call returns.
+            let time = unstamped.isEmpty ? 0 : MonotonicClock.now()
             switch stream.write(sendBuffer + sendStart, count: count) {
             case .bytes(let written):
                 sendStart += written
                 writtenTotal &+= UInt64(written)
-                stamp()
+                stamp(time)
             case .wouldBlock:
                 isWriteBlocked = true
                 updateInterest()
@@ -345,9 +347,8 @@ class PushConnection {
         }
     }
 
-    private func stamp() {
-        if unstamped.isEmpty { return }
-        let now = MonotonicClock.now()
+    /// Notes which pushes have left with what was handed to the kernel at `time`.
+    private func stamp(_ time: UInt64) {
         while !unstamped.isEmpty {
             let entry = unstamped.first
             if entry.endOffset > writtenTotal { break }
@@ -355,8 +356,8 @@ class PushConnection {
             let slot = slots.slots + Int(entry.slot)
             // The stream may be over already, by an early answer or a reset.
             if slot.pointee.stream == entry.stream, !slot.pointee.isAbandoned {
-                slot.pointee.written = now
-                driver.written(slot.pointee.ticket, started: slot.pointee.started, at: now)
+                slot.pointee.written = time
+                driver.written(slot.pointee.ticket, started: slot.pointee.started, at: time)
             }
         }
     }

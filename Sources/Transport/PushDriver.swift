@@ -78,7 +78,7 @@ open class PushDriver {
     /// Signs and encodes a push: fills `request`. Called once an attempt.
     open func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {}
 
-    /// The last byte of the push, put on a stream at `started`, was handed to the kernel.
+    /// The last byte of the push, put on a stream at `started`, was handed to the kernel by a write that began at `time`.
     open func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {}
 
     /// The push is over. `started` is when it was put on a stream, 0 when it never was; `written` is 0 when it never reached the kernel. `body` is the answer's (cut at 256 bytes).

@@ -3,7 +3,7 @@ struct PushSlot {
     var ticket = PushTicket(sequence: 0, due: 0)
     /// When it was given to the connection, ns.
     var started: UInt64 = 0
-    /// When its last byte was handed to the kernel, ns; 0 before.
+    /// When the write that handed its last byte to the kernel began, ns; 0 before.
     var written: UInt64 = 0
     /// Place of its last byte in all bytes of the connection; `.max` while part of it is still to be produced.
     var endOffset: UInt64 = .max

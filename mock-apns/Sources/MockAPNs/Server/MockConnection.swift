@@ -117,6 +117,8 @@ final class MockConnection {
             case .bytes where isLeaving: continue
             case .bytes(let count):
                 bytesIn += UInt64(count)
+                // What is to happen some time after a push counts from when its bytes were here, not from the wake-up.
+                worker.readClock()
                 lastHeard = worker.now
                 if input != nil {
                     input!.put(buffer.baseAddress!, count: count, now: worker.now)
@@ -200,6 +202,7 @@ final class MockConnection {
     private func send(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
         bytesOut += UInt64(count)
         if output != nil {
+            worker.readClock()
             output!.put(bytes, count: count, now: worker.now)
             return 0
         }

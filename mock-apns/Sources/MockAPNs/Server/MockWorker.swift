@@ -180,8 +180,10 @@ final class MockWorker {
     private func readClocks() {
         unixMilliseconds = MonotonicClock.unixMilliseconds()
         unixTime = unixMilliseconds / 1000
-        now = MonotonicClock.now()
+        readClock()
     }
+
+    func readClock() { now = MonotonicClock.now() }
 
     private func runTasks(_ tasks: [MockInbox.Task]) {
         for task in tasks {
@@ -237,7 +239,7 @@ final class MockWorker {
     }
 
     private func doWhatIsDue() {
-        now = MonotonicClock.now()
+        readClock()
         var touched: [UInt64: MockConnection] = [:]
         while let due = later.take(now: now) {
             switch due {
