@@ -45,13 +45,16 @@ public enum ResultMerge {
         merged.latency = latencies(histograms)
         merged.breakdown = breakdown(parts, histograms)
         merged.warmup = .init(
-            seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered))
+            seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
+            steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })
         merged.generator = .init(
             limited: parts.contains(where: \.generator.limited),
             reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
             loopLag: latency(histograms["loop_lag"]),
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
-            steal: parts.map(\.generator.steal).max() ?? 0)
+            steal: parts.map(\.generator.steal).max() ?? 0, cpu: generatorCPU(parts))
+        merged.cooldown = .init(
+            seconds: parts.map(\.cooldown.seconds).max() ?? 0, pushes: sum(parts, \.cooldown.pushes))
         merged.retries = .init(
             attempts: sum(parts, \.retries.attempts), recovered: sum(parts, \.retries.recovered),
             exhausted: sum(parts, \.retries.exhausted), overBudget: sum(parts, \.retries.overBudget))
@@ -134,7 +137,8 @@ public enum ResultMerge {
         func of(_ name: String) -> ResultDocument.Latency { latency(histograms[name]) }
         return .init(
             encode: of("encode"), sign: of("sign"), late: of("late"), write: of("write"), queue: of("queue"),
-            roundTrip: of("round_trip"), service: of("service"), total: of("total"))
+            roundTrip: of("round_trip"), service: of("service"), total: of("total"),
+            toMock: of("to_mock"), inMock: of("in_mock"), fromMock: of("from_mock"))
     }
 
     private static func breakdown(
@@ -156,13 +160,24 @@ public enum ResultMerge {
         return merged
     }
 
-    /// By the answered pushes of each part.
+    /// Weighed by the answered pushes of each part.
+    private static func mean(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, Double>) -> Double {
+        let weights = parts.map { Double($0.pushes.accepted + $0.pushes.rejected) }
+        let all = weights.reduce(0, +)
+        return all > 0 ? zip(parts, weights).reduce(0) { $0 + $1.0[keyPath: path] * $1.1 } / all : 0
+    }
+
+    private static func generatorCPU(_ parts: [ResultDocument]) -> ResultDocument.Generator.CPU {
+        .init(
+            encode: mean(parts, \.generator.cpu.encode), sign: mean(parts, \.generator.cpu.sign),
+            tls: mean(parts, \.generator.cpu.tls), kernel: mean(parts, \.generator.cpu.kernel),
+            other: mean(parts, \.generator.cpu.other))
+    }
+
     private static func cost(_ parts: [ResultDocument]) -> ResultDocument.Cost {
         let weights = parts.map { Double($0.pushes.accepted + $0.pushes.rejected) }
         let all = weights.reduce(0, +)
-        func mean(_ path: KeyPath<ResultDocument, Double>) -> Double {
-            all > 0 ? zip(parts, weights).reduce(0) { $0 + $1.0[keyPath: path] * $1.1 } / all : 0
-        }
+        func mean(_ path: KeyPath<ResultDocument, Double>) -> Double { Self.mean(parts, path) }
         func optional(_ path: KeyPath<ResultDocument, Double?>) -> Double? {
             parts.contains { $0[keyPath: path] == nil }
                 ? nil : all > 0 ? zip(parts, weights).reduce(0) { $0 + ($1.0[keyPath: path] ?? 0) * $1.1 } / all : 0

@@ -56,6 +56,9 @@ struct Backlog {
         return overflowed
     }
 
+    /// Pushes that have come due, may be sent and have not been: as of the last `advance`.
+    func waiting(next: UInt64) -> UInt64 { arrived > next ? arrived - next - skipped : 0 }
+
     /// The next push at or after `next` that has not overflowed.
     mutating func pass(_ next: UInt64) -> UInt64 {
         guard head < skips.count, skips[head].lowerBound == next else { return next }

@@ -33,6 +33,8 @@ struct BundledMock: Sendable {
         let url: String
         let pid: pid_t
         let ledgerPath: String
+        /// Push times of the run.
+        let timesPath: String
     }
 
     private struct Event: Decodable {
@@ -43,22 +45,26 @@ struct BundledMock: Sendable {
     let executable: String
     let arguments: [String]
     let ledgerPath: String
+    let timesPath: String
 
     /// - Parameters:
-    ///   - folder: for the ledger; must exist.
+    ///   - folder: for the ledger and the push times; must exist.
+    ///   - timesInterval: one push in so many has its times noted; nil: none.
     ///   - credentials: the credentials folder; what is missing is made by the mock.
     ///   - clientCA: certificates whose holders may connect, PEM file.
     ///   - provider, providerFile: a provider key given by itself.
     init(
-        scenario: Scenario, folder: String, credentials: String, clientCA: String?, provider: ProviderIdentity?,
+        scenario: Scenario, folder: String, timesInterval: UInt64?, credentials: String, clientCA: String?, provider: ProviderIdentity?,
         providerFile: String?
     ) throws(HarnessError) {
         executable = try Self.locate()
         ledgerPath = folder + "/ledger"
+        timesPath = folder + "/times"
         var arguments = [
             "--port", "0", "--json", "--until-stdin-closes", "--credentials", credentials, "--ledger-out", ledgerPath,
             "--threads", String(scenario.mockThreads),
         ]
+        if let timesInterval { arguments += ["--times-out", timesPath, "--times-every", String(timesInterval)] }
         if scenario.plaintext { arguments.append("--plaintext") }
         if let provider, let providerFile {
             arguments += ["--key", providerFile, "--key-id", provider.keyID, "--team-id", provider.teamID]
@@ -93,7 +99,7 @@ struct BundledMock: Sendable {
     func run<Result: Sendable>(
         ended: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Handle) async throws -> Result
     ) async throws -> (Result, Counts?) {
-        let ledgerPath = ledgerPath
+        let (ledgerPath, timesPath) = (ledgerPath, timesPath)
         var platform = PlatformOptions()
         // A process group of its own: Ctrl-C at the terminal is for pushload, which then stops the mock in order.
         platform.processGroupID = 0
@@ -106,7 +112,7 @@ struct BundledMock: Sendable {
             guard let first = try await lines.next(),
                 let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
             else { throw HarnessError("the bundled mock did not start", isUsage: false) }
-            let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath)) }
+            let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath, timesPath: timesPath)) }
             let stopper = Task {
                 _ = await work.result
                 kill(pid, SIGTERM)

@@ -40,11 +40,28 @@ struct GeneratorVerdict {
         return reasons
     }
 
+    /// A worker's CPU time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that
+    /// read and write took beside the kernel's time.
+    private var cpu: ResultDocument.Generator.CPU {
+        let counts = outcome.measurements.counts
+        let answered = Double(counts.accepted + counts.rejected)
+        guard answered > 0 else { return .init() }
+        func perPush(_ time: UInt64) -> Double { (Double(time) / answered * 10).rounded() / 10 }
+        let time = outcome.workerTime
+        let encode = outcome.measurements[.encode].summary
+        let encodeTime = UInt64(encode.count > 0 ? encode.mean * Double(counts.sent) : 0)
+        let tls = time.transfer - min(time.transfer, time.kernel)
+        let known = encodeTime + time.sign + tls + time.kernel
+        return .init(
+            encode: perPush(encodeTime), sign: perPush(time.sign), tls: perPush(tls), kernel: perPush(time.kernel),
+            other: perPush(time.cpu - min(time.cpu, known)))
+    }
+
     var section: ResultDocument.Generator {
         let reasons = reasons
         return .init(
             limited: !reasons.isEmpty, reasons: reasons, loopLag: Run.latency(outcome.loopLag.summary),
             workerLoad: outcome.workerLoad.map { ($0 * 1000).rounded() / 1000 },
-            steal: (outcome.steal * 10_000).rounded() / 10_000)
+            steal: (outcome.steal * 10_000).rounded() / 10_000, cpu: cpu)
     }
 }

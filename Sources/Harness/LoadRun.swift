@@ -23,6 +23,12 @@ struct LoadOutcome: Sendable {
     var answering = 0.0
     /// Seconds from the start to the first push that is measured.
     var warmup = 0.0
+    /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
+    var foundSteadyState: Bool?
+    /// From the last push being taken to the last answer, seconds, and pushes open then.
+    var cooldown = (seconds: 0.0, pushes: UInt64(0))
+    /// CPU time of all worker threads in all, and what of it is known, ns.
+    var workerTime = WorkerTime()
     var planned: UInt64 = 0
     /// Pushes of the plan that no worker took; they are among the failed.
     var untaken: UInt64 = 0
@@ -46,6 +52,15 @@ struct LoadOutcome: Sendable {
     var lastProblem = ""
 }
 
+/// Where the worker threads' CPU time went, ns.
+struct WorkerTime: Sendable {
+    var cpu: UInt64 = 0
+    var kernel: UInt64 = 0
+    /// In calls that read from and write to connections: TLS and the kernel.
+    var transfer: UInt64 = 0
+    var sign: UInt64 = 0
+}
+
 /// Runs the workers of one run against one target and watches them.
 final class LoadRun: Sendable {
     let inputs: RunInputs
@@ -55,8 +70,11 @@ final class LoadRun: Sendable {
     private let identity: ProviderIdentity?
     private let boxes: [SnapshotBox]
 
+    /// - Parameter times: filled with the moments of some pushes, as the client sees them.
     /// - Throws: when the ledger's address space cannot be had.
-    init(inputs: RunInputs, target: Target, identity: ProviderIdentity?) throws(HarnessError) {
+    init(
+        inputs: RunInputs, target: Target, identity: ProviderIdentity?, times: PushTimes?
+    ) throws(HarnessError) {
         self.inputs = inputs
         self.target = target
         self.identity = identity
@@ -65,7 +83,7 @@ final class LoadRun: Sendable {
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", isUsage: false)
         }
-        state = RunState(accepted: ledger)
+        state = RunState(accepted: ledger, times: times)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 
@@ -109,6 +127,7 @@ final class LoadRun: Sendable {
         var outcome = collect(gathering.results.withLock { $0 })
         outcome.tokensSigned += shared.signed
         outcome.abortedFor = gathering.abortedFor.withLock { $0 }
+        if scenario.warmupAuto { outcome.foundSteadyState = gathering.isSteady.load(ordering: .relaxed) }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = AllocationCount.current() {
@@ -116,7 +135,7 @@ final class LoadRun: Sendable {
         }
         var builder = series
         builder.add(
-            time: outcome.duration, counts: outcome.measurements.counts, inFlight: 0,
+            time: outcome.duration, counts: outcome.measurements.counts, inFlight: 0, backlog: 0,
             total: outcome.measurements[.total])
         outcome.series = builder.points
         outcome.intervals = builder.intervals
@@ -130,6 +149,7 @@ final class LoadRun: Sendable {
         let results = Mutex<[WorkerResult]>([])
         let failures = Mutex<[String]>([])
         let isDone = Atomic<Bool>(false)
+        let isSteady = Atomic<Bool>(false)
         let abortedFor = Mutex<String?>(nil)
     }
 
@@ -138,8 +158,7 @@ final class LoadRun: Sendable {
         nonisolated(unsafe) let driver: WorkerDriver
         let tls: String?
         let problem: String
-        /// CPU time of the thread, ns.
-        let cpu: UInt64
+        let time: WorkerTime
     }
 
     private func runWorker(_ worker: Int, shared: SharedToken) throws -> WorkerResult {
@@ -157,12 +176,14 @@ final class LoadRun: Sendable {
             target: target, options: options, driver: driver, control: control,
             headerSets: inputs.headers.map(\.fields), tokenCapacity: inputs.population.longestToken,
             payloadCapacity: driver.payloadCapacity)
-        let before = ThreadTime.now()
+        let (before, kernelBefore) = (ThreadTime.now(), ThreadTime.inKernel())
         client.run()
         driver.giveUpRetries()
         return WorkerResult(
             driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem,
-            cpu: ThreadTime.now() - before)
+            time: WorkerTime(
+                cpu: ThreadTime.now() - before, kernel: ThreadTime.inKernel() - kernelBefore,
+                transfer: client.transferTime, sign: driver.signTime))
     }
 
     private func transportOptions(_ worker: Int) -> TransportOptions {
@@ -200,6 +221,7 @@ final class LoadRun: Sendable {
         var abandonedBy: FailureCause?
         var firstMeasured = UInt64.max
         var firstAnswer = UInt64.max
+        var cooldownFrom: UInt64 = 0
         for result in results {
             let driver = result.driver
             outcome.measurements.add(driver.recorder)
@@ -214,6 +236,12 @@ final class LoadRun: Sendable {
             outcome.goAways += driver.goAways
             outcome.reconnects += driver.reconnects
             outcome.tokensSigned += driver.tokensSigned
+            cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
+            outcome.cooldown.pushes += driver.cooldownPushes
+            outcome.workerTime.cpu += result.time.cpu
+            outcome.workerTime.kernel += result.time.kernel
+            outcome.workerTime.transfer += result.time.transfer
+            outcome.workerTime.sign += result.time.sign
             lastEnd = max(lastEnd, driver.lastEnd)
             abandonedBy = abandonedBy ?? driver.abandonedBy
             outcome.tls = outcome.tls ?? result.tls
@@ -223,8 +251,9 @@ final class LoadRun: Sendable {
         outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
         outcome.warmup = firstMeasured != .max && firstMeasured > start ? Double(firstMeasured - start) / 1e9 : 0
         outcome.answering = firstAnswer < lastEnd ? Double(lastEnd - firstAnswer) / 1e9 : 0
+        if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }
         if outcome.duration > 0 {
-            outcome.workerLoad = results.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
+            outcome.workerLoad = results.map { min(1, Double($0.time.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }
         outcome.isInterrupted = control.request != .none
         let taken = outcome.measurements.counts.taken
@@ -251,6 +280,7 @@ final class LoadRun: Sendable {
         var series = SeriesBuilder()
         var second: UInt64 = 1
         var shown = Snapshot()
+        var steady = inputs.scenario.warmupAuto ? SteadyState() : nil
         while !gathering.isDone.load(ordering: .relaxed) {
             // Each look asks for the next, so that a snapshot is at most a round and a worker's tick old.
             let now = snapshot()
@@ -259,9 +289,18 @@ final class LoadRun: Sendable {
             guard start > 0, now.time > start else { continue }
             if shown.time == 0 { shown.time = start }
             let elapsed = now.time - start
+            if steady != nil {
+                let isSteady = steady!.look(at: elapsed, ended: now.counts.ended, total: now.total)
+                if isSteady || isQuarterOver(elapsed, now.counts) {
+                    state.measuredFrom.store(MonotonicClock.now(), ordering: .relaxed)
+                    gathering.isSteady.store(isSteady, ordering: .relaxed)
+                    steady = nil
+                }
+            }
             if elapsed >= second * 1_000_000_000 {
                 series.add(
-                    time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight, total: now.total)
+                    time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight,
+                    backlog: now.backlog, total: now.total)
                 second = elapsed / 1_000_000_000 + 1
                 if let reason = judge?(now.counts, now.total, inputs.planned), control.request == .none {
                     gathering.abortedFor.withLock { $0 = reason }
@@ -280,6 +319,12 @@ final class LoadRun: Sendable {
             }
         }
         return series
+    }
+
+    /// A quarter of the run's time or of its pushes is over.
+    private func isQuarterOver(_ elapsed: UInt64, _ counts: PushCounts) -> Bool {
+        if let duration = inputs.schedule?.duration ?? inputs.scenario.duration, elapsed >= duration / 4 { return true }
+        return inputs.schedule == nil && inputs.planned.map { counts.ended >= $0 / 4 } ?? false
     }
 
     /// The run at this moment in Prometheus' text format (version 0.0.4); names as in the result.
@@ -304,6 +349,7 @@ final class LoadRun: Sendable {
             "sent_total", "counter", "Pushes handed to the kernel, attempts counted.", [("", String(now.counts.sent))])
         metric("retried_total", "counter", "Attempts after the first.", [("", String(now.counts.retried))])
         metric("in_flight", "gauge", "Open streams.", [("", String(now.inFlight))])
+        metric("backlog", "gauge", "Open loop: pushes due and not on a stream.", [("", String(now.backlog))])
         metric(
             "total_seconds", "summary", "Intended send time to answer, since the start.",
             [
@@ -320,6 +366,7 @@ final class LoadRun: Sendable {
         var time: UInt64 = 0
         var counts = PushCounts()
         var inFlight = 0
+        var backlog: UInt64 = 0
         var total = LatencyHistogram()
     }
 
@@ -330,6 +377,7 @@ final class LoadRun: Sendable {
             all.time = max(all.time, snapshot.time)
             all.counts.add(snapshot.counts)
             all.inFlight += snapshot.inFlight
+            all.backlog += snapshot.backlog
             all.total.add(snapshot.total)
         }
         return all

@@ -69,7 +69,7 @@ public struct Run: Sendable {
     ) async throws -> RunProduct {
         let started = Date()
         if let url = inputs.scenario.target {
-            let load = try makeLoad(TargetURL(url), identity.credentials)
+            let load = try makeLoad(TargetURL(url), identity.credentials, times: nil)
             stopper.attach(load.control)
             let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             return document(started, target: url, load: load, outcome: outcome, mock: nil)
@@ -87,26 +87,36 @@ public struct Run: Sendable {
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let credentials = identity.credentials ?? folder + "/credentials"
+        let times =
+            inputs.scenario.measure ? PushTimes(interval: PushTimes.interval(planned: inputs.planned)) : nil
         let mock = try BundledMock(
-            scenario: inputs.scenario, folder: folder, credentials: credentials,
+            scenario: inputs.scenario, folder: folder, timesInterval: times?.interval, credentials: credentials,
             clientCA: identity.certificate?.certificateOrigin,
             provider: identity.provider, providerFile: identity.providerFile)
         let control = stopper
         let ((load, outcome, costs), counts) = try await mock.run(ended: { control.targetEnded() }) { handle in
-            let load = try makeLoad(TargetURL(handle.url), credentials)
+            let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
             let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             return (load, outcome, MockCosts(before: before, after: after))
         }
-        var account = MockAccount(costs: costs, counts: counts, comparison: nil, problem: nil)
+        var account = MockAccount(costs: costs, counts: counts)
         if counts != nil {
             do {
                 account.comparison = try LedgerFile.compare(
                     mock.ledgerPath, run: inputs.run.rawValue, accepted: load.state.accepted)
             } catch {
                 account.problem = error.description
+            }
+            if let times, outcome.measurements.counts.accepted > 0 {
+                do {
+                    account.oneWay = try PushTimesFile.join(
+                        mock.timesPath, run: inputs.run.rawValue, client: times)
+                } catch {
+                    account.problem = account.problem ?? error.description
+                }
             }
         } else {
             account.problem = "the bundled mock ended before the run: its ledger is lost"
@@ -123,12 +133,13 @@ public struct Run: Sendable {
         let costs: MockCosts
         let counts: BundledMock.Counts?
         var comparison: LedgerFile.Comparison?
+        var oneWay: OneWayTimes?
         var problem: String?
     }
 
     // MARK: The target
 
-    private func makeLoad(_ url: TargetURL, _ credentials: String?) throws -> LoadRun {
+    private func makeLoad(_ url: TargetURL, _ credentials: String?, times: PushTimes?) throws -> LoadRun {
         var provider = identity.provider
         var trusted = identity.trusted
         var trustedOrigin = identity.trustedOrigin
@@ -157,7 +168,8 @@ public struct Run: Sendable {
             address: try SocketAddress(host: url.host, port: url.port), host: url.host, authority: url.authority,
             tls: tls)
         return try LoadRun(
-            inputs: inputs, target: target, identity: scenario.authentication == "token" ? provider : nil)
+            inputs: inputs, target: target, identity: scenario.authentication == "token" ? provider : nil,
+            times: times)
     }
 
     // MARK: The result
@@ -177,6 +189,15 @@ public struct Run: Sendable {
                     + "they count as failed")
         }
         if let note = Self.latenessNote(outcome) { notes.append(note) }
+        if outcome.foundSteadyState == false {
+            notes.append("rate and latency were not steady after a quarter of the run; measured from there on")
+        }
+        let oneWay = mock?.oneWay ?? OneWayTimes()
+        if oneWay.unmatched > 0 {
+            notes.append(
+                "the parts of the round trip leave out \(oneWay.unmatched) sampled pushes whose times at both ends do not "
+                    + "belong together")
+        }
         var ledger: (lost: UInt64, duplicated: UInt64)?
         if let comparison = mock?.comparison, let theirs = mock?.counts {
             let own = theirs.ledgers.first { $0.run == inputs.run.description }
@@ -212,7 +233,9 @@ public struct Run: Sendable {
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
                 late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
                 queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
-                service: Self.latency(outcome, .service), total: Self.latency(outcome, .total)),
+                service: Self.latency(outcome, .service), total: Self.latency(outcome, .total),
+                toMock: Self.latency(oneWay.toMock.summary), inMock: Self.latency(oneWay.inMock.summary),
+                fromMock: Self.latency(oneWay.fromMock.summary)),
             breakdown: outcome.breakdowns.outcomes.mapValues { labels in
                 labels.mapValues {
                     .init(
@@ -220,7 +243,9 @@ public struct Run: Sendable {
                         total: Self.latency($0.total.summary))
                 }
             },
-            warmup: .init(seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0),
+            warmup: .init(
+                seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0,
+                steady: outcome.foundSteadyState),
             generator: GeneratorVerdict(outcome, inputs: inputs).section,
             statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
             failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
@@ -238,9 +263,10 @@ public struct Run: Sendable {
             series: outcome.series.map {
                 .init(
                     t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
-                    inFlight: $0.inFlight, p50: $0.p50, p99: $0.p99)
+                    inFlight: $0.inFlight, backlog: $0.backlog, p50: $0.p50, p99: $0.p99)
             },
-            histograms: Self.histograms(outcome), notes: notes)
+            histograms: Self.histograms(outcome, oneWay), notes: notes)
+        result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
@@ -251,8 +277,13 @@ public struct Run: Sendable {
             percentiles: HistogramLog.percentiles(outcome.measurements[.total]))
     }
 
-    private static func histograms(_ outcome: LoadOutcome) -> [String: String] {
+    private static func histograms(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> [String: String] {
         var histograms: [String: String] = [:]
+        for (name, histogram) in [
+            ("to_mock", oneWay.toMock), ("in_mock", oneWay.inMock), ("from_mock", oneWay.fromMock),
+        ] where histogram.count > 0 {
+            histograms[name] = HistogramCodec.encodeForLog(histogram)
+        }
         for stage in Stage.allCases where outcome.measurements[stage].count > 0 {
             histograms[stage.key] = HistogramCodec.encodeForLog(outcome.measurements[stage])
         }

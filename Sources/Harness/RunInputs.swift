@@ -24,6 +24,8 @@ public struct RunInputs: Sendable {
     public let schedule: LoadSchedule?
     /// The number of pushes, where it is known beforehand; nil when it depends on how fast they go.
     public let planned: UInt64?
+    /// What outcomes are kept apart by besides.
+    public let breakdown: [BreakdownDimension]
 
     /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
     public init(_ scenario: Scenario) throws(HarnessError) {
@@ -56,6 +58,7 @@ public struct RunInputs: Sendable {
             }
             self.headers = headers
             schedule = try scenario.makeSchedule()
+            breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
             planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
         } catch {
             throw HarnessError("\(error)")

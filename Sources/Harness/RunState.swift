@@ -5,10 +5,18 @@ import Synchronization
 final class RunState: Sendable {
     /// Start of the schedule, ns of the monotonic clock; 0 until the first connection is ready.
     let start = Atomic<UInt64>(0)
+    /// With `--warmup auto`: pushes due from this time on are measured; `.max` before it is known.
+    let measuredFrom = Atomic<UInt64>(.max)
     /// Which pushes were accepted, one bit each.
     let accepted: DeliveryLedger
 
-    init(accepted: DeliveryLedger) { self.accepted = accepted }
+    /// When some of them left and were answered, to be joined with what the mock saw; nil without the bundled mock.
+    let times: PushTimes?
+
+    init(accepted: DeliveryLedger, times: PushTimes?) {
+        self.accepted = accepted
+        self.times = times
+    }
 
     /// The start, set by whoever asks first.
     func begin(_ now: UInt64) -> UInt64 {

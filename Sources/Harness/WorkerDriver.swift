@@ -26,6 +26,11 @@ final class WorkerDriver: PushDriver {
     private(set) var firstMeasured = UInt64.max
     /// When that push was answered, ns.
     private(set) var firstAnswer = UInt64.max
+    /// When the last push had been taken, ns, and how many were open then; 0 before.
+    private(set) var cooldownFrom: UInt64 = 0
+    private(set) var cooldownPushes: UInt64 = 0
+    /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
+    private(set) var signTime: UInt64 = 0
     /// How late the loop came back for a push it could have sent on time: the generator's own fault.
     private(set) var loopLag = LatencyHistogram()
 
@@ -35,12 +40,14 @@ final class WorkerDriver: PushDriver {
     private let duration: UInt64?
     private let warmup: UInt64
     private let warmupPushes: UInt64
+    private let waitsForSteadyState: Bool
     private let writer: PayloadWriter
     private let signer: TokenSigner?
     private let run: RunID
     private let sendsIdentifier: Bool
     private let clock = CycleClock.shared
     private let isMeasuring: Bool
+    private let times: PushTimes?
     private let isOpenLoop: Bool
     private let breaksDown: Bool
     /// Open loop only.
@@ -70,12 +77,13 @@ final class WorkerDriver: PushDriver {
         limit = (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
         warmup = scenario.warmup
         warmupPushes = scenario.warmupPushes
+        waitsForSteadyState = scenario.warmupAuto
         isMeasuring = scenario.measure
+        times = state.times
         writer = PayloadWriter(mix: inputs.mix, population: inputs.population, run: inputs.run, seed: scenario.seed)
         run = inputs.run
         sendsIdentifier = scenario.apnsID
-        let writer = writer
-        breakdowns = Breakdowns(inputs) { writer.profileIndex(sequence: $0) }
+        breakdowns = Breakdowns(inputs, writer: writer)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
         isOpenLoop = inputs.schedule != nil
@@ -114,12 +122,15 @@ final class WorkerDriver: PushDriver {
     func giveUpRetries() {
         for ticket in retries.removeAll() {
             recorder.failed(cause: (abandonedBy ?? .interrupted).index)
-            if breaksDown { breakdowns.failed(ticket, start: start) }
+            if breaksDown { breakdowns.failed(ticket, connection: -1, start: start) }
         }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
-        if next >= limit { return .finished }
+        if next >= limit {
+            beginCooldown(now)
+            return .finished
+        }
         if start == 0 { start = state.begin(now) }
         var due = now
         if isOpenLoop {
@@ -137,6 +148,7 @@ final class WorkerDriver: PushDriver {
             nextDue = 0
         } else if let duration, now >= start &+ duration {
             next = limit
+            beginCooldown(now)
             return .finished
         }
         ticket.sequence = share.sequence(next)
@@ -146,6 +158,13 @@ final class WorkerDriver: PushDriver {
         next &+= 1
         recorder.take()
         return .push
+    }
+
+    /// The last push has been taken: what is open now is only waited for.
+    private func beginCooldown(_ now: UInt64) {
+        guard cooldownFrom == 0 else { return }
+        cooldownFrom = now
+        cooldownPushes = recorder.counts.taken - recorder.counts.ended
     }
 
     private func findNextDue() {
@@ -200,10 +219,13 @@ final class WorkerDriver: PushDriver {
     @inline(__always)
     private func sign(_ connection: Int, _ isSampled: Bool, _ request: inout PushRequest) {
         guard let signer else { return }
-        if isSampled || (isMeasuring && signer.mayHaveToSign) {
+        let mayHaveToSign = isMeasuring && signer.mayHaveToSign
+        if isSampled || mayHaveToSign {
             let begin = clock.now()
             request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
-            recorder.signed(clock.nanoseconds(from: begin, to: clock.now()))
+            let time = clock.nanoseconds(from: begin, to: clock.now())
+            recorder.signed(time)
+            signTime &+= mayHaveToSign ? time : time &* Self.sample
         } else {
             request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
         }
@@ -213,18 +235,23 @@ final class WorkerDriver: PushDriver {
     @inline(__always)
     private func isMeasured(_ ticket: borrowing PushTicket) -> Bool {
         if ticket.sequence < warmupPushes { return false }
+        if waitsForSteadyState { return ticket.due >= state.measuredFrom.load(ordering: .relaxed) }
         return ticket.due &- start >= warmup
     }
 
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         recorder.sent()
         guard isMeasuring, isMeasured(ticket) else { return }
+        if let times {
+            let sample = times.sample(ticket.sequence)
+            if sample >= 0 { times.note(.departure, sample: sample, at: time) }
+        }
         recorder.queued(time &- ticket.due)
         if isOpenLoop { recorder.wrote(late: max(started &- ticket.due, 1), write: max(time &- started, 1)) }
     }
 
     override func finished(
-        _ ticket: borrowing PushTicket, outcome: PushOutcome, started: UInt64, written: UInt64, at time: UInt64,
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64, at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) {
         lastEnd = time
@@ -240,7 +267,7 @@ final class WorkerDriver: PushDriver {
         case .rejected(let status): recorder.rejected(status: Int(status), reason: Self.reason(body))
         case .failed(let cause):
             recorder.failed(cause: cause.index)
-            if breaksDown { breakdowns.failed(ticket, start: start) }
+            if breaksDown { breakdowns.failed(ticket, connection: connection, start: start) }
             return
         }
         let isMeasured = isMeasuring ? isMeasured(ticket) : false
@@ -253,8 +280,15 @@ final class WorkerDriver: PushDriver {
             recorder.answered(
                 roundTrip: written != 0 && time > written ? time &- written : 1, total: time &- ticket.due)
             if isOpenLoop { recorder.served(time &- started) }
+            if let times, case .accepted = outcome {
+                let sample = times.sample(ticket.sequence)
+                if sample >= 0 { times.note(.arrival, sample: sample, at: time) }
+            }
         }
-        if breaksDown { breakdowns.answered(ticket, outcome, at: time, start: start, isMeasured: isMeasured) }
+        if breaksDown {
+            breakdowns.answered(
+                ticket, outcome, connection: connection, at: time, start: start, isMeasured: isMeasured)
+        }
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }
@@ -276,7 +310,7 @@ final class WorkerDriver: PushDriver {
     override func tick(now: UInt64, inFlight: Int) {
         unixTime = MonotonicClock.unixSeconds()
         if isOpenLoop, start != 0, next < limit { countOverflowed(now) }
-        box.offer(recorder, inFlight: inFlight, time: now)
+        box.offer(recorder, inFlight: inFlight, backlog: backlog?.waiting(next: next) ?? 0, time: now)
     }
 
     /// The text after `"reason":"` in an error answer; empty when there is none.

@@ -20,12 +20,13 @@ public final class Breakdown {
     public let dimension: String
     public private(set) var labels: [String]
     private let outcomes: UnsafeMutablePointer<Outcome>
-    /// Labels there may be.
+    /// Labels there may be; the last is then `other`, for all beyond.
     public static let most = 64
+    public static let other = "(other)"
 
     public init(_ dimension: String, labels: [String]) {
         self.dimension = dimension
-        self.labels = Array(labels.prefix(Self.most))
+        self.labels = labels.count > Self.most ? labels.prefix(Self.most - 1) + [Self.other] : labels
         outcomes = .allocate(capacity: Self.most)
         for place in 0..<self.labels.count { (outcomes + place).initialize(to: Outcome()) }
     }
@@ -35,14 +36,17 @@ public final class Breakdown {
         outcomes.deallocate()
     }
 
-    /// The place of a label that may be new; the last one when there are too many.
+    /// The place of a label that may be new.
     public func place(_ label: String) -> Int {
         if let known = labels.firstIndex(of: label) { return known }
         guard labels.count < Self.most else { return Self.most - 1 }
         (outcomes + labels.count).initialize(to: Outcome())
-        labels.append(label)
+        labels.append(labels.count == Self.most - 1 ? Self.other : label)
         return labels.count - 1
     }
+
+    /// The place of the label given as number `number` at init.
+    public func place(number: Int) -> Int { min(number, Self.most - 1) }
 
     @inline(__always)
     public func answered(_ place: Int, isAccepted: Bool, total time: UInt64, isMeasured: Bool) {

@@ -23,9 +23,10 @@ public enum LedgerFile {
     public static func write(_ book: LedgerBook, to path: String) throws(Failure) {
         guard let file = fopen(path, "w") else { throw failure("write", path) }
         var isComplete = fwrite(magic, 1, magic.count, file) == magic.count
-        for (run, ledger) in book.runs {
+        for entry in book.runs {
+            let ledger = entry.ledger
             let words = ledger.usedWords
-            for number in [run, UInt64(words) * 64] {
+            for number in [entry.run, UInt64(words) * 64] {
                 withUnsafeBytes(of: number.littleEndian) {
                     isComplete = isComplete && fwrite($0.baseAddress, 8, 1, file) == 1
                 }

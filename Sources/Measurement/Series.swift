@@ -9,6 +9,8 @@ public struct SeriesPoint: Sendable, Equatable {
     public var failed: UInt64
     /// Open streams at its end.
     public var inFlight: Int
+    /// Open loop: pushes due and not on a stream, at its end.
+    public var backlog: UInt64
     /// Intended time to answer of the answers within it, ns; 0 when there were none.
     public var p50: UInt64
     public var p99: UInt64
@@ -25,7 +27,7 @@ public struct SeriesBuilder: Sendable {
     public init() {}
 
     /// Adds the interval since the last call.
-    public mutating func add(time: Double, counts: PushCounts, inFlight: Int, total: LatencyHistogram) {
+    public mutating func add(time: Double, counts: PushCounts, inFlight: Int, backlog: UInt64, total: LatencyHistogram) {
         let recent = total.since(lastTotal)
         let start = points.last?.time ?? 0
         if recent.count > 0 {
@@ -34,7 +36,7 @@ public struct SeriesBuilder: Sendable {
         points.append(
             SeriesPoint(
                 time: time, sent: counts.sent - last.sent, accepted: counts.accepted - last.accepted,
-                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight,
+                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight, backlog: backlog,
                 p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99)))
         last = counts
         lastTotal = total

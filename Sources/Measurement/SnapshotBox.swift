@@ -6,6 +6,8 @@ public struct WorkerSnapshot: Sendable {
     public var time: UInt64 = 0
     public var counts = PushCounts()
     public var inFlight = 0
+    /// Open loop: pushes due and not on a stream.
+    public var backlog: UInt64 = 0
     /// All latencies so far, intended time to answer.
     public var total = LatencyHistogram()
 
@@ -27,12 +29,13 @@ public final class SnapshotBox: Sendable {
     }
 
     /// Called by the worker, often.
-    public func offer(_ recorder: Recorder, inFlight: Int, time: UInt64) {
+    public func offer(_ recorder: Recorder, inFlight: Int, backlog: UInt64, time: UInt64) {
         guard wanted.exchange(false, ordering: .relaxed) else { return }
         value.withLock {
             $0.time = time
             $0.counts = recorder.counts
             $0.inFlight = inFlight
+            $0.backlog = backlog
             $0.total = recorder[.total]
         }
     }

@@ -53,6 +53,19 @@ public final class PayloadWriter {
         return index
     }
 
+    /// The device's first tag that begins so.
+    public func tag(device: UInt64, prefix: [UInt8]) -> String? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DevicePopulation.longestTag) { buffer in
+            var number = 0
+            while true {
+                let length = population.writeTag(device, number, into: buffer.baseAddress!)
+                if length == 0 { return nil }
+                if buffer[..<length].starts(with: prefix) { return String(decoding: buffer[..<length], as: UTF8.self) }
+                number += 1
+            }
+        }
+    }
+
     /// Writes the device's token; returns its digits.
     @inline(__always)
     public func writeToken(device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {

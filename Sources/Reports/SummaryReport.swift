@@ -17,6 +17,11 @@ public enum SummaryReport {
                 + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed "
                 + "in \(Units.fixed(result.run.durationSeconds, places: 2)) s")
         lines.append(rateLine(result))
+        if result.cooldown.seconds >= 0.1 {
+            lines.append(
+                "cool-down: \(Units.grouped(result.cooldown.pushes)) pushes were open when the last one had been taken, "
+                    + "the last answer came \(Units.fixed(result.cooldown.seconds, places: 2)) s later")
+        }
         if result.warmup.answered > 0 {
             lines.append(
                 "warm-up left out of rate and latencies: \(Units.grouped(result.warmup.answered)) pushes, "
@@ -38,7 +43,7 @@ public enum SummaryReport {
             )
         }
         lines.append(connectionsLine(result.connections, result.run))
-        lines += costLines(result.cost)
+        lines += costLines(result.cost, result.generator.cpu)
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
@@ -96,6 +101,11 @@ public enum SummaryReport {
             rows.append(("queue (due to written)", latency.queue))
         }
         rows.append(("round trip (written to answered)", latency.roundTrip))
+        if latency.toMock.count > 0 {
+            rows += [
+                ("  to the mock", latency.toMock), ("  in the mock", latency.inMock), ("  back", latency.fromMock),
+            ]
+        }
         if latency.service.count > 0 { rows.append(("service (begun to answered)", latency.service)) }
         rows.append(("total (due to answered)", latency.total))
         for (name, row) in rows {
@@ -130,13 +140,21 @@ public enum SummaryReport {
         return text + " (\(run.tls ?? "plaintext"))"
     }
 
-    private static func costLines(_ cost: ResultDocument.Cost) -> [String] {
+    private static func costLines(_ cost: ResultDocument.Cost, _ parts: ResultDocument.Generator.CPU) -> [String] {
         var client = "client: \(Units.duration(nanoseconds: cost.clientCPU)) CPU a push"
         client += ", peak memory \(Units.bytes(cost.clientMemory))"
         if let allocations = cost.clientAllocations {
             client += ", \(Units.fixed(allocations, places: 2)) allocations a push"
         }
         var lines = [client]
+        let shares = [
+            ("encode", parts.encode), ("sign", parts.sign), ("TLS", parts.tls), ("kernel", parts.kernel),
+            ("other", parts.other),
+        ]
+        if shares.contains(where: { $0.1 > 0 }) {
+            lines.append(
+                "  of it " + shares.map { "\($0.0) \(Units.duration(nanoseconds: $0.1))" }.joined(separator: ", "))
+        }
         if let cpu = cost.mockCPU, let memory = cost.mockMemory {
             lines.append(
                 "mock: \(Units.duration(nanoseconds: cpu)) CPU a push, peak memory \(Units.bytes(memory))")

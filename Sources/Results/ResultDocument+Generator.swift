@@ -11,19 +11,55 @@ extension ResultDocument {
         public var workerLoad: [Double]
         /// Share of the machine's CPU time that the hypervisor gave to others.
         public var steal: Double
+        /// Where the workers' CPU time went.
+        public var cpu: CPU
 
         enum CodingKeys: String, CodingKey {
             case limited, reasons, steal
+            case cpu = "cpu_ns_per_push"
             case loopLag = "loop_lag_ns"
             case workerLoad = "worker_load"
         }
 
-        public init(limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], steal: Double) {
+        public init(limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], steal: Double, cpu: CPU) {
             self.limited = limited
             self.reasons = reasons
             self.loopLag = loopLag
             self.workerLoad = workerLoad
             self.steal = steal
+            self.cpu = cpu
+        }
+
+        /// Nanoseconds of CPU time a push, of the worker threads.
+        public struct CPU: Codable, Sendable, Equatable {
+            public var encode: Double
+            public var sign: Double
+            public var tls: Double
+            public var kernel: Double
+            public var other: Double
+
+            public init(
+                encode: Double = 0, sign: Double = 0, tls: Double = 0, kernel: Double = 0, other: Double = 0
+            ) {
+                self.encode = encode
+                self.sign = sign
+                self.tls = tls
+                self.kernel = kernel
+                self.other = other
+            }
+        }
+    }
+
+    /// What was waited for at the end.
+    public struct Cooldown: Codable, Sendable, Equatable {
+        /// From the last push being taken to the last answer.
+        public var seconds: Double
+        /// Pushes open when the last one had been taken.
+        public var pushes: UInt64
+
+        public init(seconds: Double = 0, pushes: UInt64 = 0) {
+            self.seconds = seconds
+            self.pushes = pushes
         }
     }
 
@@ -79,10 +115,13 @@ extension ResultDocument {
         public var seconds: Double
         /// Answered pushes that were not measured.
         public var answered: UInt64
+        /// With `--warmup auto`: the figures had become steady; false: they had not after a quarter of the run.
+        @Nullable public var steady: Bool?
 
-        public init(seconds: Double, answered: UInt64) {
+        public init(seconds: Double, answered: UInt64, steady: Bool? = nil) {
             self.seconds = seconds
             self.answered = answered
+            self.steady = steady
         }
     }
 }

@@ -14,6 +14,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
     public var breakdown: [String: [String: Part]]
     public var warmup: Warmup
+    public var cooldown = Cooldown()
     public var retries = Retries()
     public var generator: Generator
     public var statuses: [String: UInt64]
@@ -29,7 +30,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, warmup, retries, generator, histograms
+        case series, notes, breakdown, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
     }
 
@@ -177,15 +178,22 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// Open loop only: from being put on a stream to the answer.
         public var service: Latency
         public var total: Latency
+        /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
+        public var toMock: Latency
+        public var inMock: Latency
+        public var fromMock: Latency
 
         enum CodingKeys: String, CodingKey {
             case encode, sign, late, write, queue, service, total
             case roundTrip = "round_trip"
+            case toMock = "to_mock"
+            case inMock = "in_mock"
+            case fromMock = "from_mock"
         }
 
         public init(
             encode: Latency, sign: Latency, late: Latency, write: Latency, queue: Latency, roundTrip: Latency,
-            service: Latency, total: Latency
+            service: Latency, total: Latency, toMock: Latency, inMock: Latency, fromMock: Latency
         ) {
             self.encode = encode
             self.sign = sign
@@ -195,13 +203,17 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.roundTrip = roundTrip
             self.service = service
             self.total = total
+            self.toMock = toMock
+            self.inMock = inMock
+            self.fromMock = fromMock
         }
 
         /// By the names the document uses.
         public var byName: [(name: String, latency: Latency)] {
             [
                 ("encode", encode), ("sign", sign), ("late", late), ("write", write), ("queue", queue),
-                ("round_trip", roundTrip), ("service", service), ("total", total),
+                ("round_trip", roundTrip), ("service", service), ("total", total), ("to_mock", toMock),
+                ("in_mock", inMock), ("from_mock", fromMock),
             ]
         }
     }
@@ -309,19 +321,20 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var rejected: UInt64
         public var failed: UInt64
         public var inFlight: Int
+        public var backlog: UInt64
         public var p50: UInt64
         public var p99: UInt64
 
         enum CodingKeys: String, CodingKey {
-            case t, sent, accepted, rejected, failed
+            case t, sent, accepted, rejected, failed, backlog
             case inFlight = "in_flight"
             case p50 = "p50_ns"
             case p99 = "p99_ns"
         }
 
         public init(
-            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, inFlight: Int, p50: UInt64,
-            p99: UInt64
+            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, inFlight: Int,
+            backlog: UInt64, p50: UInt64, p99: UInt64
         ) {
             self.t = t
             self.sent = sent
@@ -329,6 +342,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.rejected = rejected
             self.failed = failed
             self.inFlight = inFlight
+            self.backlog = backlog
             self.p50 = p50
             self.p99 = p99
         }

@@ -19,8 +19,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Not measured: what is due within so long after the start, and the first so many pushes.
     public var warmup: UInt64 = 0
     public var warmupPushes: UInt64 = 0
-    /// Keep outcomes and latency apart by status.
-    public var byStatus = false
+    /// The warm-up ends when rate and latency are steady, at the latest after a quarter of the run.
+    public var warmupAuto = false
+    /// Keep outcomes and latency apart by these besides: `status`, `connection`, `tag:PREFIX`.
+    public var by: [String] = []
     /// Time and record the stages of every push; false only to find out what that costs.
     public var measure = true
     /// In all workers together.

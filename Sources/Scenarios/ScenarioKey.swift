@@ -168,16 +168,26 @@ public struct ScenarioKey: Sendable {
             \.backlog),
         ScenarioKey(
             "warmup", .text,
-            "Leave out of rate and latencies what is due within this time (5s), or the first so many pushes (10k pushes)."
+            "Leave out of rate and latencies what is due within this time (5s), the first so many pushes (10k pushes), or what comes before rate and latency are steady (auto)."
         ) { (scenario, texts) throws(SettingsError) in
             let text = try one(texts)
-            if text.hasSuffix("pushes") {
+            scenario.warmupAuto = text == "auto"
+            if text == "auto" {
+                (scenario.warmup, scenario.warmupPushes) = (0, 0)
+            } else if text.hasSuffix("pushes") {
                 scenario.warmupPushes = try read([text.dropLast(6).filter { $0 != " " }], Units.count)
             } else {
                 scenario.warmup = try read(texts, Units.duration)
             }
         },
-        flag("by_status", "Keep outcomes and latency apart by status.", \.byStatus),
+        ScenarioKey(
+            "by", .list,
+            "Keep outcomes and latency apart by status, connection, or the device's tag that begins so (tag:location_)."
+        ) { (scenario, texts) throws(SettingsError) in
+            let words = texts.flatMap { $0.split(separator: ",").map { String($0).filter { $0 != " " } } }
+            for word in words { _ = try BreakdownDimension(parsing: word) }
+            scenario.by = words
+        },
         flag("measure", "Time and record the stages of pushes; false only to find out what that costs.", \.measure),
         text(
             "profile", "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",

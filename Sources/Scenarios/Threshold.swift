@@ -53,7 +53,10 @@ public struct Threshold: Sendable, Equatable {
     public let comparison: Comparison
     public let limit: Double
 
-    public static let stages = ["encode", "sign", "late", "write", "queue", "round_trip", "service", "total"]
+    public static let stages = [
+        "encode", "sign", "late", "write", "queue", "round_trip", "service", "total", "to_mock",
+        "in_mock", "from_mock",
+    ]
     public static let counts = ["accepted", "rejected", "failed", "retried", "lost", "duplicated", "overflowed"]
 
     public init(parsing text: String) throws(SettingsError) {

@@ -38,6 +38,9 @@ public final class PushClient {
 
     /// Why the last connection was lost or not made; empty when none was.
     public private(set) var lastProblem = ""
+    /// Time in calls that read from and write to connections, ns: TLS and the kernel.
+    public var transferTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: transferCycles) }
+    private var transferCycles: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
 
@@ -94,7 +97,10 @@ public final class PushClient {
             now = MonotonicClock.now()
             wait(until: min(wakeAt ?? nextTick, nextTick), now: now)
         }
-        for connection in byToken.values { connection.finishGracefully() }
+        for connection in byToken.values {
+            connection.finishGracefully()
+            transferCycles &+= connection.transferCycles
+        }
         driver.tick(now: MonotonicClock.now(), inFlight: 0)
     }
 
@@ -256,6 +262,7 @@ public final class PushClient {
     }
 
     private func remove(_ connection: PushConnection) {
+        transferCycles &+= connection.transferCycles
         byToken[connection.token] = nil
         draining.removeAll { $0 === connection }
     }
@@ -298,7 +305,7 @@ public final class PushClient {
 
     private func fail(_ ticket: PushTicket, _ cause: FailureCause) {
         driver.finished(
-            ticket, outcome: .failed(cause), started: 0, written: 0, at: MonotonicClock.now(),
+            ticket, outcome: .failed(cause), connection: -1, started: 0, written: 0, at: MonotonicClock.now(),
             body: UnsafeBufferPointer(start: nil, count: 0))
     }
 }

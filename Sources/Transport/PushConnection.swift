@@ -35,6 +35,10 @@ class PushConnection {
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
     var refused: [PushTicket] = []
 
+    private let clock = CycleClock.shared
+    /// Time in calls that read and write, counts of `CycleClock`.
+    private(set) var transferCycles: UInt64 = 0
+
     // Writing.
     private let sendBuffer: UnsafeMutablePointer<UInt8>
     private let sendCapacity: Int
@@ -154,7 +158,10 @@ class PushConnection {
         var rounds = 0
         while hasMore, rounds < 16 {
             rounds += 1
-            switch stream.read(into: buffer, capacity: scratch.count) {
+            let begin = clock.now()
+            let result = stream.read(into: buffer, capacity: scratch.count)
+            transferCycles &+= clock.now() &- begin
+            switch result {
             case .bytes(let count):
                 readTime = MonotonicClock.now()
                 lastRead = readTime
@@ -252,7 +259,7 @@ class PushConnection {
     final func finish(_ slot: Int, _ outcome: PushOutcome, at time: UInt64) {
         let entry = slots.slots + slot
         driver.finished(
-            entry.pointee.ticket, outcome: outcome, started: entry.pointee.started, written: entry.pointee.written,
+            entry.pointee.ticket, outcome: outcome, connection: index, started: entry.pointee.started, written: entry.pointee.written,
             at: time, body: slots.body(slot))
         slots.free(slot)
     }
@@ -324,7 +331,10 @@ class PushConnection {
             let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
             // Before the call: the peer may answer, and this thread may be put aside, before the call returns.
             let time = unstamped.isEmpty ? 0 : MonotonicClock.now()
-            switch stream.write(sendBuffer + sendStart, count: count) {
+            let begin = clock.now()
+            let result = stream.write(sendBuffer + sendStart, count: count)
+            transferCycles &+= clock.now() &- begin
+            switch result {
             case .bytes(let written):
                 sendStart += written
                 writtenTotal &+= UInt64(written)
@@ -410,7 +420,7 @@ class PushConnection {
             else { continue }
             entry.pointee.isAbandoned = true
             driver.finished(
-                entry.pointee.ticket, outcome: .failed(.pushTimeout), started: entry.pointee.started,
+                entry.pointee.ticket, outcome: .failed(.pushTimeout), connection: index, started: entry.pointee.started,
                 written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }

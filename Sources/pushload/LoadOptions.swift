@@ -39,8 +39,8 @@ struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
     var warmup: String?
 
-    @Flag(name: .customLong("by-status"), inversion: .prefixedNo, help: .of("by_status"))
-    var byStatus: Bool?
+    @Option(name: .customLong("by"), help: .of("by", "dimension"))
+    var by: [String] = []
 
     @Flag(name: .customLong("measure"), inversion: .prefixedNo, help: .hidden)
     var measure: Bool?
@@ -105,7 +105,7 @@ struct LoadOptions: ParsableArguments {
             ("trace", trace.map { [$0] }),
             ("backlog", backlog.map { [$0] }),
             ("warmup", warmup.map { [$0] }),
-            ("by_status", byStatus.map { [String($0)] }),
+            ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),
             ("profile", profile.map { [$0] }),
             ("template", template.map { [$0] }),

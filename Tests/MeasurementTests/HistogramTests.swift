@@ -101,11 +101,11 @@ import Testing
         var counts = PushCounts()
         counts.sent = 10
         counts.accepted = 8
-        builder.add(time: 1, counts: counts, inFlight: 2, total: LatencyHistogram())
+        builder.add(time: 1, counts: counts, inFlight: 2, backlog: 0, total: LatencyHistogram())
         counts.sent = 15
         counts.accepted = 12
         counts.failed = 1
-        builder.add(time: 2, counts: counts, inFlight: 2, total: LatencyHistogram())
+        builder.add(time: 2, counts: counts, inFlight: 2, backlog: 0, total: LatencyHistogram())
         #expect(builder.points.map(\.sent) == [10, 5] && builder.points.map(\.accepted) == [8, 4])
         #expect(builder.points[1].failed == 1)
     }

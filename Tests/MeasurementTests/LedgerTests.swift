@@ -33,8 +33,8 @@ import Testing
     @Test("A ledger file shows push by push what was lost and what was never answered")
     func file() throws {
         let book = LedgerBook(capacity: 10_000)
-        let theirs = try #require(book.ledger(run: 7))
-        _ = book.ledger(run: 8)?.mark(3)
+        let theirs = try #require(book.entry(run: 7)?.ledger)
+        _ = book.entry(run: 8)?.ledger.mark(3)
         let ours = try #require(DeliveryLedger(capacity: 10_000))
         for sequence in UInt64(0)..<1000 {
             if sequence % 100 != 0 { theirs.mark(sequence) }
@@ -61,8 +61,8 @@ import Testing
     @Test("A book holds a bounded number of runs")
     func book() {
         let book = LedgerBook(capacity: 64)
-        for run in 0..<UInt64(LedgerBook.runLimit) { #expect(book.ledger(run: run) != nil) }
-        #expect(book.ledger(run: 1000) == nil && book.ledger(run: 3) != nil)
+        for run in 0..<UInt64(LedgerBook.runLimit) { #expect(book.entry(run: run) != nil) }
+        #expect(book.entry(run: 1000) == nil && book.entry(run: 3) != nil)
     }
 
     @Test("A process's CPU time grows with its work, and a process that is not there has none")

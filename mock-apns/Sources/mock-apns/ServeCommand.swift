@@ -39,6 +39,14 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write which pushes arrived, one bit each, to this file at the end.", valueName: "file"))
     var ledgerOut: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write when pushes of the first run came and were answered to this file at the end.", valueName: "file"))
+    var timesOut: String?
+
+    @Option(help: ArgumentHelp("One push in so many has its times written.", valueName: "count"))
+    var timesEvery: UInt64 = 16
+
     @Flag(help: "End when standard input is closed: for a parent process that may die.")
     var untilStdinCloses = false
 
@@ -71,6 +79,12 @@ struct ServeCommand: ParsableCommand {
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
             configuration.keptPushes = keepPushes
+            if timesOut != nil {
+                guard timesEvery >= 2, timesEvery <= 1 << 32, timesEvery.nonzeroBitCount == 1 else {
+                    throw Misuse("--times-every \(timesEvery): expected a power of two from 2 to 4294967296")
+                }
+                configuration.timesInterval = timesEvery
+            }
         } catch {
             Output.error("mock-apns: \(error)")
             throw ExitCode(64)
@@ -95,6 +109,14 @@ struct ServeCommand: ParsableCommand {
         }
         server.stop()
         report(server)
+        if let timesOut, let entry = server.book.runs.first, let times = entry.times {
+            do throws(PushTimesFile.Failure) {
+                try PushTimesFile.write(times, run: entry.run, to: timesOut)
+            } catch {
+                Output.error("mock-apns: \(error)")
+                throw ExitCode(1)
+            }
+        }
         if let ledgerOut {
             do throws(LedgerFile.Failure) {
                 try LedgerFile.write(server.book, to: ledgerOut)

@@ -155,7 +155,7 @@ public struct LedgerEntry: Encodable, Sendable {
     public let duplicated: UInt64
     public let outOfRange: UInt64
 
-    public init(_ entry: (run: UInt64, ledger: DeliveryLedger)) {
+    public init(_ entry: LedgerBook.Entry) {
         run = RunID(entry.run).description
         delivered = entry.ledger.delivered
         duplicated = entry.ledger.duplicated

@@ -70,6 +70,8 @@ final class RequestState {
     var priority = 10
     /// When the request began, monotonic nanoseconds.
     var begunAt: UInt64 = 0
+    /// Which sample of the run's push times it is; -1: none.
+    var timesSample = -1
     /// The request is complete and was judged.
     var isJudged = false
 
@@ -100,6 +102,7 @@ final class RequestState {
         hasKnownToken = false
         isOverflowing = false
         isJudged = false
+        timesSample = -1
         pushType = .alert
         priority = 10
         borrowed = nil

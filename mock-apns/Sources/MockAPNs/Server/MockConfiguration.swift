@@ -69,6 +69,8 @@ public struct MockConfiguration: Sendable {
     public var keptPushes = 1000
     /// Pushes tracked of each run.
     public var ledgerCapacity: UInt64 = 1 << 32
+    /// Note when one push in so many of the first run came and was answered; nil: of none.
+    public var timesInterval: UInt64?
 
     public init() {}
 }

@@ -201,6 +201,7 @@ final class MockConnection {
     /// Gives `count` bytes to the link or the socket; returns 0.
     private func send(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
         bytesOut += UInt64(count)
+        session?.willWrite()
         if output != nil {
             worker.readClock()
             output!.put(bytes, count: count, now: worker.now)

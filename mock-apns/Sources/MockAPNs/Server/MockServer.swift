@@ -75,7 +75,8 @@ public final class MockServer: Sendable {
             channels: ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics),
             hub: hub,
             desk: DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt),
-            book: LedgerBook(capacity: configuration.ledgerCapacity), logger: logger, startedAt: startedAt)
+            book: LedgerBook(
+                capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval), logger: logger, startedAt: startedAt)
         self.shared = shared
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []

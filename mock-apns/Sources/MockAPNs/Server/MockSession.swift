@@ -34,6 +34,8 @@ final class MockSession: HTTP2Session {
     /// The `authorization` value last found valid here.
     private var knownToken: UnsafeMutablePointer<UInt8>?
     private var knownTokenLength = 0
+    /// Samples of push times whose answers are to be written.
+    private var leaving: [Int] = []
     /// Bodies of answers being sent, by stream.
     private var pendingBodies: [Int32: [UInt8]] = [:]
 
@@ -58,6 +60,14 @@ final class MockSession: HTTP2Session {
         guard !borrowing.isEmpty else { return }
         for state in borrowing where state.stream != 0 { state.keepBorrowed() }
         borrowing.removeAll(keepingCapacity: true)
+    }
+
+    /// What was answered since the last call is about to be written.
+    @inline(__always)
+    func willWrite() {
+        guard !leaving.isEmpty else { return }
+        worker.noteDepartures(leaving)
+        leaving.removeAll(keepingCapacity: true)
     }
 
     // MARK: Receiving
@@ -189,7 +199,7 @@ final class MockSession: HTTP2Session {
                 case .normal: break
                 case .rejected(let reason): return conclude(state, .rejected(reason), found)
                 case .silent:
-                    worker.tickOff(trace)
+                    worker.tickOff(trace, state)
                     MockStatistics.increment(worker.statistics.silenced)
                     return
                 case .reset:
@@ -199,7 +209,7 @@ final class MockSession: HTTP2Session {
             }
         }
         if let reason = worker.deliver(state) { return conclude(state, .rejected(reason), rule) }
-        worker.tickOff(trace)
+        worker.tickOff(trace, state)
         conclude(state, .accepted, rule)
     }
 
@@ -229,6 +239,7 @@ final class MockSession: HTTP2Session {
             pendingBodies[state.stream] = worker.answers.body(answer)
         } else {
             accepted += 1
+            if state.timesSample >= 0 { leaving.append(state.timesSample) }
             MockStatistics.increment(worker.statistics.accepted)
             worker.statistics.count(state.pushType)
         }

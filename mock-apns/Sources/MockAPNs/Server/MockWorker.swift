@@ -59,8 +59,7 @@ final class MockWorker {
     private var lagging: [MockConnection] = []
     private var later = DueQueue<Due>()
     private var nextToken = UInt64(MockWorker.mostListeners)
-    private var currentRun: UInt64?
-    private var currentLedger: DeliveryLedger?
+    private var current: LedgerBook.Entry?
     /// Tokens below are the listeners'.
     static let mostListeners = 16
 
@@ -324,22 +323,30 @@ final class MockWorker {
 
     // MARK: Pushes
 
-    /// Notes an accepted push in its run's ledger.
+    /// Notes an accepted push in its run's ledger, and when it came if it is one whose times are wanted.
     @inline(__always)
-    func tickOff(_ trace: (run: RunID, sequence: UInt64)?) {
+    func tickOff(_ trace: (run: RunID, sequence: UInt64)?, _ state: RequestState) {
         guard let trace else {
             shared.book.countUntracked()
             return
         }
-        if trace.run.rawValue != currentRun {
-            currentLedger = shared.book.ledger(run: trace.run.rawValue)
-            currentRun = currentLedger == nil ? nil : trace.run.rawValue
-        }
-        if let currentLedger {
-            currentLedger.mark(trace.sequence)
-        } else {
+        if trace.run.rawValue != current?.run { current = shared.book.entry(run: trace.run.rawValue) }
+        guard let current else {
             shared.book.countUntracked()
+            return
         }
+        current.ledger.mark(trace.sequence)
+        if let times = current.times {
+            state.timesSample = times.sample(trace.sequence)
+            if state.timesSample >= 0 { times.note(.arrival, sample: state.timesSample, at: now) }
+        }
+    }
+
+    /// Notes that the answers to these samples leave now.
+    func noteDepartures(_ samples: [Int]) {
+        guard let times = shared.book.runs.first?.times else { return }
+        let now = MonotonicClock.now()
+        for sample in samples { times.note(.departure, sample: sample, at: now) }
     }
 
     /// Hands an accepted push on to its device.
@@ -400,8 +407,7 @@ final class MockWorker {
         statistics.restart()
         topics.reset()
         recent.reset()
-        currentRun = nil
-        currentLedger = nil
+        current = nil
         dice = FaultDice(dice.plan, worker: number)
     }
 
