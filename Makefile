@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns
 ARGS ?= -n 1M
 
-.PHONY: run test build format lint clean deps test-deps asan tsan fuzz bench-peers
+.PHONY: run test build format lint clean deps test-deps asan tsan fuzz bench-peers bench-truths
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -56,6 +56,9 @@ bench-peers: build ## client CPU a push beside h2load's, and server CPU a push b
 	Benchmarks/peers/h2load.py
 	Benchmarks/peers/nginx.py
 	Benchmarks/idle_connections.py
+
+bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
+	Benchmarks/truths.py
 
 clean:
 	rm -rf .build results/runs

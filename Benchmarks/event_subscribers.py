@@ -16,8 +16,7 @@ import tempfile
 import time
 import urllib.parse
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers"))
-from common import BUILD, need, resident, running_mock
+from peers.common import BUILD, need, resident, running_mock
 
 
 def main():

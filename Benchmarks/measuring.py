@@ -15,8 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers"))
-from common import BUILD, need, running_mock
+from peers.common import BUILD, need, running_mock
 
 
 def on_core(number):

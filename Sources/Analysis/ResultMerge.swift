@@ -170,7 +170,7 @@ public enum ResultMerge {
     private static func generatorCPU(_ parts: [ResultDocument]) -> ResultDocument.Generator.CPU {
         .init(
             encode: mean(parts, \.generator.cpu.encode), sign: mean(parts, \.generator.cpu.sign),
-            tls: mean(parts, \.generator.cpu.tls), kernel: mean(parts, \.generator.cpu.kernel),
+            tls: mean(parts, \.generator.cpu.tls), socket: mean(parts, \.generator.cpu.socket),
             other: mean(parts, \.generator.cpu.other))
     }
 

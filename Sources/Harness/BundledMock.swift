@@ -54,7 +54,8 @@ struct BundledMock: Sendable {
     ///   - clientCA: certificates whose holders may connect, PEM file.
     ///   - provider, providerFile: a provider key given by itself.
     init(
-        scenario: Scenario, folder: String, timesInterval: UInt64?, credentials: String, clientCA: String?, provider: ProviderIdentity?,
+        scenario: Scenario, folder: String, timesInterval: UInt64?, credentials: String, clientCA: String?,
+        provider: ProviderIdentity?,
         providerFile: String?
     ) throws(HarnessError) {
         executable = try Self.locate()

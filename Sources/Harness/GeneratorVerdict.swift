@@ -40,8 +40,8 @@ struct GeneratorVerdict {
         return reasons
     }
 
-    /// A worker's CPU time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that
-    /// read and write took beside the kernel's time.
+    /// A worker's time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that read
+    /// and write took besides the socket calls in them. `other` is the rest of the CPU time, epoll among it.
     private var cpu: ResultDocument.Generator.CPU {
         let counts = outcome.measurements.counts
         let answered = Double(counts.accepted + counts.rejected)
@@ -50,10 +50,10 @@ struct GeneratorVerdict {
         let time = outcome.workerTime
         let encode = outcome.measurements[.encode].summary
         let encodeTime = UInt64(encode.count > 0 ? encode.mean * Double(counts.sent) : 0)
-        let tls = time.transfer - min(time.transfer, time.kernel)
-        let known = encodeTime + time.sign + tls + time.kernel
+        let tls = time.transfer - min(time.transfer, time.socket)
+        let known = encodeTime + time.sign + tls + time.socket
         return .init(
-            encode: perPush(encodeTime), sign: perPush(time.sign), tls: perPush(tls), kernel: perPush(time.kernel),
+            encode: perPush(encodeTime), sign: perPush(time.sign), tls: perPush(tls), socket: perPush(time.socket),
             other: perPush(time.cpu - min(time.cpu, known)))
     }
 

@@ -55,9 +55,10 @@ struct LoadOutcome: Sendable {
 /// Where the worker threads' CPU time went, ns.
 struct WorkerTime: Sendable {
     var cpu: UInt64 = 0
-    var kernel: UInt64 = 0
-    /// In calls that read from and write to connections: TLS and the kernel.
+    /// In calls that read from and write to connections: TLS and the socket.
     var transfer: UInt64 = 0
+    /// In the socket calls alone.
+    var socket: UInt64 = 0
     var sign: UInt64 = 0
 }
 
@@ -176,14 +177,14 @@ final class LoadRun: Sendable {
             target: target, options: options, driver: driver, control: control,
             headerSets: inputs.headers.map(\.fields), tokenCapacity: inputs.population.longestToken,
             payloadCapacity: driver.payloadCapacity)
-        let (before, kernelBefore) = (ThreadTime.now(), ThreadTime.inKernel())
+        let before = ThreadTime.now()
         client.run()
         driver.giveUpRetries()
         return WorkerResult(
             driver: driver, tls: client.tlsDescription, problem: signer?.failure?.description ?? client.lastProblem,
             time: WorkerTime(
-                cpu: ThreadTime.now() - before, kernel: ThreadTime.inKernel() - kernelBefore,
-                transfer: client.transferTime, sign: driver.signTime))
+                cpu: ThreadTime.now() - before, transfer: client.transferTime, socket: client.socketTime,
+                sign: driver.signTime))
     }
 
     private func transportOptions(_ worker: Int) -> TransportOptions {
@@ -239,7 +240,7 @@ final class LoadRun: Sendable {
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
             outcome.workerTime.cpu += result.time.cpu
-            outcome.workerTime.kernel += result.time.kernel
+            outcome.workerTime.socket += result.time.socket
             outcome.workerTime.transfer += result.time.transfer
             outcome.workerTime.sign += result.time.sign
             lastEnd = max(lastEnd, driver.lastEnd)

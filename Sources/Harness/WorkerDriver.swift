@@ -251,7 +251,8 @@ final class WorkerDriver: PushDriver {
     }
 
     override func finished(
-        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64, at time: UInt64,
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) {
         lastEnd = time

@@ -27,7 +27,8 @@ public struct SeriesBuilder: Sendable {
     public init() {}
 
     /// Adds the interval since the last call.
-    public mutating func add(time: Double, counts: PushCounts, inFlight: Int, backlog: UInt64, total: LatencyHistogram) {
+    public mutating func add(time: Double, counts: PushCounts, inFlight: Int, backlog: UInt64, total: LatencyHistogram)
+    {
         let recent = total.since(lastTotal)
         let start = points.last?.time ?? 0
         if recent.count > 0 {
@@ -36,7 +37,8 @@ public struct SeriesBuilder: Sendable {
         points.append(
             SeriesPoint(
                 time: time, sent: counts.sent - last.sent, accepted: counts.accepted - last.accepted,
-                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight, backlog: backlog,
+                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed, inFlight: inFlight,
+                backlog: backlog,
                 p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99)))
         last = counts
         lastTotal = total

@@ -8,14 +8,6 @@ public enum ThreadTime {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
-
-    /// The kernel's part of it, nanoseconds (getrusage(2), RUSAGE_THREAD; the kernel may count it in ticks).
-    public static func inKernel() -> UInt64 {
-        var usage = rusage()
-        // RUSAGE_THREAD of <sys/resource.h>, which has a name only under _GNU_SOURCE.
-        getrusage(1, &usage)
-        return UInt64(usage.ru_stime.tv_sec) * 1_000_000_000 + UInt64(usage.ru_stime.tv_usec) * 1000
-    }
 }
 
 /// The machine's CPU time since it was started, from /proc/stat, in ticks.

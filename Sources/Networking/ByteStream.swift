@@ -26,7 +26,9 @@ public enum ConnectResult: Equatable, Sendable {
 /// The owner registers `descriptor` with its reactor for `interest` and calls `advance` until it says `.done`, then
 /// `read` and `write`. TLS may want to write before it can read and the other way round; `interest` tells.
 public final class ByteStream {
-    public let descriptor: Int32
+    public var descriptor: Int32 { port.pointee.descriptor }
+    /// Owned here; OpenSSL holds the same pointer until `SSL_free`.
+    private let port: UnsafeMutablePointer<SocketPort>
     private let tls: OpaquePointer?
     private let context: TLSContext?
     private var connected: Bool
@@ -40,19 +42,21 @@ public final class ByteStream {
     public init(
         connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions
     ) throws(NetworkError) {
-        descriptor = socket(
+        let opened = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let opened = descriptor
         guard opened >= 0 else { throw NetworkError(.connect, "socket: \(systemErrorText(errno))") }
         options.apply(to: opened)
+        port = .allocate(capacity: 1)
+        port.initialize(to: SocketPort(descriptor: opened))
         var session: OpaquePointer?
         if let context {
             session = SSL_new(context.context)
-            guard let session else {
+            guard let session, SocketBIO.attach(session, to: port) else {
+                SSL_free(session)
+                port.deallocate()
                 close(opened)
                 throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
             }
-            SSL_set_fd(session, opened)
             SSL_set_connect_state(session)
             var numeric = in6_addr()
             let isNumeric =
@@ -82,7 +86,8 @@ public final class ByteStream {
 
     /// Takes over a descriptor that `Listener.accept` returned; it is closed with the stream.
     public init(accepted: Int32, tls context: TLSContext?, options: SocketOptions) throws(NetworkError) {
-        descriptor = accepted
+        port = .allocate(capacity: 1)
+        port.initialize(to: SocketPort(descriptor: accepted))
         self.context = context
         connected = true
         secured = context == nil
@@ -91,20 +96,25 @@ public final class ByteStream {
             tls = nil
             return
         }
-        guard let session = SSL_new(context.context) else {
-            tls = nil
+        let session = SSL_new(context.context)
+        guard let session, SocketBIO.attach(session, to: port) else {
+            SSL_free(session)
+            port.deallocate()
             close(accepted)
             throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
         }
         tls = session
-        SSL_set_fd(session, accepted)
         SSL_set_accept_state(session)
     }
 
     deinit {
         if let tls { SSL_free(tls) }
         close(descriptor)
+        port.deallocate()
     }
+
+    /// Time in the kernel's recv and send, counts of `CycleClock`.
+    public var socketCycles: UInt64 { port.pointee.cycles }
 
     /// What the owner should wait for while it has nothing of its own to write.
     public var interest: Readiness { wantsWrite ? [.readable, .writable] : .readable }
@@ -228,7 +238,7 @@ public final class ByteStream {
     /// Reads up to `capacity` bytes.
     public func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
         guard let tls else {
-            let count = retryingInterrupts { recv(descriptor, buffer, capacity, 0) }
+            let count = port.pointee.receive(buffer, capacity)
             if count > 0 { return .bytes(count) }
             return count == 0 ? .endOfStream : socketFailure()
         }
@@ -239,7 +249,7 @@ public final class ByteStream {
     /// Writes up to `count` bytes; under TLS one call is one record when `count` is at most 16,384.
     public func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
         guard let tls else {
-            let written = retryingInterrupts { send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)) }
+            let written = port.pointee.transmit(bytes, count)
             return written >= 0 ? .bytes(written) : socketFailure()
         }
         let written = SSL_write(tls, bytes, Int32(clamping: count))

@@ -148,7 +148,7 @@ public enum SummaryReport {
         }
         var lines = [client]
         let shares = [
-            ("encode", parts.encode), ("sign", parts.sign), ("TLS", parts.tls), ("kernel", parts.kernel),
+            ("encode", parts.encode), ("sign", parts.sign), ("TLS", parts.tls), ("socket", parts.socket),
             ("other", parts.other),
         ]
         if shares.contains(where: { $0.1 > 0 }) {

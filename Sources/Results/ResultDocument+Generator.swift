@@ -35,16 +35,16 @@ extension ResultDocument {
             public var encode: Double
             public var sign: Double
             public var tls: Double
-            public var kernel: Double
+            public var socket: Double
             public var other: Double
 
             public init(
-                encode: Double = 0, sign: Double = 0, tls: Double = 0, kernel: Double = 0, other: Double = 0
+                encode: Double = 0, sign: Double = 0, tls: Double = 0, socket: Double = 0, other: Double = 0
             ) {
                 self.encode = encode
                 self.sign = sign
                 self.tls = tls
-                self.kernel = kernel
+                self.socket = socket
                 self.other = other
             }
         }

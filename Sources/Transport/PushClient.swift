@@ -41,6 +41,9 @@ public final class PushClient {
     /// Time in calls that read from and write to connections, ns: TLS and the kernel.
     public var transferTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: transferCycles) }
     private var transferCycles: UInt64 = 0
+    /// The kernel's part of it, ns.
+    public var socketTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: socketCycles) }
+    private var socketCycles: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
 
@@ -99,7 +102,7 @@ public final class PushClient {
         }
         for connection in byToken.values {
             connection.finishGracefully()
-            transferCycles &+= connection.transferCycles
+            account(connection)
         }
         driver.tick(now: MonotonicClock.now(), inFlight: 0)
     }
@@ -261,8 +264,13 @@ public final class PushClient {
         lanes[lane].retryAt = now + lanes[lane].backoff.next()
     }
 
-    private func remove(_ connection: PushConnection) {
+    private func account(_ connection: PushConnection) {
         transferCycles &+= connection.transferCycles
+        socketCycles &+= connection.socketCycles
+    }
+
+    private func remove(_ connection: PushConnection) {
+        account(connection)
         byToken[connection.token] = nil
         draining.removeAll { $0 === connection }
     }

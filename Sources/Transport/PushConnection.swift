@@ -36,8 +36,10 @@ class PushConnection {
     var refused: [PushTicket] = []
 
     private let clock = CycleClock.shared
-    /// Time in calls that read and write, counts of `CycleClock`.
+    /// Time in calls that read and write, TLS and the kernel, counts of `CycleClock`.
     private(set) var transferCycles: UInt64 = 0
+    /// The kernel's part of it.
+    var socketCycles: UInt64 { stream.socketCycles }
 
     // Writing.
     private let sendBuffer: UnsafeMutablePointer<UInt8>
@@ -259,7 +261,8 @@ class PushConnection {
     final func finish(_ slot: Int, _ outcome: PushOutcome, at time: UInt64) {
         let entry = slots.slots + slot
         driver.finished(
-            entry.pointee.ticket, outcome: outcome, connection: index, started: entry.pointee.started, written: entry.pointee.written,
+            entry.pointee.ticket, outcome: outcome, connection: index, started: entry.pointee.started,
+            written: entry.pointee.written,
             at: time, body: slots.body(slot))
         slots.free(slot)
     }

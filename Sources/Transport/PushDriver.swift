@@ -84,7 +84,8 @@ open class PushDriver {
     /// The push is over. `connection` is the one it was on, -1 when on none; `started` is when it was put on a stream, 0 when
     /// it never was; `written` is 0 when it never reached the kernel. `body` is the answer's (cut at 256 bytes).
     open func finished(
-        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64, at time: UInt64,
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) {}
 

@@ -29,10 +29,11 @@ import Testing
             throughput: .init(perSecond: Double(count) / 2, targetPerSecond: 10),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
-                total: latency),
+                total: latency, toMock: latency, inMock: latency, fromMock: latency),
             breakdown: ["stage": ["hold": .init(accepted: count, rejected: 0, failed: 0, total: latency)]],
             warmup: .init(seconds: 0, answered: 0),
-            generator: .init(limited: false, reasons: [], loopLag: none, workerLoad: [0.5], steal: 0),
+            generator: .init(
+                limited: false, reasons: [], loopLag: none, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
             statuses: ["200": count], reasons: [:], failures: [:],
             connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
             cost: .init(

@@ -23,9 +23,10 @@ import Testing
             throughput: .init(perSecond: 0, targetPerSecond: nil),
             latency: .init(
                 encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
-                service: latency, total: latency),
+                service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),
             breakdown: [:], warmup: .init(seconds: 0, answered: 0),
-            generator: .init(limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0),
+            generator: .init(
+                limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
             statuses: [:], reasons: reasons, failures: failures,
             connections: .init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
             cost: .init(

@@ -50,7 +50,8 @@ import Transport
     )] {
         let ledger = try #require(DeliveryLedger(capacity: 1000))
         let driver = WorkerDriver(
-            inputs: inputs, share: WorkerShare(worker: worker, workers: workers), state: RunState(accepted: ledger),
+            inputs: inputs, share: WorkerShare(worker: worker, workers: workers),
+            state: RunState(accepted: ledger, times: nil),
             box: SnapshotBox(), signer: nil)
         var result: [(UInt64, UInt64)] = []
         for time in times {

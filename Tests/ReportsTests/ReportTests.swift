@@ -23,10 +23,12 @@ import Testing
             throughput: .init(perSecond: 499_998.5, targetPerSecond: nil),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
-                total: latency),
+                total: latency, toMock: none, inMock: none, fromMock: none),
             breakdown: ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: latency)]],
             warmup: .init(seconds: 0, answered: 0),
-            generator: .init(limited: false, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0),
+            generator: .init(
+                limited: false, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0,
+                cpu: .init(encode: 130, tls: 150)),
             statuses: ["200": 999_990, "400": 7], reasons: ["BadTopic": 7], failures: ["push_timeout": 3],
             connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
             cost: .init(
@@ -57,6 +59,7 @@ import Testing
                 failures: push_timeout 3
                 connections: 2 opened, 1 lost, 1 reconnects (TLSv1.3 X)
                 client: 2.35 us CPU a push, peak memory 40.0 MB, 0.01 allocations a push
+                  of it encode 130 ns, sign 0.00 ns, TLS 150 ns, socket 0.00 ns, other 0.00 ns
                 mock: 3.46 us CPU a push, peak memory 50.0 MB
                 measuring: 80.0 ns a push, in the client's CPU above
                 the generator was a limit: it was busy

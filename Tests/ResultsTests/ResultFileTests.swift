@@ -20,16 +20,17 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         throughput: .init(perSecond: 6, targetPerSecond: nil),
         latency: .init(
             encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
-            service: latency, total: latency),
+            service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),
         breakdown: ["stage": ["a": .init(accepted: 1, rejected: 0, failed: 0, total: latency)]],
         warmup: .init(seconds: 0, answered: 0),
-        generator: .init(limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0),
+        generator: .init(
+            limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0, cpu: .init(encode: 1)),
         statuses: ["200": accepted], reasons: [:], failures: [:],
         connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
         cost: .init(
             clientCPU: 1, mockCPU: nil, clientMemory: 2, mockMemory: nil, clientAllocations: 0.5, mockAllocations: nil,
             tokensSigned: 1, clockReading: 20, histogramRecord: 3, measuring: 75),
-        series: [.init(t: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, inFlight: 0, p50: 1, p99: 2)],
+        series: [.init(t: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, inFlight: 0, backlog: 0, p50: 1, p99: 2)],
         histograms: [:], notes: [])
 }
 

@@ -43,7 +43,8 @@ private final class CountingDriver: PushDriver {
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) { writtenCount += 1 }
 
     override func finished(
-        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64, at time: UInt64,
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) {
         outcomes[ticket.sequence, default: 0] += 1

@@ -93,7 +93,8 @@ private final class OnePush: PushDriver {
         request.payloadLength = 1
     }
     override func finished(
-        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64, at time: UInt64,
+        _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) { outcomes.append("\(outcome)") }
     override func connection(_ index: Int, _ event: ConnectionEvent) {

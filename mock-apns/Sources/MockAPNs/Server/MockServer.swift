@@ -76,7 +76,8 @@ public final class MockServer: Sendable {
             hub: hub,
             desk: DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt),
             book: LedgerBook(
-                capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval), logger: logger, startedAt: startedAt)
+                capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval), logger: logger,
+            startedAt: startedAt)
         self.shared = shared
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []
