@@ -1,5 +1,3 @@
-import CNghttp2
-
 /// A frame in one line, for logs.
 public struct FrameSummary: CustomStringConvertible, Sendable {
     public let type: UInt8
@@ -10,23 +8,22 @@ public struct FrameSummary: CustomStringConvertible, Sendable {
     /// Error code of RST_STREAM and GOAWAY, increment of WINDOW_UPDATE.
     private let detail: String
 
-    init(_ frame: UnsafePointer<nghttp2_frame>) {
-        let header = frame.pointee.hd
-        type = header.type
-        flags = header.flags
-        stream = header.stream_id
-        length = header.length
-        switch header.type {
-        case Frame.reset: detail = " \(ErrorCode(rawValue: frame.pointee.rst_stream.error_code))"
-        case Frame.goAway:
-            let goAway = frame.pointee.goaway
-            detail = " \(ErrorCode(rawValue: goAway.error_code)) last stream \(goAway.last_stream_id)"
-        case Frame.windowUpdate: detail = " by \(frame.pointee.window_update.window_size_increment)"
+    init(type: UInt8, flags: UInt8, stream: Int32, payload: UnsafePointer<UInt8>, length: Int) {
+        self.type = type
+        self.flags = flags
+        self.stream = stream
+        self.length = length
+        switch type {
+        case Frame.reset where length >= 4: detail = " \(ErrorCode(rawValue: Frame.read32(payload)))"
+        case Frame.goAway where length >= 8:
+            let code = ErrorCode(rawValue: Frame.read32(payload + 4))
+            detail = " \(code) last stream \(Frame.read32(payload) & 0x7FFF_FFFF)"
+        case Frame.windowUpdate where length >= 4: detail = " by \(Frame.read32(payload) & 0x7FFF_FFFF)"
         case Frame.settings:
-            detail = (0..<frame.pointee.settings.niv).map { index in
-                let entry = frame.pointee.settings.iv[index]
-                return
-                    " \(SettingIdentifier(rawValue: UInt16(entry.settings_id)).map(String.init(describing:)) ?? "\(entry.settings_id)")=\(entry.value)"
+            detail = stride(from: 0, to: length - length % 6, by: 6).map { place in
+                let identifier = UInt16(payload[place]) << 8 | UInt16(payload[place + 1])
+                let name = SettingIdentifier(rawValue: identifier).map(String.init(describing:)) ?? "\(identifier)"
+                return " \(name)=\(Frame.read32(payload + place + 2))"
             }.joined()
         default: detail = ""
         }

@@ -14,9 +14,7 @@ open class HTTP2Session {
     public let side: Side
 
     /// Starts a session; the first `nextOutput` holds the preface (client) and SETTINGS.
-    ///
-    /// - Parameter isTraced: every frame is told to `didTransfer`.
-    public init(_ side: Side, settings: SessionSettings, isTraced: Bool = false) {
+    public init(_ side: Side, settings: SessionSettings) {
         self.side = side
         var options: OpaquePointer?
         precondition(nghttp2_option_new(&options) == 0, "out of memory")
@@ -26,7 +24,7 @@ open class HTTP2Session {
         // The pool waits for the peer's SETTINGS before it sends a request, so no guess is needed.
         nghttp2_option_set_peer_max_concurrent_streams(options, UInt32.max)
         var created: OpaquePointer?
-        let table = (isTraced ? tracingCallbacks : callbacks).pointer
+        let table = callbacks.pointer
         let status =
             side == .client
             ? nghttp2_session_client_new2(&created, table, nil, options)
@@ -133,11 +131,7 @@ open class HTTP2Session {
         }
     }
 
-    public final func setContext(_ context: UInt, stream: Int32) {
-        nghttp2_session_set_stream_user_data(session, stream, UnsafeMutableRawPointer(bitPattern: context))
-    }
-
-    /// What `submitRequest` or `setContext` attached to `stream`; 0 when nothing, or when the stream is gone.
+    /// What `submitRequest` attached to `stream`; 0 when nothing, or when the stream is gone.
     @inline(__always)
     public final func context(stream: Int32) -> UInt {
         UInt(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
@@ -167,20 +161,6 @@ open class HTTP2Session {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, code.rawValue, debugData, debugData.count)
     }
 
-    /// Queues GOAWAY and ends the session once it is written.
-    public final func terminate(code: ErrorCode) {
-        nghttp2_session_terminate_session(session, code.rawValue)
-    }
-
-    /// RFC 9113 section 5.1.1: a client's next stream has a higher number than all before. nghttp2 passes over a lower one that
-    /// it does not remember.
-    final func checkNumber(of stream: Int32) {
-        guard side == .server, stream <= nghttp2_session_get_last_proc_stream_id(session), stream & 1 == 1,
-            nghttp2_session_find_stream(session, stream) == nil
-        else { return }
-        terminate(code: .protocolError)
-    }
-
     // MARK: What the peer did
 
     /// A header block begins on `stream`: a request (server), or a response or its trailers (client).
@@ -200,9 +180,6 @@ open class HTTP2Session {
     /// The last DATA frame of a body was complete.
     open func didEndData(stream: Int32) {}
 
-    /// A frame came, or is on its way; called for traced sessions only.
-    open func didTransfer(_ frame: FrameSummary, isSent: Bool) {}
-
     open func didReceiveSettings(acknowledgement: Bool) {}
     open func didReceivePing(acknowledgement: Bool) {}
     open func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {}
@@ -220,23 +197,15 @@ open class HTTP2Session {
 }
 
 /// nghttp2's table of our callbacks, made once; every one only forwards.
-private let callbacks = SessionCallbacks(isTracing: false)
-/// The same for traced sessions.
-private let tracingCallbacks = SessionCallbacks(isTracing: true)
+private let callbacks = SessionCallbacks()
 
 private final class SessionCallbacks: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    init(isTracing: Bool) {
+    init() {
         var created: OpaquePointer?
         precondition(nghttp2_session_callbacks_new(&created) == 0, "out of memory")
         pointer = created!
-        nghttp2_session_callbacks_set_on_begin_frame_callback(pointer) { _, header, user in
-            guard header!.pointee.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
-            let stream = header!.pointee.stream_id
-            forward(user) { $0.checkNumber(of: stream) }
-            return 0
-        }
         nghttp2_session_callbacks_set_on_begin_headers_callback(pointer) { _, frame, user in
             forward(user) { $0.didBeginHeaders(stream: frame!.pointee.hd.stream_id) }
             return 0
@@ -254,23 +223,9 @@ private final class SessionCallbacks: @unchecked Sendable {
             forward(user) { $0.didReceiveData(stream: stream, bytes: bytes!, count: count) }
             return 0
         }
-        if isTracing {
-            nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
-                forward(user) {
-                    $0.didTransfer(FrameSummary(frame!), isSent: false)
-                    dispatch(frame!, to: $0)
-                }
-                return 0
-            }
-            nghttp2_session_callbacks_set_on_frame_send_callback(pointer) { _, frame, user in
-                forward(user) { $0.didTransfer(FrameSummary(frame!), isSent: true) }
-                return 0
-            }
-        } else {
-            nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
-                forward(user) { dispatch(frame!, to: $0) }
-                return 0
-            }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
+            forward(user) { dispatch(frame!, to: $0) }
+            return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(pointer) { _, stream, code, user in
             forward(user) { $0.didClose(stream: stream, code: ErrorCode(rawValue: code)) }

@@ -2,44 +2,37 @@ import HTTP2
 
 /// The answers' header blocks and bodies, made once a worker.
 final class AnswerBlocks {
-    private let accepted: HeaderBlock
+    private let accepted: ResponseBlock
     private let acceptedIdentifier: Int
     /// In the development environment: with `apns-unique-id`.
-    private let traced: HeaderBlock
+    private let traced: ResponseBlock
     private let tracedIdentifier: Int
     private let uniqueIdentifier: Int
-    private let rejected: [HeaderBlock]
-    private let rejectedIdentifier: Int
+    private let rejected: [(block: ResponseBlock, identifier: Int)]
     private let bodies: [[UInt8]]
     private let startTime: Int64
-    private let identifier: UnsafeMutablePointer<UInt8>
     private var random: SeededRandom
+    private static let identifierLength = 36
 
     /// - Parameter startTime: UNIX seconds.
     init(seed: UInt64, startTime: Int64) {
         self.startTime = startTime
-        accepted = HeaderBlock(capacity: 2)
-        accepted.add(":status", "200")
-        acceptedIdentifier = accepted.addVariable("apns-id", indexed: false, copied: true)
-        traced = HeaderBlock(capacity: 3)
-        traced.add(":status", "200")
-        tracedIdentifier = traced.addVariable("apns-id", indexed: false, copied: true)
-        uniqueIdentifier = traced.addVariable("apns-unique-id", indexed: false, copied: true)
-        var place = 0
-        rejected = Reason.allCases.map { reason in
-            let block = HeaderBlock(capacity: 3)
-            block.add(":status", String(reason.status))
-            place = block.addVariable("apns-id", indexed: false, copied: true)
-            block.add("content-type", "application/json")
-            return block
+        func block(_ status: Int) -> (ResponseBlock, Int) {
+            let block = ResponseBlock(capacity: 192)
+            block.addStatus(status)
+            return (block, block.addVariable("apns-id", length: Self.identifierLength))
         }
-        rejectedIdentifier = place
+        (accepted, acceptedIdentifier) = block(200)
+        (traced, tracedIdentifier) = block(200)
+        uniqueIdentifier = traced.addVariable("apns-unique-id", length: Self.identifierLength)
+        rejected = Reason.allCases.map { reason in
+            let (block, identifier) = block(reason.status)
+            block.add("content-type", "application/json")
+            return (block, identifier)
+        }
         bodies = Reason.allCases.map { $0.body(timestamp: startTime * 1000) }
-        identifier = .allocate(capacity: 72)
         random = SeededRandom(seed: seed)
     }
-
-    deinit { identifier.deallocate() }
 
     /// The body of a rejection; nil when accepted.
     func body(_ answer: PushAnswer) -> [UInt8]? {
@@ -49,39 +42,39 @@ final class AnswerBlocks {
         return bodies[reason.rawValue]
     }
 
-    /// The block of an answer whose `apns-id` is the request's, or a new one.
+    /// The block of an answer whose `apns-id` is the request's, or a new one; valid until the next call.
     func block(
         _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, environment: PushEnvironment
-    ) -> HeaderBlock {
-        let block: HeaderBlock
+    ) -> ResponseBlock {
+        let block: ResponseBlock
         let place: Int
         if let reason {
-            (block, place) = (rejected[reason.rawValue], rejectedIdentifier)
+            (block, place) = rejected[reason.rawValue]
         } else if environment == .development {
             (block, place) = (traced, tracedIdentifier)
-            makeIdentifier(at: 36)
-            block.setValue(uniqueIdentifier, identifier + 36, 36)
+            writeIdentifier(traced.value(at: uniqueIdentifier))
         } else {
             (block, place) = (accepted, acceptedIdentifier)
         }
-        if let requestIdentifier, requestIdentifier.count == 36 {
-            block.setValue(place, requestIdentifier.baseAddress!.assumingMemoryBound(to: UInt8.self), 36)
+        if let requestIdentifier, requestIdentifier.count == Self.identifierLength {
+            let text = requestIdentifier.baseAddress!.assumingMemoryBound(to: UInt8.self)
+            block.set(place, text, Self.identifierLength)
         } else {
-            makeIdentifier(at: 0)
-            block.setValue(place, identifier, 36)
+            writeIdentifier(block.value(at: place))
         }
         return block
     }
 
     /// A random UUID as text.
     func newIdentifier() -> String {
-        makeIdentifier(at: 0)
-        return String(decoding: UnsafeBufferPointer(start: identifier, count: 36), as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.identifierLength) {
+            writeIdentifier($0.baseAddress!)
+            return Self.identifierLength
+        }
     }
 
     /// A random UUID (RFC 9562 version 4), lower case.
-    private func makeIdentifier(at offset: Int) {
-        let identifier = identifier + offset
+    private func writeIdentifier(_ identifier: UnsafeMutablePointer<UInt8>) {
         var high = random.next() & ~0xF000 | 0x4000
         var low = random.next() & ~(3 << 62) | 2 << 62
         var position = 35

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP2
 import Payloads
 
 /// Where a value lies in a request's memory; length -1: the header was not there.
@@ -17,14 +18,26 @@ enum KnownHeader: Int {
 
     static let count = 11
 
-    /// Finds a header by its name; nil for any other.
+    /// What a header is to the session that decodes it: its number from 1 on, 0 for one nobody looks at.
+    static func mark(_ name: UnsafePointer<UInt8>, _ length: Int) -> UInt8 {
+        named(name, length).map { UInt8($0.rawValue + 1) } ?? 0
+    }
+
     @inline(__always)
+    init?(mark: UInt8) {
+        switch mark {
+        case 1...UInt8(Self.count): self = KnownHeader(rawValue: Int(mark) - 1)!
+        case HeaderMark.method: self = .method
+        case HeaderMark.path: self = .path
+        default: return nil
+        }
+    }
+
+    /// Finds a header by its name; nil for any other.
     static func named(_ name: UnsafePointer<UInt8>, _ length: Int) -> KnownHeader? {
         switch length {
         case 5: matches(name, ":path", 5) ? .path : nil
-        case 7:
-            name[0] == 0x3A
-                ? (matches(name, ":method", 7) ? .method : nil) : (matches(name, "apns-id", 7) ? .identifier : nil)
+        case 7: matches(name, "apns-id", 7) ? .identifier : matches(name, ":method", 7) ? .method : nil
         case 10: matches(name, "apns-topic", 10) ? .topic : nil
         case 13:
             name[1] == 0x75

@@ -157,20 +157,14 @@ final class MockConnection {
     private func flush() {
         guard let session, !isClosed else { return }
         if !unsent.isEmpty, !writeUnsent() { return }
-        let buffer = worker.writeBuffer
-        var filled = 0
-        var bytes: UnsafePointer<UInt8>?
-        while output?.isFull != true {
+        if output?.isFull != true {
+            var bytes: UnsafePointer<UInt8>?
             let count = session.nextOutput(&bytes)
             if count > 0 {
-                buffer.baseAddress!.advanced(by: filled).update(from: bytes!, count: count)
-                filled += count
-                // Room for one more frame of the largest size.
-                if buffer.count - filled >= 20_480 { continue }
+                send(bytes!, count)
+                session.didWriteOutput()
             }
-            if filled > 0 { filled = send(buffer.baseAddress!, filled) }
             if isClosed || !unsent.isEmpty { return }
-            if count <= 0 { break }
         }
         if output != nil {
             sendOutput()
@@ -198,17 +192,16 @@ final class MockConnection {
         }
     }
 
-    /// Gives `count` bytes to the link or the socket; returns 0.
-    private func send(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+    /// Gives `count` bytes to the link or the socket.
+    private func send(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         bytesOut += UInt64(count)
         session?.willWrite()
         if output != nil {
             worker.readClock()
             output!.put(bytes, count: count, now: worker.now)
-            return 0
+        } else {
+            write(bytes, count)
         }
-        write(bytes, count)
-        return 0
     }
 
     /// Writes `count` bytes, keeping what the socket does not take.

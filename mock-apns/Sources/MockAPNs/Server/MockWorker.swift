@@ -29,7 +29,6 @@ final class MockWorker {
     let channelRequests: ChannelRequests
     let answers: AnswerBlocks
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
-    let writeBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
     /// Read once a round of the loop: UNIX milliseconds and seconds, and ns of the monotonic clock.
@@ -84,7 +83,6 @@ final class MockWorker {
         dice = FaultDice(configuration.faults, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
         readBuffer = .allocate(capacity: 65_536)
-        writeBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
         settings.streamWindow = configuration.streamWindow
@@ -97,7 +95,6 @@ final class MockWorker {
 
     deinit {
         readBuffer.deallocate()
-        writeBuffer.deallocate()
     }
 
     /// Nanoseconds since the server's start.
