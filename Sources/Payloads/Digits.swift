@@ -22,24 +22,6 @@ enum Digits {
         }
     }
 
-    /// The number behind sixteen hexadecimal digits; nil on a foreign character.
-    @inline(__always)
-    static func readHex(_ text: UnsafePointer<UInt8>) -> UInt64? {
-        var value: UInt64 = 0
-        for index in 0..<16 {
-            let byte = text[index]
-            let digit: UInt8
-            switch byte {
-            case 48...57: digit = byte &- 48
-            case 97...102: digit = byte &- 87
-            case 65...70: digit = byte &- 55
-            default: return nil
-            }
-            value = value << 4 | UInt64(digit)
-        }
-        return value
-    }
-
     /// Decimal digits, 1…20; returns how many.
     @inline(__always)
     static func writeDecimal(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {

@@ -7,7 +7,7 @@ public struct RunID: Sendable, Hashable, CustomStringConvertible {
     /// 16 hexadecimal digits; nil for anything else.
     public init?(hex: String) {
         let digits = Array(hex.utf8)
-        guard digits.count == 16, let value = Digits.readHex(digits) else { return nil }
+        guard digits.count == 16, let value = HexDigits.read(digits) else { return nil }
         rawValue = value
     }
 

@@ -16,7 +16,7 @@ public enum TraceTag {
     /// Reads a value; nil when it is not one.
     public static func parse(_ value: UnsafeRawBufferPointer) -> (run: RunID, sequence: UInt64)? {
         guard value.count >= 18, value.count <= capacity, value[16] == 0x2D,
-            let bytes = value.baseAddress?.assumingMemoryBound(to: UInt8.self), let run = Digits.readHex(bytes)
+            let bytes = value.baseAddress?.assumingMemoryBound(to: UInt8.self), let run = HexDigits.read(bytes)
         else { return nil }
         var sequence: UInt64 = 0
         for index in 17..<value.count {

@@ -114,3 +114,35 @@ import Testing
         }
     }
 }
+
+@Suite struct HexDigitsTests {
+    @Test("Every byte in every place of sixteen digits is judged as a digit or not, and read as its value")
+    func every() {
+        for place in 0..<16 {
+            for byte in UInt8.min ... .max {
+                var text = Array("0123456789abcdef".utf8)
+                text[place] = byte
+                let character = Character(UnicodeScalar(byte))
+                let isDigit = byte < 128 && character.isHexDigit
+                #expect(HexDigits.areDigits(text, 16) == isDigit, "byte \(byte) at \(place)")
+                let expected = isDigit ? UInt64(String(decoding: text, as: UTF8.self), radix: 16) : nil
+                #expect(HexDigits.read(text) == expected, "byte \(byte) at \(place)")
+            }
+        }
+        #expect(HexDigits.areDigits(Array("0123456789abcdefAB".utf8), 18))
+        #expect(!HexDigits.areDigits(Array("0123456789abcdefAg".utf8), 18))
+    }
+
+    @Test("Numbers are written as they are read, with a printed seed")
+    func both() {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        for _ in 0..<10_000 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let value = UInt32(truncatingIfNeeded: state >> 32)
+            var text = HexDigits.text(value)
+            let written = withUnsafeBytes(of: &text) { String(decoding: $0, as: UTF8.self) }
+            #expect(UInt32(written, radix: 16) == value && written == written.lowercased(), "seed \(seed)")
+        }
+    }
+}

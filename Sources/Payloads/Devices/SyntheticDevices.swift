@@ -35,8 +35,8 @@ public struct SyntheticDevices: Sendable, Equatable {
     public func index(ofToken token: UnsafeRawBufferPointer) -> UInt64? {
         guard token.count == Self.tokenLength,
             let text = token.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            let first = Digits.readHex(text), Digits.readHex(text + 16) == check(first, 1),
-            Digits.readHex(text + 32) == check(first, 2), Digits.readHex(text + 48) == check(first, 3)
+            let first = HexDigits.read(text), HexDigits.read(text + 16) == check(first, 1),
+            HexDigits.read(text + 32) == check(first, 2), HexDigits.read(text + 48) == check(first, 3)
         else { return nil }
         let index = Mix.unfinalise(first) ^ key
         return index < count ? index : nil

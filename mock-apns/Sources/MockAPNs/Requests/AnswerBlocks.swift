@@ -1,4 +1,5 @@
 import HTTP2
+import Payloads
 
 /// The answers' header blocks and bodies, made once a worker.
 final class AnswerBlocks {
@@ -75,25 +76,26 @@ final class AnswerBlocks {
 
     /// A random UUID (RFC 9562 version 4), lower case.
     private func writeIdentifier(_ identifier: UnsafeMutablePointer<UInt8>) {
-        var high = random.next() & ~0xF000 | 0x4000
-        var low = random.next() & ~(3 << 62) | 2 << 62
-        var position = 35
-        while position >= 0 {
-            if position == 23 || position == 18 || position == 13 || position == 8 {
-                identifier[position] = 0x2D
-                position &-= 1
-                continue
-            }
-            let digit: UInt8
-            if position > 18 {
-                digit = UInt8(truncatingIfNeeded: low & 15)
-                low >>= 4
-            } else {
-                digit = UInt8(truncatingIfNeeded: high & 15)
-                high >>= 4
-            }
-            identifier[position] = digit < 10 ? 48 &+ digit : 87 &+ digit
-            position &-= 1
-        }
+        let high = random.next() & ~0xF000 | 0x4000
+        let low = random.next() & ~(3 << 62) | 2 << 62
+        // Sixteen digits in two words: 8-4-4 and 4-12.
+        let words = (
+            HexDigits.text(UInt32(truncatingIfNeeded: high >> 32)), HexDigits.text(UInt32(truncatingIfNeeded: high)),
+            HexDigits.text(UInt32(truncatingIfNeeded: low >> 32)), HexDigits.text(UInt32(truncatingIfNeeded: low))
+        )
+        let text = UnsafeMutableRawPointer(identifier)
+        text.storeBytes(of: words.0, as: UInt64.self)
+        identifier[8] = 0x2D
+        text.storeBytes(of: words.1, toByteOffset: 9, as: UInt64.self)
+        // The second word's last four digits, behind their dash.
+        text.storeBytes(
+            of: UInt32(truncatingIfNeeded: words.1.littleEndian >> 32).littleEndian, toByteOffset: 14, as: UInt32.self)
+        identifier[13] = 0x2D
+        identifier[18] = 0x2D
+        text.storeBytes(of: words.2, toByteOffset: 19, as: UInt64.self)
+        text.storeBytes(
+            of: UInt32(truncatingIfNeeded: words.2.littleEndian >> 32).littleEndian, toByteOffset: 24, as: UInt32.self)
+        identifier[23] = 0x2D
+        text.storeBytes(of: words.3, toByteOffset: 28, as: UInt64.self)
     }
 }

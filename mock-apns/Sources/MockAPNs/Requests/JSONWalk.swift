@@ -170,6 +170,17 @@ struct JSONWalk {
         guard position < end, bytes[position] == 0x22 else { return false }
         position &+= 1
         while position < end {
+            // Plain characters, eight a step: neither a quote nor a backslash, from 0x20 to 0x7F.
+            while position &+ 8 <= end {
+                let eight = UnsafeRawPointer(bytes + position).loadUnaligned(as: UInt64.self).littleEndian
+                let special = Self.special(eight)
+                if special != 0 {
+                    position &+= special.trailingZeroBitCount >> 3
+                    break
+                }
+                position &+= 8
+            }
+            guard position < end else { return false }
             let byte = bytes[position]
             if byte == 0x22 {
                 position &+= 1
@@ -185,6 +196,17 @@ struct JSONWalk {
             }
         }
         return false
+    }
+
+    /// The lowest set bit lies in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; 0: there is none.
+    @inline(__always)
+    private static func special(_ bytes: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = bytes ^ ones &* 0x22
+        let slashes = bytes ^ ones &* 0x5C
+        // A borrow can only mark a byte above one that is marked rightly.
+        let found = (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (bytes &- ones &* 0x20) | bytes
+        return found & 0x8080_8080_8080_8080
     }
 
     private mutating func escape() -> Bool {

@@ -230,12 +230,6 @@ struct RequestChecks {
     /// Hexadecimal, whole bytes; 64 digits today, but the length is not promised.
     static func isWellFormedToken(_ token: UnsafeRawBufferPointer) -> Bool {
         guard token.count >= 64, token.count <= 400, token.count & 1 == 0 else { return false }
-        for byte in token {
-            switch byte {
-            case 48...57, 97...102, 65...70: continue
-            default: return false
-            }
-        }
-        return true
+        return HexDigits.areDigits(token.baseAddress!.assumingMemoryBound(to: UInt8.self), token.count)
     }
 }
