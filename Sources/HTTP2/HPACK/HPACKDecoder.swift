@@ -4,8 +4,12 @@
 /// connection has to end with COMPRESSION_ERROR (RFC 9113 section 4.3). Beyond the RFC a block fails when a field has more
 /// than 65,536 bytes or a string more than that encoded, which bounds the memory.
 ///
+/// Cost: 30 ns for a block of `RequestEncoder` with ten indexed fields and a literal `:path` (86 bytes; 39 ns with an
+/// `apns-id` spelt out besides), 21 ns for an insertion that evicts, 31 ns for a 230-byte Huffman-coded token that is
+/// remembered and about 1 µs for one that is not: one block decoded a million times in a release build, median of nine.
+///
 /// Memory: about 16 KB with a table of 4,096 bytes; hostile peers can make it grow by 128 KB of scratch memory, 8 KB of
-/// remembered values and, with a larger table, about 3.5 times that table.
+/// remembered values and, with a larger table, at most 4.5 times that table.
 public final class HPACKDecoder {
     public enum Step {
         /// There is a field.
@@ -23,7 +27,13 @@ public final class HPACKDecoder {
     /// At their indices; 0 is not one.
     private let staticFields: UnsafeMutablePointer<HPACKField>
     private let huffman: UnsafePointer<UInt32>
-    private var table: HPACKDynamicTable
+    /// These are only reached from here, never while one of their own methods runs; checking that at run time took two thirds
+    /// of a block's time.
+    @exclusivity(unchecked) private var table: HPACKDynamicTable
+    @exclusivity(unchecked) private var nameScratch = HPACKScratch(capacity: 64)
+    @exclusivity(unchecked) private var valueScratch = HPACKScratch(capacity: 512)
+    @exclusivity(unchecked) private var memory = HPACKStringMemory()
+
     /// The largest size the peer may choose.
     private var limit: Int
     /// The size the next block's first size update may not exceed; nil when none is needed.
@@ -32,10 +42,6 @@ public final class HPACKDecoder {
     private var position: UnsafePointer<UInt8>
     private var blockEnd: UnsafePointer<UInt8>
     private var isBroken = false
-
-    private var nameScratch = HPACKScratch(capacity: 64)
-    private var valueScratch = HPACKScratch(capacity: 512)
-    private var memory = HPACKStringMemory()
 
     /// - Parameters:
     ///   - tableSize: the SETTINGS_HEADER_TABLE_SIZE that was announced, in bytes and not below 0 (4,096 until the peer has

@@ -88,7 +88,7 @@ struct HPACKDynamicTable: ~Copyable {
     private mutating func grow(_ size: Int) -> UnsafeMutablePointer<UInt8> {
         let former = (entries: entries, arena: arena)
         let kept = (0..<count).reversed().map { self[$0] }
-        storage = max(storage * 2, size)
+        storage = min(max(storage * 2, size), capacity)
         (entries, mask, arena) = Self.allocate(storage)
         insertions = 0
         end = 0
