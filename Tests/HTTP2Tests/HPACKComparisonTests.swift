@@ -116,6 +116,23 @@ import Testing
         #expect(ours.isMarkedRight, "seed \(numbers.seed)")
     }
 
+    @Test("A remembered value is told from one that differs in a single byte, wherever that is")
+    func rememberedNeighbours() {
+        // 'a' and 'c' have five bits each: 64 of them are 40 bytes.
+        let remembered = [UInt8](repeating: 0x61, count: 64)
+        let ours = OurDecoder()
+        for place in 0..<64 {
+            var neighbour = remembered
+            neighbour[place] = 0x63
+            for value in [remembered, remembered, neighbour, neighbour] {
+                var block: [UInt8] = [0x04]
+                HPACKWriter.string(value, isHuffman: true, into: &block)
+                #expect(block.count == 42)
+                #expect(ours.decode(block)?.first?.value == value, "byte \(place)")
+            }
+        }
+    }
+
     // MARK: Hostile input
 
     /// Whether a block begins with more size updates than the two we take.

@@ -21,8 +21,9 @@ struct ServerStream {
 
 /// The open streams of a connection, found by id; and which were closed last, and how.
 ///
-/// Open addressing over a table twice as large as the most streams there have been at once; ids that follow each other lie
-/// side by side, so that a search is nearly always one step. Memory only grows, to what the stream limit allows.
+/// Open addressing over a table twice as large as the most streams there have been at once. Ids that follow each other have
+/// places side by side, so that nearly always each has its own: a search is then one step, and so is removing one while none
+/// is displaced. Memory only grows, to what the stream limit allows.
 struct ServerStreams: ~Copyable {
     enum Ending: UInt8 {
         /// By both sides' END_STREAM.
@@ -38,6 +39,8 @@ struct ServerStreams: ~Copyable {
     /// Slot number + 1 by hash of the id; 0: nothing.
     private var table: UnsafeMutablePointer<Int32>
     private var mask: Int
+    /// Ids that are not at their own place.
+    private var displaced = 0
     private(set) var count = 0
     /// The last streams that were closed, in a ring; its memory comes with the first.
     private var closed: UnsafeMutablePointer<(id: Int32, ending: Ending)>?
@@ -90,9 +93,12 @@ struct ServerStreams: ~Copyable {
     }
 
     @inline(__always)
-    private func insert(_ id: Int32, _ slot: Int) {
+    private mutating func insert(_ id: Int32, _ slot: Int) {
         var place = place(id)
-        while table[place] != 0 { place = (place &+ 1) & mask }
+        if table[place] != 0 {
+            displaced &+= 1
+            repeat { place = (place &+ 1) & mask } while table[place] != 0
+        }
         table[place] = Int32(truncatingIfNeeded: slot &+ 1)
     }
 
@@ -125,15 +131,23 @@ struct ServerStreams: ~Copyable {
 
     /// Removes an id, moving up what was put behind it.
     @inline(__always)
-    private func remove(_ id: Int32) {
+    private mutating func remove(_ id: Int32) {
         var hole = place(id)
-        while slots[Int(table[hole] &- 1)].id != id { hole = (hole &+ 1) & mask }
+        if displaced == 0 {
+            table[hole] = 0
+            return
+        }
+        if slots[Int(table[hole] &- 1)].id != id {
+            displaced &-= 1
+            repeat { hole = (hole &+ 1) & mask } while slots[Int(table[hole] &- 1)].id != id
+        }
         var next = (hole &+ 1) & mask
         while table[next] != 0 {
             let home = place(slots[Int(table[next] &- 1)].id)
             // It may move to the hole when its home is not between the two.
             if (next &- home) & mask >= (next &- hole) & mask {
                 table[hole] = table[next]
+                if hole == home { displaced &-= 1 }
                 hole = next
             }
             next = (next &+ 1) & mask
@@ -153,6 +167,7 @@ struct ServerStreams: ~Copyable {
         mask = capacity * 2 - 1
         table = .allocate(capacity: mask + 1)
         table.initialize(repeating: 0, count: mask + 1)
+        displaced = 0
         for slot in 0..<capacity where slots[slot].id != 0 { insert(slots[slot].id, slot) }
     }
 
