@@ -1,4 +1,5 @@
 #if NIO
+    import Glibc
     import NIOCore
     import NIOHPACK
     import Transport
@@ -64,7 +65,9 @@
 
         /// A provider token changes every half hour or so: its string is made once.
         private func remembered(_ value: UnsafeBufferPointer<UInt8>) -> String {
-            if !authorizationBytes.elementsEqual(value) {
+            if authorizationBytes.count != value.count
+                || memcmp(authorizationBytes, value.baseAddress!, value.count) != 0
+            {
                 authorizationBytes = Array(value)
                 authorization = String(decoding: value, as: UTF8.self)
             }
