@@ -65,9 +65,8 @@
 
         /// A provider token changes every half hour or so: its string is made once.
         private func remembered(_ value: UnsafeBufferPointer<UInt8>) -> String {
-            if authorizationBytes.count != value.count
-                || memcmp(authorizationBytes, value.baseAddress!, value.count) != 0
-            {
+            guard let bytes = value.baseAddress else { return "" }
+            if authorizationBytes.count != value.count || memcmp(authorizationBytes, bytes, value.count) != 0 {
                 authorizationBytes = Array(value)
                 authorization = String(decoding: value, as: UTF8.self)
             }
