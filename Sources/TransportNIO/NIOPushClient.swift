@@ -53,6 +53,8 @@
         private static let tickInterval = TimeAmount.milliseconds(20)
         /// Pushes one connection gets in a row while a rate is kept, so that load spreads and batches still form.
         private static let pacedRun = 32
+        /// Longer than NIO takes from the end of a task to its look at what is due next, ns.
+        private static let shortestAlarm: Int64 = 10_000
 
         public private(set) var lastProblem = ""
         public private(set) var tlsDescription: String?
@@ -122,7 +124,11 @@
             if isOver { return }
             let request = control.request
             if request == .abort { abandonAll() }
-            if request == .none { setAlarm(fill(MonotonicClock.now())) }
+            if request == .none {
+                let wakeAt = fill(MonotonicClock.now())
+                // After the tasks that write what was taken.
+                loop.execute { self.setAlarm(wakeAt) }
+            }
             if hasEnded(request) { end() }
         }
 
@@ -174,7 +180,10 @@
             return .push
         }
 
+        /// Looks again at `time`. NIO runs tasks as long as one is due and only then looks at its sockets: an alarm that is
+        /// due at once would keep it from reading answers for as long as pushes are late.
         private func setAlarm(_ time: UInt64?) {
+            if isOver { return }
             if let alarm {
                 if alarm.time == time { return }
                 alarm.task.cancel()
@@ -182,7 +191,7 @@
             }
             guard let time else { return }
             let now = MonotonicClock.now()
-            let wait = TimeAmount.nanoseconds(time > now ? Int64(clamping: time - now) : 0)
+            let wait = TimeAmount.nanoseconds(max(Self.shortestAlarm, time > now ? Int64(clamping: time - now) : 0))
             alarm = (
                 time,
                 loop.scheduleTask(in: wait) {
