@@ -6,13 +6,19 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns
 ARGS ?= -n 1M
 
-.PHONY: run test build format lint clean deps test-deps asan tsan fuzz bench-peers bench-truths
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz bench-peers bench-truths
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
 build: deps
 	swift build -c release
+
+build-nio: deps ## with the third engine, nio: SwiftNIO HTTP/2 and NIOSSL, seven minutes the first time
+	swift build -c release --traits NIO,Jemalloc --scratch-path .build/nio
+
+test-nio: test-deps ## every test, over the third engine too
+	swift test --traits NIO,Jemalloc --scratch-path .build/nio
 
 test: test-deps ## every test
 	swift test

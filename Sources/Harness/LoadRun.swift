@@ -8,6 +8,10 @@ import Signing
 import Synchronization
 import Transport
 
+#if NIO
+    import TransportNIO
+#endif
+
 /// What the workers of one run brought home.
 struct LoadOutcome: Sendable {
     var measurements = MergedMeasurements(causes: FailureCause.count)
@@ -173,10 +177,7 @@ final class LoadRun: Sendable {
         let driver = WorkerDriver(
             inputs: inputs, share: WorkerShare(worker: worker, workers: scenario.threads), state: state,
             box: boxes[worker], signer: signer)
-        let client = try PushClient(
-            target: target, options: options, driver: driver, control: control,
-            headerSets: inputs.headers.map(\.fields), tokenCapacity: inputs.population.longestToken,
-            payloadCapacity: driver.payloadCapacity)
+        let client = try makeEngine(options, driver)
         let before = ThreadTime.now()
         client.run()
         driver.giveUpRetries()
@@ -185,6 +186,20 @@ final class LoadRun: Sendable {
             time: WorkerTime(
                 cpu: ThreadTime.now() - before, transfer: client.transferTime, socket: client.socketTime,
                 sign: driver.signTime))
+    }
+
+    private func makeEngine(_ options: TransportOptions, _ driver: WorkerDriver) throws -> any PushEngine {
+        let headerSets = inputs.headers.map(\.fields)
+        #if NIO
+            if inputs.scenario.engine == "nio" {
+                return try NIOPushClient(
+                    target: target, options: options, driver: driver, control: control, headerSets: headerSets,
+                    tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity)
+            }
+        #endif
+        return try PushClient(
+            target: target, options: options, driver: driver, control: control, headerSets: headerSets,
+            tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity)
     }
 
     private func transportOptions(_ worker: Int) -> TransportOptions {

@@ -32,6 +32,13 @@ public struct RunInputs: Sendable {
         let scenario = scenario.withDefaultTopic
         let problems = scenario.validate()
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
+        #if !NIO
+            if scenario.engine == "nio" {
+                throw HarnessError(
+                    "engine \"nio\": this build has no SwiftNIO; build one with "
+                        + "`swift build -c release --traits NIO,Jemalloc` (make build-nio), or use wire or nghttp2")
+            }
+        #endif
         self.scenario = scenario
         do {
             policy = try SigningPolicy(parsing: scenario.signPolicy)

@@ -53,7 +53,7 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
         return family == AF_INET6 ? "[\(text)]:\(port)" : "\(text):\(port)"
     }
 
-    func withSockAddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withSockAddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

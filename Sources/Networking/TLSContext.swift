@@ -53,6 +53,8 @@ public struct TLSOptions: Sendable {
 public final class TLSContext: @unchecked Sendable {
     public enum Side: Sendable { case client, server }
 
+    /// What it was made of, for an engine with a TLS of its own.
+    public let options: TLSOptions
     let context: OpaquePointer
     let side: Side
     let verifiesPeer: Bool
@@ -62,6 +64,7 @@ public final class TLSContext: @unchecked Sendable {
         guard let context = SSL_CTX_new(side == .client ? TLS_client_method() : TLS_server_method()) else {
             throw NetworkError(.configuration, "OpenSSL cannot make a TLS context: \(opensslErrorText())")
         }
+        self.options = options
         self.context = context
         self.side = side
         self.verifiesPeer = side == .client && options.verifyPeer

@@ -147,10 +147,12 @@ public enum SummaryReport {
             client += ", \(Units.fixed(allocations, places: 2)) allocations a push"
         }
         var lines = [client]
-        let shares = [
-            ("encode", parts.encode), ("sign", parts.sign), ("TLS", parts.tls), ("socket", parts.socket),
-            ("other", parts.other),
-        ]
+        // Engine nio cannot tell TLS and the socket from the rest.
+        let rest =
+            parts.tls + parts.socket > 0
+            ? [("TLS", parts.tls), ("socket", parts.socket), ("other", parts.other)]
+            : [("TLS, socket and other", parts.other)]
+        let shares = [("encode", parts.encode), ("sign", parts.sign)] + rest
         if shares.contains(where: { $0.1 > 0 }) {
             lines.append(
                 "  of it " + shares.map { "\($0.0) \(Units.duration(nanoseconds: $0.1))" }.joined(separator: ", "))

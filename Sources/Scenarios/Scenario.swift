@@ -110,7 +110,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// The same, apart.
     public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
 
-    public static let engines = ["wire", "nghttp2"]
+    /// Known engines; `nio` is there only in a build with the package trait `NIO`.
+    public static let engines = ["wire", "nghttp2", "nio"]
 
     public init() {}
 

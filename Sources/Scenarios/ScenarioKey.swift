@@ -258,7 +258,9 @@ public struct ScenarioKey: Sendable {
     ]
 
     private static let transport: [ScenarioKey] = [
-        choice("engine", Scenario.engines, "wire (frames written by pushload) or nghttp2.", \.engine),
+        choice(
+            "engine", Scenario.engines,
+            "wire (frames written by pushload), nghttp2, or nio (SwiftNIO; only when built with it).", \.engine),
         optional("target", "URL to send to; without it, the bundled mock is started.", \.target),
         flag("plaintext", "Plaintext HTTP/2 with prior knowledge to the bundled mock.", \.plaintext),
         whole("mock_threads", "Threads of the bundled mock.", \.mockThreads),

@@ -1,18 +1,18 @@
 /// Capped exponential backoff with full jitter: attempt n waits a random time in 0…min(cap, base × 2^n).
-struct Backoff {
+package struct Backoff {
     let base: UInt64
     let cap: UInt64
     private var random: UInt64
     private(set) var failures = 0
 
-    init(base: UInt64, cap: UInt64, seed: UInt64) {
+    package init(base: UInt64, cap: UInt64, seed: UInt64) {
         self.base = base
         self.cap = cap
         random = seed ^ 0x9E37_79B9_7F4A_7C15
     }
 
     /// The wait before the next attempt, nanoseconds.
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         let ceiling = min(cap, base << UInt64(min(failures, 20)))
         failures += 1
         // SplitMix64.
@@ -24,5 +24,5 @@ struct Backoff {
     }
 
     /// A connection worked: the next failure starts from the beginning.
-    mutating func reset() { failures = 0 }
+    package mutating func reset() { failures = 0 }
 }

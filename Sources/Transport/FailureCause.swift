@@ -52,7 +52,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
 
     /// The cause a broken connection leaves its unanswered pushes with.
-    init(_ error: NetworkError) {
+    package init(_ error: NetworkError) {
         switch error.kind {
         case .refused: self = .connectionRefused
         case .address, .connect, .configuration: self = .connectFailed

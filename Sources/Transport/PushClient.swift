@@ -5,7 +5,7 @@ import Networking
 ///
 /// The loop: take what is due, put it on streams, write, wait, read. Nothing is shared with other workers but the
 /// `RunControl`, which is read once a round.
-public final class PushClient {
+public final class PushClient: PushEngine {
     /// One place in the pool. A connection that was told to go away drains outside its lane while the lane reconnects.
     private struct Lane {
         var connection: PushConnection?
@@ -71,7 +71,8 @@ public final class PushClient {
             Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
         lastOpen = MonotonicClock.now()
-        control.register(reactor.wakeUp)
+        let wakeUp = reactor.wakeUp
+        control.register { wakeUp.signal() }
     }
 
     deinit { scratch.deallocate() }
@@ -315,26 +316,5 @@ public final class PushClient {
         driver.finished(
             ticket, outcome: .failed(cause), connection: -1, started: 0, written: 0, at: MonotonicClock.now(),
             body: UnsafeBufferPointer(start: nil, count: 0))
-    }
-}
-
-/// Pushes to be sent again, oldest first. Bounded by the pushes in flight.
-private struct RetryQueue {
-    private var tickets: [PushTicket] = []
-    private var head = 0
-
-    var isEmpty: Bool { head == tickets.count }
-
-    mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
-
-    mutating func popFirst() -> PushTicket? {
-        guard head < tickets.count else { return nil }
-        let ticket = tickets[head]
-        head += 1
-        if head == tickets.count {
-            tickets.removeAll(keepingCapacity: true)
-            head = 0
-        }
-        return ticket
     }
 }

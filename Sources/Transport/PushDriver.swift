@@ -42,6 +42,16 @@ public struct PushRequest {
     public var hasIdentifier = false
     /// Value of `authorization`, valid until the next compose; nil sends none.
     public var authorization: UnsafeBufferPointer<UInt8>?
+
+    /// For engines: the memory of one request, theirs.
+    package init(
+        token: UnsafeMutablePointer<UInt8>, payload: UnsafeMutablePointer<UInt8>,
+        identifier: UnsafeMutablePointer<UInt8>
+    ) {
+        self.token = token
+        self.payload = payload
+        self.identifier = identifier
+    }
 }
 
 /// How a push ended.

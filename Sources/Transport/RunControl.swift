@@ -1,4 +1,3 @@
-import Networking
 import Synchronization
 
 /// How a run is ended early, from any thread.
@@ -14,7 +13,7 @@ public final class RunControl: Sendable {
 
     private let state = Atomic<Int>(0)
     private let gone = Atomic<Bool>(false)
-    private let wakeUps = Mutex<[WakeUp]>([])
+    private let wakeUps = Mutex<[@Sendable () -> Void]>([])
 
     public init() {}
 
@@ -29,12 +28,13 @@ public final class RunControl: Sendable {
             if done { break }
             current = seen
         }
-        wakeUps.withLock { for wakeUp in $0 { wakeUp.signal() } }
+        wakeUps.withLock { for wakeUp in $0 { wakeUp() } }
     }
 
     /// The target is known to have ended: workers without a connection stop trying at once.
     public func targetEnded() { gone.store(true, ordering: .relaxed) }
-    var isTargetGone: Bool { gone.load(ordering: .relaxed) }
+    package var isTargetGone: Bool { gone.load(ordering: .relaxed) }
 
-    func register(_ wakeUp: WakeUp) { wakeUps.withLock { $0.append(wakeUp) } }
+    /// For engines: `wakeUp` is called from any thread when something was asked.
+    package func register(_ wakeUp: @escaping @Sendable () -> Void) { wakeUps.withLock { $0.append(wakeUp) } }
 }

@@ -19,7 +19,7 @@ public struct Target: Sendable {
     }
 }
 
-/// How frames are written and read.
+/// How `PushClient` writes and reads frames. A third engine, `NIOPushClient`, has a client of its own.
 public enum EngineKind: String, Sendable, CaseIterable {
     /// Frames written here, for exactly this traffic.
     case wire

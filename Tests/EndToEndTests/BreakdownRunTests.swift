@@ -5,7 +5,7 @@ import Testing
 /// Figures taken apart: by connection, tag and status, and the round trip by its parts.
 @Suite(.serialized) struct BreakdownRunTests {
     @Test(
-        "The parts of the round trip are those the mock and its link were told to take", arguments: ["wire", "nghttp2"])
+        "The parts of the round trip are those the mock and its link were told to take", arguments: Programs.engines)
     func oneWay(_ engine: String) throws {
         let (result, status, error) = try Programs.load([
             "-n", "8000", "-m", "500", "-c", "2", "-t", "2", "--engine", engine, "--rtt", "60ms", "--mock-flags",

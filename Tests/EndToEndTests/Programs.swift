@@ -24,6 +24,13 @@ enum Programs {
     /// Built with AddressSanitizer, which multiplies memory.
     static let isSanitized = folder.path.contains("/asan/")
 
+    /// The engines this build has: what holds for one holds for all.
+    #if NIO
+        static let engines = ["wire", "nghttp2", "nio"]
+    #else
+        static let engines = ["wire", "nghttp2"]
+    #endif
+
     static func path(_ name: String) -> String {
         name.hasPrefix("/") ? name : folder.appendingPathComponent(name).path
     }

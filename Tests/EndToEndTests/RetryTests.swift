@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized) struct RetryTests {
     @Test(
         "Rejections that a provider would send again are, and nearly all pushes get through",
-        arguments: ["wire", "nghttp2"])
+        arguments: Programs.engines)
     func recovers(_ engine: String) throws {
         let (result, status, error) = try Programs.load([
             "-n", "3000", "--engine", engine, "--retry", "429,5xx", "--retry-backoff", "5ms", "--retry-attempts", "5",

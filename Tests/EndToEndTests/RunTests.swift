@@ -33,7 +33,7 @@ import Testing
             ["--send-batch", "1"], ["--send-batch", "65536"], ["--stream-window", "0", "--encoder-table", "0"],
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
-        ])
+        ] + nioSettings)
     func settings(_ arguments: [String]) throws {
         let isTimed = arguments.contains("-D")
         let count = arguments.contains("-n") || isTimed ? [] : ["-n", "3000"]
@@ -45,6 +45,32 @@ import Testing
         if arguments.contains("every:100") { #expect(result.cost.tokensSigned == 30) }
         if arguments.contains("per-connection") { #expect(result.cost.tokensSigned == 3) }
     }
+
+    /// Settings that the third engine hands to SwiftNIO.
+    #if NIO
+        private static let nioSettings = [
+            ["--engine", "nio"], ["--engine", "nio", "--apns-id", "--profile", "rich", "-c", "2"],
+            ["--engine", "nio", "--plaintext", "-t", "2", "-c", "3"], ["--engine", "nio", "--tls-max", "1.2"],
+            ["--engine", "nio", "--rate", "2k", "-c", "2"], ["--engine", "nio", "--header-table", "0"],
+            ["--engine", "nio", "--send-batch", "1"], ["--engine", "nio", "-D", "300ms", "--rate", "10k"],
+        ]
+
+        @Test("SwiftNIO is asked for what it cannot do: one line says so")
+        func nioCiphers() throws {
+            let finished = try Programs.run(
+                "pushload", ["run", "-n", "10", "--engine", "nio", "--ciphersuites", "TLS_AES_128_GCM_SHA256"])
+            #expect(
+                finished.status != 0 && finished.error.contains("engine nio cannot choose them"), "\(finished.error)")
+        }
+    #else
+        private static let nioSettings: [[String]] = []
+
+        @Test("Without SwiftNIO in the build, its engine is refused with how to build it")
+        func noNIO() throws {
+            let finished = try Programs.run("pushload", ["run", "-n", "10", "--engine", "nio"])
+            #expect(finished.status == 64 && finished.error.contains("swift build -c release --traits NIO,Jemalloc"))
+        }
+    #endif
 
     @Test("A closed loop for a duration plans what it took")
     func duration() throws {
@@ -103,8 +129,8 @@ import Testing
         #expect(result.pushes.accepted + result.pushes.failed == 100_000 && result.pushes.lost == 0)
     }
 
-    @Test("Certificate authentication takes the place of tokens")
-    func certificate() throws {
+    @Test("Certificate authentication takes the place of tokens", arguments: Programs.engines)
+    func certificate(_ engine: String) throws {
         let folder = OutputFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let made = try Programs.run(
@@ -114,7 +140,9 @@ import Testing
                 "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
             ])
         #expect(made.status == 0, "\(made.error)")
-        let certificate = ["--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "-n", "200"]
+        let certificate = [
+            "--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "-n", "200", "--engine", engine,
+        ]
         let (result, status, error) = try Programs.load(certificate + ["--topic", "com.example.app"])
         #expect(status == 0 && result.pushes.accepted == 200 && result.cost.tokensSigned == 0, "\(error)")
         #expect(try Programs.load(certificate + ["--topic", "com.other"]).result.reasons == ["TopicDisallowed": 200])
@@ -152,24 +180,25 @@ import Testing
         #expect(left.isEmpty)
     }
 
-    @Test("An unreachable target fails every push and says why")
-    func unreachable() throws {
+    @Test("An unreachable target fails every push and says why", arguments: Programs.engines)
+    func unreachable(_ engine: String) throws {
         let mock = try Mock()
         _ = try mock.stop()
         let (result, status, error) = try Programs.load([
             "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--give-up-after", "300ms",
+            "--engine", engine,
         ])
         #expect(status == 1 && result.failures == ["connection_refused": 10], "\(error)")
         #expect(error.contains("connection refused"))
     }
 
-    @Test("A target whose certificate is not trusted is not talked to")
-    func untrusted() throws {
+    @Test("A target whose certificate is not trusted is not talked to", arguments: Programs.engines)
+    func untrusted(_ engine: String) throws {
         let mock = try Mock()
         let other = try Mock()
         let (result, status, _) = try Programs.load([
             "-n", "10", "--target", mock.url, "--credentials", mock.folder, "--cacert", other.folder + "/ca.pem",
-            "--give-up-after", "300ms",
+            "--give-up-after", "300ms", "--engine", engine,
         ])
         #expect(status == 1 && result.failures == ["certificate_untrusted": 10])
         _ = try mock.stop()

@@ -70,10 +70,10 @@ private final class CountingDriver: PushDriver {
 }
 
 @Suite(.serialized) struct PushClientTests {
-    static let engines = EngineKind.allCases
+    static let engines = TestedEngine.allCases
 
     private func run(
-        _ engine: EngineKind, _ script: Script, count: UInt64 = 500, size: Int = 100,
+        _ engine: TestedEngine, _ script: Script, count: UInt64 = 500, size: Int = 100,
         control: RunControl = RunControl(),
         _ change: (inout TransportOptions) -> Void = { _ in }
     ) throws -> (CountingDriver, Seen) {
@@ -83,35 +83,33 @@ private final class CountingDriver: PushDriver {
     }
 
     private func run(
-        _ engine: EngineKind, _ address: SocketAddress, count: UInt64, size: Int = 100,
+        _ engine: TestedEngine, _ address: SocketAddress, count: UInt64, size: Int = 100,
         control: RunControl = RunControl(),
         _ change: (inout TransportOptions) -> Void
     ) throws -> CountingDriver {
         var options = TransportOptions()
-        options.engine = engine
         options.streams = 50
         options.backoffBase = 1_000_000
         options.backoffCap = 20_000_000
         change(&options)
         let driver = CountingDriver(count, size: size)
-        let client = try PushClient(
+        let client = try engine.make(
             target: Target(address: address, host: "127.0.0.1", authority: "127.0.0.1", tls: nil), options: options,
-            driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
-            payloadCapacity: max(size, 1))
+            driver: driver, control: control, payloadCapacity: max(size, 1))
         client.run()
         #expect(driver.isBalanced)
         return driver
     }
 
     @Test("Every push is accepted once, over several connections", arguments: engines)
-    func plain(_ engine: EngineKind) throws {
+    func plain(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(), count: 3000) { $0.connections = 3 }
         #expect(driver.accepted == 3000 && seen.processed.count == 3000 && seen.repeated == 0)
         #expect(driver.writtenCount == 3000 && seen.connections == 3 && driver.events.allSatisfy { $0 == "opened" })
     }
 
     @Test("The server's stream limit is obeyed, also when it changes", arguments: engines)
-    func streamLimit(_ engine: EngineKind) throws {
+    func streamLimit(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(maxConcurrentStreams: 4))
         #expect(driver.accepted == 500 && seen.mostStreams <= 4)
         let (second, later) = try run(engine, Script(maxConcurrentStreams: 1, laterMaxStreams: 20))
@@ -119,7 +117,7 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("Payloads larger than the stream window wait for it and arrive whole", arguments: engines)
-    func smallWindow(_ engine: EngineKind) throws {
+    func smallWindow(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(streamWindow: 64), count: 200, size: 4096)
         #expect(driver.accepted == 200 && seen.processed.count == 200)
     }
@@ -127,7 +125,7 @@ private final class CountingDriver: PushDriver {
     @Test(
         "After GOAWAY the pushes above the last stream are sent again elsewhere, the others are not", arguments: engines
     )
-    func goAway(_ engine: EngineKind) throws {
+    func goAway(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(goAwayAfter: 60), count: 1000)
         #expect(driver.accepted == 1000 && driver.failed == 0)
         #expect(seen.processed.count == 1000 && seen.repeated == 0)
@@ -135,7 +133,7 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("A refused stream is sent again; too often refused, it fails", arguments: engines)
-    func refused(_ engine: EngineKind) throws {
+    func refused(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(resetEvery: (10, .refusedStream)), count: 500)
         #expect(driver.accepted == 500 && driver.requeues >= 50 && seen.repeated == 0)
         let (hopeless, _) = try run(engine, Script(resetEvery: (1, .refusedStream)), count: 20) { $0.retryLimit = 3 }
@@ -143,7 +141,7 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("A reset of another kind fails the push with its code", arguments: engines)
-    func reset(_ engine: EngineKind) throws {
+    func reset(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(resetEvery: (10, .internalError)), count: 500)
         #expect(driver.failures == [.streamReset(.internalError): 50] && driver.accepted == 450)
         #expect(FailureCause.streamReset(.internalError).description == "stream_reset_INTERNAL_ERROR")
@@ -151,7 +149,7 @@ private final class CountingDriver: PushDriver {
 
     @Test(
         "A cut connection fails what was written and unanswered, and the rest goes over a new one", arguments: engines)
-    func cut(_ engine: EngineKind) throws {
+    func cut(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(cutAfter: 100), count: 1000)
         #expect(driver.accepted + driver.failed == 1000 && driver.accepted > 0 && seen.connections > 2)
         #expect(driver.failures.keys.allSatisfy { [.connectionClosed, .connectionReset].contains($0) })
@@ -159,13 +157,13 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("A push that is never answered fails after its time, the others do not", arguments: engines)
-    func silent(_ engine: EngineKind) throws {
+    func silent(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(silentEvery: 50), count: 500) { $0.pushTimeout = 1_500_000_000 }
         #expect(driver.failures == [.pushTimeout: 10] && driver.accepted == 490)
     }
 
     @Test("A server that never says its SETTINGS is given up, as is one where nobody listens", arguments: engines)
-    func unusable(_ engine: EngineKind) throws {
+    func unusable(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(isMute: true), count: 10) {
             $0.connectTimeout = 100_000_000
             $0.giveUpAfter = 300_000_000
@@ -177,7 +175,7 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("A peer that vanishes is found out by PING, one that only answers PING is not", arguments: engines)
-    func vanished(_ engine: EngineKind) throws {
+    func vanished(_ engine: TestedEngine) throws {
         func impatient(_ options: inout TransportOptions) {
             options.pingInterval = 50_000_000
             options.pingTimeout = 150_000_000
@@ -197,26 +195,26 @@ private final class CountingDriver: PushDriver {
     }
 
     @Test("Garbage from the peer ends the connection as a protocol violation", arguments: engines)
-    func garbage(_ engine: EngineKind) throws {
+    func garbage(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(garbageAfter: 20), count: 60)
         #expect(driver.accepted + driver.failed == 60)
         #expect(driver.failures[.protocolViolation, default: 0] > 0)
     }
 
     @Test("A server that closes the first connections is reached by reconnecting", arguments: engines)
-    func reconnect(_ engine: EngineKind) throws {
+    func reconnect(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(refuseFirst: 3), count: 100)
         #expect(driver.accepted == 100 && seen.connections == 4)
     }
 
     @Test("An error answer is told with status and body", arguments: engines)
-    func rejected(_ engine: EngineKind) throws {
+    func rejected(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(reason: "Unregistered"), count: 100)
         #expect(driver.rejected == [410: 100] && driver.lastBody == "{\"reason\":\"Unregistered\",\"timestamp\":1}")
     }
 
     @Test("Stopped while nothing is answered, every push in flight fails as interrupted", arguments: engines)
-    func abort(_ engine: EngineKind) throws {
+    func abort(_ engine: TestedEngine) throws {
         let control = RunControl()
         DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { control.ask(.abort) }
         let (driver, _) = try run(engine, Script(silentEvery: 1), count: 1000, control: control)

@@ -1,0 +1,22 @@
+/// Pushes to be sent again, oldest first. Bounded by the pushes in flight.
+package struct RetryQueue {
+    private var tickets: [PushTicket] = []
+    private var head = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { head == tickets.count }
+
+    package mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
+
+    package mutating func popFirst() -> PushTicket? {
+        guard head < tickets.count else { return nil }
+        let ticket = tickets[head]
+        head += 1
+        if head == tickets.count {
+            tickets.removeAll(keepingCapacity: true)
+            head = 0
+        }
+        return ticket
+    }
+}
