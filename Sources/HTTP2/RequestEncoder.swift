@@ -30,23 +30,23 @@ public final class RequestEncoder {
         var suffix: [UInt8] = []
     }
 
-    private var fields: [Field] = []
+    @exclusivity(unchecked) private var fields: [Field] = []
     private let authority: Int
     private let authorization: Int
     /// Places in `fields` of each header set.
     private let sets: [[Int]]
-    private var rendered: [Rendered]
+    @exclusivity(unchecked) private var rendered: [Rendered]
     private let schemeIndex: UInt8
 
     private var table: [Inserted] = []
     private var tableUsed = 0
-    private var tableLimit: Int
+    @exclusivity(unchecked) private var tableLimit: Int
     private let ownLimit: Int
-    private var insertions: UInt64 = 0
+    @exclusivity(unchecked) private var insertions: UInt64 = 0
     /// Grows with everything that makes rendered blocks out of date.
-    private var version: UInt64 = 0
-    private var announcedLimit = 4096
-    private var blocksSinceChange = 0
+    @exclusivity(unchecked) private var version: UInt64 = 0
+    @exclusivity(unchecked) private var announcedLimit = 4096
+    @exclusivity(unchecked) private var blocksSinceChange = 0
     private static let staticCount: UInt64 = 61
 
     /// - Parameters:

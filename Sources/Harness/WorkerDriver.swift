@@ -21,18 +21,18 @@ final class WorkerDriver: PushDriver {
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
     /// When the last push ended, ns.
-    private(set) var lastEnd: UInt64 = 0
+    @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
     /// Intended time of the first push that is measured, ns; `.max` before.
-    private(set) var firstMeasured = UInt64.max
+    @exclusivity(unchecked) private(set) var firstMeasured = UInt64.max
     /// When that push was answered, ns.
-    private(set) var firstAnswer = UInt64.max
+    @exclusivity(unchecked) private(set) var firstAnswer = UInt64.max
     /// When the last push had been taken, ns, and how many were open then; 0 before.
     private(set) var cooldownFrom: UInt64 = 0
     private(set) var cooldownPushes: UInt64 = 0
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
-    private(set) var signTime: UInt64 = 0
+    @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
     /// How late the loop came back for a push it could have sent on time: the generator's own fault.
-    private(set) var loopLag = LatencyHistogram()
+    @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
     private let state: RunState
     private let share: WorkerShare
@@ -51,19 +51,19 @@ final class WorkerDriver: PushDriver {
     private let isOpenLoop: Bool
     private let breaksDown: Bool
     /// Open loop only.
-    private var cursor: ArrivalCursor?
-    private var backlog: Backlog?
+    @exclusivity(unchecked) private var cursor: ArrivalCursor?
+    @exclusivity(unchecked) private var backlog: Backlog?
     /// When push `next` is due, ns; 0 before it was asked for.
-    private var nextDue: UInt64 = 0
+    @exclusivity(unchecked) private var nextDue: UInt64 = 0
     /// A stream was free and the next push not due: from then on, being late is ours.
-    private var isWaiting = false
-    private(set) var retries: Retries
+    @exclusivity(unchecked) private var isWaiting = false
+    @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
-    private var next: UInt64 = 0
-    private var start: UInt64 = 0
-    private var unixTime = MonotonicClock.unixSeconds()
+    @exclusivity(unchecked) private var next: UInt64 = 0
+    @exclusivity(unchecked) private var start: UInt64 = 0
+    @exclusivity(unchecked) private var unixTime = MonotonicClock.unixSeconds()
     /// Pushes composed so far, to pick those whose encoding is timed.
-    private var composed: UInt64 = 0
+    @exclusivity(unchecked) private var composed: UInt64 = 0
     /// One push in so many has its encoding timed, and the use of a token that is there already.
     static let sample: UInt64 = 16
 

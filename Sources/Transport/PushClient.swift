@@ -21,15 +21,15 @@ public final class PushClient: PushEngine {
     private let reactor: Reactor
     private let requestMemory: RequestMemory
     private let scratch: UnsafeMutableBufferPointer<UInt8>
-    private var lanes: [Lane]
+    @exclusivity(unchecked) private var lanes: [Lane]
     private var draining: [PushConnection] = []
     /// Connections with input left inside TLS.
     private var lagging: [PushConnection] = []
     private var byToken: [UInt64: PushConnection] = [:]
     private var nextToken: UInt64 = 0
-    private var retries = RetryQueue()
+    @exclusivity(unchecked) private var retries = RetryQueue()
     private var turn = 0
-    private var isFinished = false
+    @exclusivity(unchecked) private var isFinished = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
     private static let tickInterval: UInt64 = 20_000_000

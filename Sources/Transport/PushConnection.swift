@@ -26,29 +26,29 @@ class PushConnection {
     unowned(unsafe) let driver: PushDriver
     private let stream: ByteStream
     private let reactor: Reactor
-    private(set) var state = State.connecting
+    @exclusivity(unchecked) private(set) var state = State.connecting
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
     let connectDeadline: UInt64
-    private(set) var answered: UInt64 = 0
+    @exclusivity(unchecked) private(set) var answered: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
     var refused: [PushTicket] = []
 
     private let clock = CycleClock.shared
     /// Time in calls that read and write, TLS and the kernel, counts of `CycleClock`.
-    private(set) var transferCycles: UInt64 = 0
+    @exclusivity(unchecked) private(set) var transferCycles: UInt64 = 0
     /// The kernel's part of it.
     var socketCycles: UInt64 { stream.socketCycles }
 
     // Writing.
     private let sendBuffer: UnsafeMutablePointer<UInt8>
     private let sendCapacity: Int
-    private var sendStart = 0
-    private(set) var sendEnd = 0
-    private var writtenTotal: UInt64 = 0
+    @exclusivity(unchecked) private var sendStart = 0
+    @exclusivity(unchecked) private(set) var sendEnd = 0
+    @exclusivity(unchecked) private var writtenTotal: UInt64 = 0
     private let unstamped: WrittenQueue
-    private(set) var isWriteBlocked = false
+    @exclusivity(unchecked) private(set) var isWriteBlocked = false
     private var interest: Readiness = []
     private static let recordSize = 16_384
     /// Send-buffer bytes that must be free before a request is begun: its HEADERS frame must leave the session at once,
@@ -60,9 +60,9 @@ class PushConnection {
     private var pingSent: UInt64?
     private var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
-    private(set) var readTime: UInt64 = 0
+    @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
     /// Most streams at once, ours and the peer's limit taken together.
-    var streamLimit: Int
+    @exclusivity(unchecked) var streamLimit: Int
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,

@@ -30,8 +30,8 @@ struct PushSlot {
 final class SlotTable {
     let capacity: Int
     let slots: UnsafeMutablePointer<PushSlot>
-    private var firstFree: Int32
-    private(set) var used = 0
+    @exclusivity(unchecked) private var firstFree: Int32
+    @exclusivity(unchecked) private(set) var used = 0
     static let bodyCapacity = 256
     private var bodies: UnsafeMutablePointer<UInt8>?
 

@@ -2,7 +2,7 @@ import HTTP2
 
 /// The memory in which a worker's requests are composed, one at a time, and the header blocks that point into it.
 final class RequestMemory {
-    var request: PushRequest
+    @exclusivity(unchecked) var request: PushRequest
     let payloadCapacity: Int
     /// `/3/device/` and, after a compose, the token.
     let path: UnsafeMutablePointer<UInt8>

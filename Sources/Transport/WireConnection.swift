@@ -10,19 +10,19 @@ final class WireConnection: PushConnection {
     private let shared: RequestMemory
     private let encoder: RequestEncoder
     private let reader: WireReader
-    private var nextStream: Int32 = 1
+    @exclusivity(unchecked) private var nextStream: Int32 = 1
     /// Slot by stream: place (id / 2) & mask. A stream that is still open when its place is wanted again is displaced.
     private let byStream: UnsafeMutablePointer<Int32>
     private let mask: Int
-    private var displaced: [Int32: Int32] = [:]
+    @exclusivity(unchecked) private var displaced: [Int32: Int32] = [:]
 
     // What the peer allows.
-    private var connectionWindow = 65_535
-    private var initialWindow = 65_535
-    private var peerMaxFrame = 16_384
+    @exclusivity(unchecked) private var connectionWindow = 65_535
+    @exclusivity(unchecked) private var initialWindow = 65_535
+    @exclusivity(unchecked) private var peerMaxFrame = 16_384
     private var maxStreams = UInt32.max
     /// Slots with payload held back by flow control.
-    private var heldBack = 0
+    @exclusivity(unchecked) private var heldBack = 0
 
     // What we allow.
     private let receiveWindow: Int

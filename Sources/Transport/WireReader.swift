@@ -19,11 +19,11 @@ final class WireReader {
     private let maxFrame: Int
     private let streamWindow: Int
     private let decoder: StatusDecoder
-    private var hasSettings = false
-    private var partial: [UInt8] = []
+    @exclusivity(unchecked) private var hasSettings = false
+    @exclusivity(unchecked) private var partial: [UInt8] = []
     /// A header block that goes on in CONTINUATION frames.
     private var block: [UInt8] = []
-    private var blockStream: Int32 = 0
+    @exclusivity(unchecked) private var blockStream: Int32 = 0
     private var blockEndsStream = false
 
     init(settings: SessionSettings) {

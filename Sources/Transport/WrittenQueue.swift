@@ -8,8 +8,8 @@ final class WrittenQueue {
 
     private let entries: UnsafeMutablePointer<Entry>
     private let mask: Int
-    private var head = 0
-    private var tail = 0
+    @exclusivity(unchecked) private var head = 0
+    @exclusivity(unchecked) private var tail = 0
 
     init(capacity: Int) {
         var size = 64

@@ -21,30 +21,30 @@ open class ServerSession {
 
     // Limits of ours; those announced count once they are acknowledged.
     private var announced: [[(identifier: UInt16, value: UInt32)]] = []
-    private var initialReceiveWindow = 65_535
-    private var streamLimit = Int.max
+    @exclusivity(unchecked) private var initialReceiveWindow = 65_535
+    @exclusivity(unchecked) private var streamLimit = Int.max
     private let connectionWindow: Int
-    private var receiveWindow = 65_535
-    private var streamWindow = 65_535
+    @exclusivity(unchecked) private var receiveWindow = 65_535
+    @exclusivity(unchecked) private var streamWindow = 65_535
     private let maxHeaderList: Int
 
     // Limits of the client's.
-    private var sendWindow = 65_535
-    private var initialSendWindow = 65_535
+    @exclusivity(unchecked) private var sendWindow = 65_535
+    @exclusivity(unchecked) private var initialSendWindow = 65_535
     private var peerMaxFrame = 16_384
-    private var heldBack = 0
+    @exclusivity(unchecked) private var heldBack = 0
 
-    private var hasSettings = false
+    @exclusivity(unchecked) private var hasSettings = false
     /// The highest stream that was begun.
-    public private(set) var lastStream: Int32 = 0
-    private var goAwayLimit = Int32.max
+    @exclusivity(unchecked) public private(set) var lastStream: Int32 = 0
+    @exclusivity(unchecked) private var goAwayLimit = Int32.max
     private var hasSentGoAway = false
     private var hasReceivedGoAway = false
-    private var isTerminated = false
-    private var waitingAnswers = 0
+    @exclusivity(unchecked) private var isTerminated = false
+    @exclusivity(unchecked) private var waitingAnswers = 0
     private var resets = ResetBudget()
     /// The highest stream seen, also of those that came after GOAWAY.
-    private var highestStream: Int32 = 0
+    @exclusivity(unchecked) private var highestStream: Int32 = 0
 
     static let mostWaitingAnswers = 1000
 

@@ -67,9 +67,9 @@ final class RequestState {
     static let bodyCapacity = 5121
 
     var stream: Int32 = 0
-    private var memory: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked) private var memory: UnsafeMutablePointer<UInt8>
     private var memorySize = 512
-    private var memoryUsed = 0
+    @exclusivity(unchecked) private var memoryUsed = 0
     private let ranges: UnsafeMutablePointer<HeaderRange>
     private(set) var hasDuplicates = false
     /// The `authorization` value is that of the connection's last verified token.
@@ -89,10 +89,10 @@ final class RequestState {
     var isJudged = false
 
     // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
-    private var borrowed: UnsafePointer<UInt8>?
+    @exclusivity(unchecked) private var borrowed: UnsafePointer<UInt8>?
     private var owned: UnsafeMutablePointer<UInt8>?
     /// Bytes received, also those beyond `bodyCapacity` that were not kept.
-    private(set) var bodyCount = 0
+    @exclusivity(unchecked) private(set) var bodyCount = 0
 
     init() {
         memory = .allocate(capacity: memorySize)

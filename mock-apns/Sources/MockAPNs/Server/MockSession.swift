@@ -14,26 +14,26 @@ final class MockSession: ServerSession {
     /// More than one stream is allowed.
     private var isOpenedUp: Bool
     /// Of this connection.
-    private(set) var requests: UInt64 = 0
-    private(set) var accepted: UInt64 = 0
-    private(set) var rejected: UInt64 = 0
+    @exclusivity(unchecked) private(set) var requests: UInt64 = 0
+    @exclusivity(unchecked) private(set) var accepted: UInt64 = 0
+    @exclusivity(unchecked) private(set) var rejected: UInt64 = 0
     /// Streams begun and not over.
-    private(set) var openStreams = 0
+    @exclusivity(unchecked) private(set) var openStreams = 0
     /// What GOAWAY named as the last stream handled.
-    private var lastHandled = Int32.max
-    private var client: RequestChecks.Client
+    @exclusivity(unchecked) private var lastHandled = Int32.max
+    @exclusivity(unchecked) private var client: RequestChecks.Client
     /// Up to `keptStates` requests' memory for the next ones.
-    private var freeStates: [RequestState] = []
+    @exclusivity(unchecked) private var freeStates: [RequestState] = []
     private static let keptStates = 64
     /// Requests whose payload is still in the read buffer.
-    private var borrowing: [RequestState] = []
+    @exclusivity(unchecked) private var borrowing: [RequestState] = []
     /// The `authorization` value last found valid here.
-    private var knownToken: UnsafeMutablePointer<UInt8>?
-    private var knownTokenLength = 0
+    @exclusivity(unchecked) private var knownToken: UnsafeMutablePointer<UInt8>?
+    @exclusivity(unchecked) private var knownTokenLength = 0
     /// Samples of push times whose answers are to be written.
-    private var leaving: [Int] = []
+    @exclusivity(unchecked) private var leaving: [Int] = []
     /// Bodies of answers being sent, by stream.
-    private var pendingBodies: [Int32: [UInt8]] = [:]
+    @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
 
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker

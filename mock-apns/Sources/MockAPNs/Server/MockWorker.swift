@@ -34,12 +34,12 @@ final class MockWorker {
     /// Read once a round of the loop: UNIX milliseconds and seconds, and ns of the monotonic clock.
     private(set) var unixMilliseconds: Int64 = 0
     private(set) var unixTime: Int64 = 0
-    private(set) var now: UInt64 = 0
-    var dice: FaultDice
+    @exclusivity(unchecked) private(set) var now: UInt64 = 0
+    @exclusivity(unchecked) var dice: FaultDice
     /// New requests are refused with 503 Shutdown.
-    private(set) var isShuttingDown = false
+    @exclusivity(unchecked) private(set) var isShuttingDown = false
     let topics = TopicCounts()
-    private(set) var recent: RecentPushes
+    @exclusivity(unchecked) private(set) var recent: RecentPushes
 
     /// What is to be done for a connection at its time.
     private enum Due {
@@ -58,7 +58,7 @@ final class MockWorker {
     private var lagging: [MockConnection] = []
     private var later = DueQueue<Due>()
     private var nextToken = UInt64(MockWorker.mostListeners)
-    private var current: LedgerBook.Entry?
+    @exclusivity(unchecked) private var current: LedgerBook.Entry?
     /// Tokens below are the listeners'.
     static let mostListeners = 16
 

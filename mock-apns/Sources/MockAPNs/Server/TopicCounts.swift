@@ -10,9 +10,9 @@ final class TopicCounts {
     }
 
     private static let most = 256
-    private(set) var entries: [Entry] = []
+    @exclusivity(unchecked) private(set) var entries: [Entry] = []
     /// Where the last topic was found: mostly the next one is the same.
-    private var last = 0
+    @exclusivity(unchecked) private var last = 0
 
     func note(_ topic: UnsafeRawBufferPointer, isAccepted: Bool) {
         var place = last
