@@ -21,13 +21,24 @@ public final class RequestEncoder {
         let size: Int
     }
 
-    /// A rendered block, good as long as nothing is inserted.
+    /// A rendered block, good as long as nothing is inserted. Its bytes are owned by the encoder.
     private struct Rendered {
         var version = UInt64.max
         var hasAuthorization = false
-        /// What comes before `:path`, and after it.
-        var prefix: [UInt8] = []
-        var suffix: [UInt8] = []
+        /// What comes before `:path`, and then what comes after it.
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var prefixLength = 0
+        var suffixLength = 0
+
+        mutating func keep(_ prefix: [UInt8], _ suffix: [UInt8]) {
+            bytes?.deallocate()
+            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: prefix.count + suffix.count)
+            memory.update(from: prefix, count: prefix.count)
+            (memory + prefix.count).update(from: suffix, count: suffix.count)
+            bytes = memory
+            prefixLength = prefix.count
+            suffixLength = suffix.count
+        }
     }
 
     @exclusivity(unchecked) private var fields: [Field] = []
@@ -35,7 +46,10 @@ public final class RequestEncoder {
     private let authorization: Int
     /// Places in `fields` of each header set.
     private let sets: [[Int]]
-    @exclusivity(unchecked) private var rendered: [Rendered]
+    private let rendered: UnsafeMutablePointer<Rendered>
+    /// The present value of `authorization`, owned here.
+    @exclusivity(unchecked) private var token: UnsafeMutablePointer<UInt8>?
+    @exclusivity(unchecked) private var tokenLength = -1
     private let schemeIndex: UInt8
 
     private var table: [Inserted] = []
@@ -65,10 +79,17 @@ public final class RequestEncoder {
         authorization = place("authorization", "")
         sets = headerSets.map { $0.map { place($0.0, $0.1) } }
         self.fields = fields
-        rendered = Array(repeating: Rendered(), count: headerSets.count)
+        rendered = .allocate(capacity: headerSets.count)
+        rendered.initialize(repeating: Rendered(), count: headerSets.count)
         schemeIndex = isSecure ? 0x87 : 0x86
         ownLimit = tableLimit
         self.tableLimit = min(tableLimit, 4096)
+    }
+
+    deinit {
+        for set in sets.indices { rendered[set].bytes?.deallocate() }
+        rendered.deallocate()
+        token?.deallocate()
     }
 
     /// The peer's SETTINGS_HEADER_TABLE_SIZE (RFC 7541 section 4.2).
@@ -105,21 +126,17 @@ public final class RequestEncoder {
         if rendered[set].version != version || rendered[set].hasAuthorization != (authorizationValue != nil) {
             render(set, authorizationValue != nil)
         }
-        rendered.withUnsafeBufferPointer { list in
-            list[set].prefix.withUnsafeBufferPointer {
-                output.advanced(by: length).update(from: $0.baseAddress!, count: $0.count)
-                length &+= $0.count
-            }
-            // Literal without indexing, name from the static table: `:path` is entry 4.
-            output[length] = 0x04
-            length = Self.integer(UInt64(pathLength), prefix: 7, first: 0, into: output, at: length &+ 1)
-            output.advanced(by: length).update(from: path, count: pathLength)
-            length &+= pathLength
-            list[set].suffix.withUnsafeBufferPointer {
-                if let base = $0.baseAddress { output.advanced(by: length).update(from: base, count: $0.count) }
-                length &+= $0.count
-            }
-        }
+        let block = rendered + set
+        let fixed = block.pointee.bytes!
+        output.advanced(by: length).update(from: fixed, count: block.pointee.prefixLength)
+        length &+= block.pointee.prefixLength
+        // Literal without indexing, name from the static table: `:path` is entry 4.
+        output[length] = 0x04
+        length = Self.integer(UInt64(pathLength), prefix: 7, first: 0, into: output, at: length &+ 1)
+        output.advanced(by: length).update(from: path, count: pathLength)
+        length &+= pathLength
+        output.advanced(by: length).update(from: fixed + block.pointee.prefixLength, count: block.pointee.suffixLength)
+        length &+= block.pointee.suffixLength
         if let identifier {
             let name: StaticString = "apns-id"
             output[length] = 0x00
@@ -134,10 +151,16 @@ public final class RequestEncoder {
     }
 
     private func setAuthorization(_ value: UnsafeBufferPointer<UInt8>) {
-        let isSame = fields[authorization].value.withUnsafeBufferPointer {
-            $0.count == value.count && (value.isEmpty || memcmp($0.baseAddress!, value.baseAddress!, value.count) == 0)
-        }
-        if isSame { return }
+        if value.count == tokenLength, value.isEmpty || memcmp(token!, value.baseAddress!, value.count) == 0 { return }
+        renew(value)
+    }
+
+    private func renew(_ value: UnsafeBufferPointer<UInt8>) {
+        token?.deallocate()
+        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(value.count, 1))
+        _ = UnsafeMutableBufferPointer(start: copy, count: value.count).update(from: value)
+        token = copy
+        tokenLength = value.count
         fields[authorization].value = Array(value)
         fields[authorization].insertion = nil
         // A token that changes with nearly every push is not worth a place in the table.
@@ -151,14 +174,15 @@ public final class RequestEncoder {
     /// Renders a set as it must be sent now; what it inserts is sent once, and the next block is rendered anew.
     private func render(_ set: Int, _ hasAuthorization: Bool) {
         let before = insertions
-        var block = Rendered()
-        block.hasAuthorization = hasAuthorization
-        block.prefix = [0x83, schemeIndex]
-        emit(authority, into: &block.prefix)
-        if hasAuthorization { emit(authorization, into: &block.suffix) }
-        for field in sets[set] { emit(field, into: &block.suffix) }
-        if insertions != before { version += 1 } else { block.version = version }
-        rendered[set] = block
+        var prefix: [UInt8] = [0x83, schemeIndex]
+        var suffix: [UInt8] = []
+        emit(authority, into: &prefix)
+        if hasAuthorization { emit(authorization, into: &suffix) }
+        for field in sets[set] { emit(field, into: &suffix) }
+        rendered[set].keep(prefix, suffix)
+        rendered[set].hasAuthorization = hasAuthorization
+        if insertions != before { version += 1 }
+        rendered[set].version = insertions != before ? .max : version
     }
 
     private func emit(_ place: Int, into output: inout [UInt8]) {

@@ -353,7 +353,8 @@ class PushConnection {
         if sendStart == sendEnd {
             sendStart = 0
             sendEnd = 0
-        } else if sendStart >= 32_768 {
+        } else if sendStart > 0, sendEnd - sendStart <= 4096 || sendStart >= 32_768 {
+            // Little is left after a batch: moving it keeps the touched part of the buffer, and the cache, small.
             memmove(sendBuffer, sendBuffer + sendStart, sendEnd - sendStart)
             sendEnd -= sendStart
             sendStart = 0
