@@ -9,7 +9,10 @@ import Testing
     private func hash(_ mix: ProfileMix, _ population: DevicePopulation, pushes: Range<UInt64>) -> UInt64 {
         let writer = PayloadWriter(
             mix: mix, population: population, run: RunID(0x0123_4567_89AB_CDEF), seed: 20_250_101)
-        let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: writer.maximumPayloadSize + PayloadWriter.slack)
+        let size = writer.maximumPayloadSize + PayloadWriter.slack
+        let guarded = 256
+        let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: size + guarded)
+        buffer.initialize(repeating: 0xA5, count: size + guarded)
         let token = UnsafeMutablePointer<UInt8>.allocate(capacity: population.longestToken)
         defer {
             buffer.deallocate()
@@ -27,6 +30,7 @@ import Testing
                 writer.write(
                     sequence: sequence, profile: profile, unixTime: 1_700_000_000 &+ sequence, into: buffer))
         }
+        #expect((size..<(size + guarded)).allSatisfy { buffer[$0] == 0xA5 }, "written beyond the slack")
         return hash
     }
 
