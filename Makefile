@@ -3,10 +3,10 @@ SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev pkg-config
 TEST_PACKAGES := openssl curl nghttp2-client
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-SWIFT_SOURCES := Package.swift Sources Tests mock-apns
+SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
 ARGS ?= -n 1M
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz bench-peers bench-truths
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz bench bench-instructions bench-peers bench-truths
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -54,6 +54,18 @@ tsan: test-deps ## the tests under ThreadSanitizer
 
 fuzz: ## ten minutes of libFuzzer for everything that reads bytes from strangers
 	Tests/Fuzzing/fuzz.sh all 600
+
+BENCHMARK := swift package -c release --package-path Benchmarks --allow-writing-to-package-directory benchmark
+
+bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
+	$(BENCHMARK) baseline update current --no-progress
+	$(BENCHMARK) baseline read current --no-progress
+	$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress
+
+bench-instructions: deps ## instructions a push of every stage; fails when one moved by 2 % (ARGS=--update: take the new ones)
+	@dpkg -s valgrind >/dev/null 2>&1 || { echo "installing valgrind"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind >/dev/null; }
+	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
 bench-peers: build ## client CPU a push beside h2load's, and server CPU a push beside nginx'
 	@missing=""; for p in nghttp2-client nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

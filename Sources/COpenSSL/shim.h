@@ -37,6 +37,3 @@ static inline int pushload_BIO_get_mem_data(BIO *bio, char **data) {
 static inline EVP_PKEY *pushload_generate_p256(void) {
   return EVP_EC_gen("P-256");
 }
-static inline int pushload_EVP_DigestSignInit(EVP_MD_CTX *ctx, EVP_PKEY *key) {
-  return EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, key);
-}

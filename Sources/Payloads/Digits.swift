@@ -1,44 +1,106 @@
-/// Writing numbers as text, without allocation.
+/// Writing numbers as text, without allocation and, up to eight decimal digits, without a branch.
 enum Digits {
-    /// Two hexadecimal digits for every byte value, lower case.
-    nonisolated(unsafe) private static let hexPairs: UnsafeMutablePointer<UInt16> = {
-        let table = UnsafeMutablePointer<UInt16>.allocate(capacity: 256)
-        let digits = Array("0123456789abcdef".utf8)
-        for value in 0..<256 {
-            table[value] = UInt16(digits[value >> 4]) | UInt16(digits[value & 15]) << 8
-        }
-        return table
-    }()
+    /// Most bytes `writeDecimal` touches, however few digits it writes.
+    static let decimalRoom = 20
 
     /// Sixteen lower-case hexadecimal digits.
     @inline(__always)
     static func writeHex(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) {
-        let pairs = hexPairs
-        let target = UnsafeMutableRawPointer(output)
-        for byte in 0..<8 {
-            let shift = UInt64(56 &- byte &* 8)
-            target.storeBytes(
-                of: pairs[Int((value >> shift) & 0xFF)].littleEndian, toByteOffset: byte &* 2, as: UInt16.self)
+        let bytes = value.bigEndian
+        let high = unsafeBitCast((bytes &>> 4) & 0x0F0F_0F0F_0F0F_0F0F, to: SIMD8<UInt8>.self)
+        let low = unsafeBitCast(bytes & 0x0F0F_0F0F_0F0F_0F0F, to: SIMD8<UInt8>.self)
+        // Spelled out, as setting `evenHalf` and `oddHalf` or comparing lanes goes through memory lane by lane.
+        let digits = SIMD16<UInt8>(
+            high[0], low[0], high[1], low[1], high[2], low[2], high[3], low[3],
+            high[4], low[4], high[5], low[5], high[6], low[6], high[7], low[7])
+        // 1 in each lane that holds 10…15: from "0" on to "a" there are 39 more.
+        let carried = unsafeBitCast(digits &+ 6, to: SIMD2<UInt64>.self) &>> 4
+        let isLetter = unsafeBitCast(carried & 0x0101_0101_0101_0101, to: SIMD16<UInt8>.self)
+        let text = digits &+ 48 &+ ((SIMD16<UInt8>() &- isLetter) & 39)
+        UnsafeMutableRawPointer(output).storeBytes(of: text, as: SIMD16<UInt8>.self)
+    }
+
+    /// Decimal digits, 1…20; returns how many. Bytes after them may change, up to `decimalRoom` in all.
+    @inline(__always)
+    static func writeDecimal(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        value < 100_000_000
+            ? writeShort(UInt32(truncatingIfNeeded: value), into: output) : writeLong(value, into: output)
+    }
+
+    /// Decimal digits of a number below 10^8, 1…8; returns how many. Touches eight bytes.
+    @inline(__always)
+    static func writeShort(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        Short(value).write(into: output)
+    }
+
+    /// The text of a number below 10^8.
+    struct Short {
+        /// The first digit in the lowest byte.
+        private let text: UInt64
+        private let count: Int
+
+        @inline(__always)
+        init(_ value: UInt32) {
+            let digits = eight(value)
+            // The bit set in the last digit stops the count there: zero keeps one digit.
+            let zeroBits = (digits | 1 &<< 63).trailingZeroBitCount & 56
+            text = (digits | asciiZeros) &>> UInt64(truncatingIfNeeded: zeroBits)
+            count = 8 &- zeroBits &>> 3
+        }
+
+        /// Returns the number of digits; touches eight bytes.
+        @inline(__always)
+        func write(into output: UnsafeMutablePointer<UInt8>) -> Int {
+            UnsafeMutableRawPointer(output).storeBytes(of: text.littleEndian, as: UInt64.self)
+            return count
         }
     }
 
-    /// Decimal digits, 1…20; returns how many.
+    /// Decimal digits of a number below 100, 1 or 2; returns how many. Touches two bytes.
     @inline(__always)
-    static func writeDecimal(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        var count = 1
-        var bound: UInt64 = 10
-        while count < 20, value >= bound {
-            count &+= 1
-            bound = count < 20 ? bound &* 10 : .max
+    static func writeTiny(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        let tens = (value &* 103) &>> 10
+        let digits = tens | (value &- tens &* 10) &<< 8 | 0x3030
+        let isOne: UInt32 = value < 10 ? 1 : 0
+        UnsafeMutableRawPointer(output).storeBytes(
+            of: UInt16(truncatingIfNeeded: digits &>> (isOne &* 8)).littleEndian, as: UInt16.self)
+        return Int(2 &- isOne)
+    }
+
+    /// The same for numbers that are seldom below 10^8, out of line.
+    @inline(never)
+    static func writeLong(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        if value < 100_000_000 { return writeShort(UInt32(truncatingIfNeeded: value), into: output) }
+        let (upper, low) = value.quotientAndRemainder(dividingBy: 100_000_000)
+        let (top, middle) = upper.quotientAndRemainder(dividingBy: 100_000_000)
+        var length = writeShort(UInt32(truncatingIfNeeded: top == 0 ? middle : top), into: output)
+        if top != 0 {
+            writePadded(UInt32(truncatingIfNeeded: middle), into: output + length)
+            length &+= 8
         }
-        var rest = value
-        var position = count
-        while position > 0 {
-            position &-= 1
-            output[position] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
-            rest /= 10
-        }
-        return count
+        writePadded(UInt32(truncatingIfNeeded: low), into: output + length)
+        return length &+ 8
+    }
+
+    /// Eight digits, with leading zeros.
+    @inline(__always)
+    private static func writePadded(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) {
+        UnsafeMutableRawPointer(output).storeBytes(of: (eight(value) | asciiZeros).littleEndian, as: UInt64.self)
+    }
+
+    private static let asciiZeros: UInt64 = 0x3030_3030_3030_3030
+
+    /// The eight digits of a number below 10^8, a byte each, the first in the lowest: halved into fours, twos and ones,
+    /// all lanes of a step at once. Multiplying by 10486 / 2^20 divides numbers below 10^4 by 100, by 103 / 2^10 numbers
+    /// below 100 by 10.
+    @inline(__always)
+    private static func eight(_ value: UInt32) -> UInt64 {
+        let upper = value / 10_000
+        let fours = UInt64(upper) | UInt64(value &- upper &* 10_000) &<< 32
+        let hundreds = ((fours &* 10_486) &>> 20) & 0x7F_0000_007F
+        let twos = hundreds | (fours &- hundreds &* 100) &<< 16
+        let tens = ((twos &* 103) &>> 10) & 0x000F_000F_000F_000F
+        return tens | (twos &- tens &* 10) &<< 8
     }
 
     /// Most digits of numbers up to `value`.

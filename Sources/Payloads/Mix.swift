@@ -21,8 +21,15 @@ enum Mix {
     /// The random number of (seed, a, b).
     @inline(__always)
     static func number(_ seed: UInt64, _ first: UInt64, _ second: UInt64) -> UInt64 {
-        finalise(finalise(seed &+ first &* 0x9E37_79B9_7F4A_7C15) &+ second &* 0xD1B5_4A32_D192_ED03)
+        finalise(base(seed, first) &+ salt(second))
     }
+
+    /// What all `number(seed, a, …)` have in common: `finalise(base(seed, a) &+ salt(b))` is `number(seed, a, b)`.
+    @inline(__always)
+    static func base(_ seed: UInt64, _ first: UInt64) -> UInt64 { finalise(seed &+ first &* 0x9E37_79B9_7F4A_7C15) }
+
+    @inline(__always)
+    static func salt(_ second: UInt64) -> UInt64 { second &* 0xD1B5_4A32_D192_ED03 }
 
     /// A number in 0..<bound from a random one (Lemire's multiply-shift; the bias is below bound / 2^64).
     @inline(__always)

@@ -1,67 +1,161 @@
-/// A template in the form the writer runs over: one block of constant bytes and a flat list of operations.
+/// A template bound to a run and its devices, in the form the writer walks over: a flat list of steps, each a stretch of
+/// constant text and the hole after it. What is the same in the whole run has become constant text.
 final class CompiledTemplate {
     enum Code: UInt8 {
-        case constant, deviceIndex, deviceToken, sequence, runID, unixTime, random, pick, text, tag, sealed
+        /// The last step: the trace tag's number, and what closes the payload.
+        case end
+        case deviceIndex, deviceToken, sequence, unixTime
+        /// A random number: any, one of at most eight digits, and one of at most two.
+        case random, shortRandom, tinyRandom
+        /// One of a list of texts: by the push, and by the device.
+        case pick, devicePick
+        case text, sealed
+        /// A tag from a file.
+        case fileTag
     }
 
-    /// `first` and `second` are: offset and length of a constant; the range of random, text and sealed; the first option
-    /// and their number for pick; the number of a tag.
-    struct Operation {
+    /// What a step copies and then fills in.
+    struct Step {
         let code: Code
-        let first: UInt64
-        let second: UInt64
+        let constant: UnsafePointer<UInt8>
+        let constantCount: Int
+        /// What makes the hole's random numbers its own (`Mix.salt`), and those of its characters.
+        var salt: UInt64 = 0
+        var textSalt: UInt64 = 0
+        /// The lower end of a range, the first choice of a pick, the number of a tag.
+        var first: UInt64 = 0
+        /// How many numbers, lengths or choices there are; 0 stands for 2^64.
+        var span: UInt64 = 0
+        /// Bytes of a choice that are copied however short it is, so that copying always takes the same branches.
+        var whole = 0
     }
 
-    let constants: UnsafeMutablePointer<UInt8>
-    let operations: UnsafeMutablePointer<Operation>
-    let operationCount: Int
-    /// Offset and length in `constants` of every text of every pick.
-    let options: UnsafeMutablePointer<(Int, Int)>
+    struct Choice {
+        let text: UnsafePointer<UInt8>
+        let count: Int
+    }
 
-    init(_ template: PayloadTemplate) {
-        var bytes: [UInt8] = []
-        var list: [Operation] = []
-        var texts: [(Int, Int)] = []
-        for piece in template.pieces {
+    let steps: UnsafeMutablePointer<Step>
+    let choices: UnsafeMutablePointer<Choice>
+    private let bytes: UnsafeMutablePointer<UInt8>
+
+    init(_ template: PayloadTemplate, run: RunID, population: DevicePopulation) {
+        var builder = Builder(run: run, population: population)
+        for (place, piece) in template.pieces.enumerated() {
             switch piece {
-            case .constant(let text):
-                list.append(.init(code: .constant, first: UInt64(bytes.count), second: UInt64(text.count)))
-                bytes += text
-            case .hole(let hole):
-                switch hole {
-                case .deviceIndex: list.append(.init(code: .deviceIndex, first: 0, second: 0))
-                case .deviceToken: list.append(.init(code: .deviceToken, first: 0, second: 0))
-                case .sequence: list.append(.init(code: .sequence, first: 0, second: 0))
-                case .runID: list.append(.init(code: .runID, first: 0, second: 0))
-                case .unixTime: list.append(.init(code: .unixTime, first: 0, second: 0))
-                case .random(let low, let high): list.append(.init(code: .random, first: low, second: high))
-                case .text(let low, let high):
-                    list.append(.init(code: .text, first: UInt64(low), second: UInt64(high)))
-                case .sealed(let low, let high):
-                    list.append(.init(code: .sealed, first: UInt64(low), second: UInt64(high)))
-                case .tag(let number): list.append(.init(code: .tag, first: UInt64(number), second: 0))
-                case .pick(let choices):
-                    list.append(.init(code: .pick, first: UInt64(texts.count), second: UInt64(choices.count)))
-                    for choice in choices {
-                        let text = Array(choice.utf8)
-                        texts.append((bytes.count, text.count))
-                        bytes += text
-                    }
-                }
+            case .constant(let text): builder.bytes += text
+            case .hole(let hole): builder.add(hole, place: UInt64(place))
             }
         }
-        constants = .allocate(capacity: max(bytes.count, 1))
-        constants.update(from: bytes, count: bytes.count)
-        operations = .allocate(capacity: max(list.count, 1))
-        operations.initialize(from: list, count: list.count)
-        operationCount = list.count
-        options = .allocate(capacity: max(texts.count, 1))
-        options.initialize(from: texts, count: texts.count)
+        builder.bytes += Array("\(run)-".utf8)
+        builder.step(.end)
+
+        // Choices are copied whole and in blocks: what is read beyond the last one must be there.
+        let padding = Builder.longestWhole + Blocks.size
+        let count = builder.bytes.count
+        let base = UnsafeMutablePointer<UInt8>.allocate(capacity: count + padding)
+        base.update(from: builder.bytes, count: count)
+        (base + count).initialize(repeating: 0, count: padding)
+        bytes = base
+        steps = .allocate(capacity: builder.steps.count)
+        for (index, draft) in builder.steps.enumerated() {
+            (steps + index).initialize(
+                to: Step(
+                    code: draft.code, constant: base + draft.constant.lowerBound, constantCount: draft.constant.count,
+                    salt: draft.salt, textSalt: draft.textSalt, first: draft.first, span: draft.span,
+                    whole: draft.whole))
+        }
+        choices = .allocate(capacity: max(builder.choices.count, 1))
+        for (index, range) in builder.choices.enumerated() {
+            (choices + index).initialize(to: Choice(text: base + range.lowerBound, count: range.count))
+        }
     }
 
     deinit {
-        constants.deallocate()
-        operations.deallocate()
-        options.deallocate()
+        steps.deallocate()
+        choices.deallocate()
+        bytes.deallocate()
+    }
+}
+
+/// Steps with offsets where the finished ones have pointers.
+private struct Builder {
+    /// Choices up to so many bytes are copied whole.
+    static let longestWhole = 128
+
+    struct Draft {
+        let code: CompiledTemplate.Code
+        let constant: Range<Int>
+        var salt: UInt64 = 0
+        var textSalt: UInt64 = 0
+        var first: UInt64 = 0
+        var span: UInt64 = 0
+        var whole = 0
+    }
+
+    let run: RunID
+    let population: DevicePopulation
+    var bytes: [UInt8] = []
+    var steps: [Draft] = []
+    var choices: [Range<Int>] = []
+    /// Where the constant text begins that no step has taken yet.
+    private var pending = 0
+
+    init(run: RunID, population: DevicePopulation) {
+        self.run = run
+        self.population = population
+    }
+
+    mutating func add(_ hole: TemplateHole, place: UInt64) {
+        switch hole {
+        case .runID: bytes += Array(run.description.utf8)
+        case .deviceIndex: step(.deviceIndex)
+        case .deviceToken: step(.deviceToken)
+        case .sequence: step(.sequence)
+        case .unixTime: step(.unixTime)
+        case .random(let low, let high):
+            step(high < 100 ? .tinyRandom : high < 100_000_000 ? .shortRandom : .random, place, low, high)
+        case .text(let low, let high): step(.text, place, UInt64(low), UInt64(high))
+        case .sealed(let low, let high): step(.sealed, place, UInt64(low), UInt64(high))
+        case .pick(let texts): pick(.pick, texts, salt: Mix.salt(place))
+        case .tag(let number):
+            guard case .synthetic = population else {
+                step(.fileTag, 0, UInt64(number), UInt64(number))
+                return
+            }
+            if number == 0 {
+                bytes += Array(SyntheticDevices.userTag.utf8)
+                step(.deviceIndex)
+            } else if let texts = SyntheticDevices.tagTexts(number) {
+                pick(.devicePick, texts, salt: SyntheticDevices.tagSalt(number))
+            }
+        }
+    }
+
+    mutating func step(_ code: CompiledTemplate.Code) {
+        steps.append(Draft(code: code, constant: pending..<bytes.count))
+        pending = bytes.count
+    }
+
+    private mutating func step(_ code: CompiledTemplate.Code, _ place: UInt64, _ low: UInt64, _ high: UInt64) {
+        step(code)
+        steps[steps.count - 1].salt = Mix.salt(place)
+        steps[steps.count - 1].textSalt = Mix.salt(place + 0x10000)
+        steps[steps.count - 1].first = low
+        steps[steps.count - 1].span = high - low &+ 1
+    }
+
+    private mutating func pick(_ code: CompiledTemplate.Code, _ texts: [String], salt: UInt64) {
+        step(code)
+        steps[steps.count - 1].salt = salt
+        steps[steps.count - 1].first = UInt64(choices.count)
+        steps[steps.count - 1].span = UInt64(texts.count)
+        let longest = texts.map(\.utf8.count).max() ?? 0
+        steps[steps.count - 1].whole = longest <= Self.longestWhole ? longest : 0
+        for text in texts {
+            choices.append(bytes.count..<(bytes.count + text.utf8.count))
+            bytes += Array(text.utf8)
+        }
+        pending = bytes.count
     }
 }

@@ -11,7 +11,7 @@ public final class Sealer {
     private let deviceKey: UnsafeMutablePointer<UInt8>
     private static let nonceLength = 12
     private static let tagLength = 16
-    private let capacity: Int
+    private let base64 = Base64()
 
     /// Base64 digits that `count` sealed bytes take.
     static func sealedLength(_ count: Int) -> Int { (nonceLength + count + tagLength + 2) / 3 * 4 }
@@ -20,8 +20,7 @@ public final class Sealer {
     init(seed: UInt64, longest: Int) {
         context = EVP_CIPHER_CTX_new()!
         keys = EVP_CIPHER_CTX_new()!
-        capacity = longest
-        scratch = .allocate(capacity: longest + Self.nonceLength + Self.tagLength)
+        scratch = .allocate(capacity: longest + Self.nonceLength + Self.tagLength + RandomText.letterOverrun)
         deviceKey = .allocate(capacity: 32)
         var master: [UInt8] = []
         for number in 0..<2 {
@@ -65,7 +64,7 @@ public final class Sealer {
         EVP_EncryptFinal_ex(context, text + count, &length)
         EVP_CIPHER_CTX_ctrl(
             context, Int32(EVP_CTRL_AEAD_GET_TAG), Int32(Self.tagLength), text + count)
-        return Base64.encode(scratch, Self.nonceLength + count + Self.tagLength, into: output)
+        return base64.encode(scratch, Self.nonceLength + count + Self.tagLength, into: output)
     }
 
     /// Opens a sealed text (its bytes, not Base64) for a device; nil when it was not sealed for it.
@@ -86,41 +85,5 @@ public final class Sealer {
         var rest = [UInt8](repeating: 0, count: 16)
         guard EVP_DecryptFinal_ex(context, &rest, &length) == 1 else { return nil }
         return Array(plain.prefix(count))
-    }
-}
-
-/// Base64 with padding (RFC 4648 section 4), without allocation.
-enum Base64 {
-    nonisolated(unsafe) private static let digits: UnsafeMutablePointer<UInt8> = {
-        let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
-        for (index, byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
-            table[index] = byte
-        }
-        return table
-    }()
-
-    static func encode(_ bytes: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        let digits = digits
-        var read = 0
-        var write = 0
-        while read &+ 2 < count {
-            let word = UInt32(bytes[read]) << 16 | UInt32(bytes[read &+ 1]) << 8 | UInt32(bytes[read &+ 2])
-            output[write] = digits[Int(word >> 18)]
-            output[write &+ 1] = digits[Int(word >> 12 & 63)]
-            output[write &+ 2] = digits[Int(word >> 6 & 63)]
-            output[write &+ 3] = digits[Int(word & 63)]
-            read &+= 3
-            write &+= 4
-        }
-        let rest = count &- read
-        if rest > 0 {
-            let word = UInt32(bytes[read]) << 16 | (rest > 1 ? UInt32(bytes[read &+ 1]) << 8 : 0)
-            output[write] = digits[Int(word >> 18)]
-            output[write &+ 1] = digits[Int(word >> 12 & 63)]
-            output[write &+ 2] = rest > 1 ? digits[Int(word >> 6 & 63)] : 0x3D
-            output[write &+ 3] = 0x3D
-            write &+= 4
-        }
-        return write
     }
 }

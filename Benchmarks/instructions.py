@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Instructions a push of every stage, counted by callgrind and held against instructions.json.
+
+Unlike times, they are the same on a busy machine: a stage that moved by more than 2 % has changed. What the start of the
+program costs is taken out by running a stage N and 2N times. Stages that are mostly OpenSSL's are left out: it picks its
+code by the processor.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMMITTED = HERE / "instructions.json"
+TOLERANCE = 0.02
+PUSHES = 20_000
+
+
+def build():
+    command = ["swift", "build", "-c", "release", "--package-path", HERE]
+    subprocess.run([*command, "--product", "run-stage"], check=True, stdout=sys.stderr)
+    shown = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
+    return pathlib.Path(shown.stdout.strip()) / "run-stage"
+
+
+def count(program, stage, pushes):
+    """All instructions of one run."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, stage, str(pushes)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    found = re.search(r"Collected : (\d+)", run.stderr)
+    if run.returncode != 0 or not found:
+        sys.exit(f"{' '.join(map(str, command))}: exit status {run.returncode}\n{run.stderr}")
+    return int(found[1])
+
+
+def measure(program, stage):
+    return (count(program, stage, 2 * PUSHES) - count(program, stage, PUSHES)) / PUSHES
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--update", action="store_true", help="write what is counted to instructions.json")
+    arguments = parser.parse_args()
+    if not shutil.which("valgrind"):
+        sys.exit("valgrind is not installed: apt-get install valgrind")
+    built = build()
+    with tempfile.TemporaryDirectory() as folder:
+        # Valgrind 3.19 stops at a Swift program's symbol table ("Possibly corrupted debuginfo"); without one it runs.
+        program = pathlib.Path(folder) / "run-stage"
+        subprocess.run(["strip", "--strip-all", "-o", program, built], check=True)
+        names = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
+        counted = {name: round(measure(program, name), 1) for name in names}
+    if arguments.update:
+        COMMITTED.write_text(json.dumps(counted, indent=2) + "\n")
+    committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {}
+    moved = 0
+    print(f"{'stage':<22}{'instructions a push':>20}{'committed':>12}{'change':>9}")
+    for name in sorted({*counted, *committed}, key=list({**counted, **committed}).index):
+        now, before = counted.get(name), committed.get(name)
+        if now is None or before is None:
+            moved += 1
+            print(f"{name:<22}{'gone' if now is None else now:>20}{'none' if before is None else before:>12}  MOVED")
+            continue
+        change = now / before - 1
+        mark = ""
+        if abs(change) > TOLERANCE:
+            moved += 1
+            mark = "  MOVED"
+        print(f"{name:<22}{now:>20,.1f}{before:>12,.1f}{change:>+9.1%}{mark}")
+    if moved:
+        sys.exit(f"{moved} moved by more than {TOLERANCE:.0%}; if that is meant: {sys.argv[0]} --update, and commit it")
+
+
+if __name__ == "__main__":
+    main()
