@@ -126,6 +126,7 @@ public final class HPACKDecoder {
                 field = staticFields[Int(first & 0x0F)]
                 field.value = start + 2
                 field.valueLength = length
+                field.hasValidValue = FieldValue.isValid(field.value, length)
                 position = start + (2 &+ length)
                 return .field
             }
@@ -176,6 +177,7 @@ public final class HPACKDecoder {
             field.nameLength &+ field.valueLength <= HPACKScratch.mostBytes
         else { return fail() }
         field.value = value
+        field.hasValidValue = FieldValue.isValid(value, field.valueLength)
         if isInserted { table.insert(&field) }
         return .field
     }

@@ -9,6 +9,8 @@ public struct HPACKField {
     /// What the decoder's `classify` said of the name: remembered with table entries, so that it is asked once an
     /// insertion.
     public var mark: UInt8
+    /// The value's characters are allowed (RFC 9113 section 8.2.1); remembered with table entries too.
+    public var hasValidValue = true
 
     /// An empty field, to be filled by `HPACKDecoder.next`.
     public init() {

@@ -18,6 +18,7 @@ struct RequestRules {
 
     @inline(__always)
     mutating func take(_ field: HPACKField) {
+        if !field.hasValidValue { isBroken = true }
         if field.mark < HeaderMark.method {
             hasRegular = true
             return
@@ -64,9 +65,6 @@ struct RequestRules {
         }
         contentLength = value
     }
-
-    /// A field was found wrong by its value.
-    mutating func breakOff() { isBroken = true }
 
     /// All fields have been taken.
     @inline(__always)

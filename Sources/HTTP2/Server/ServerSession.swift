@@ -482,7 +482,6 @@ open class ServerSession {
             case .field:
                 size &+= field.nameLength &+ field.valueLength &+ 32
                 rules.take(field)
-                if !FieldValue.isValid(field.value, field.valueLength) { rules.breakOff() }
                 guard isKept, !rules.isBroken, size <= maxHeaderList else {
                     isKept = false
                     continue
@@ -681,7 +680,7 @@ open class ServerSession {
     /// A request begins; returns what `context` is to be for it.
     open func didBeginRequest(stream: Int32) -> UInt { 0 }
 
-    /// One header field, valid by HTTP/2's rules so far but for its value's characters, see `isValid`; false resets the stream.
+    /// One header field, valid by HTTP/2's rules so far; false resets the stream.
     open func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool { true }
 
     /// Part of a body; the bytes lie in what was given to `receive` and stay valid until that call returns.
