@@ -67,12 +67,11 @@ bench-instructions: deps ## instructions a push of every stage; fails when one m
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind >/dev/null; }
 	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
-bench-peers: build ## client CPU a push beside h2load's, and server CPU a push beside nginx'
-	@missing=""; for p in nghttp2-client nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+bench-peers: build ## pushload and mock-apns beside h2load, nginx and nghttpd: writes results/peers.md
+	@missing=""; for p in nghttp2-client nghttp2-server nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
-	Benchmarks/peers/h2load.py
-	Benchmarks/peers/nginx.py
+	Benchmarks/peers/compare.py --write results/peers.md
 	Benchmarks/idle_connections.py
 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search

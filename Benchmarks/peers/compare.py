@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Each client against each server, in alternation: rate, CPU a push of both sides, and the ratios that matter.
+
+Clients: h2load and pushload's engines. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
+file). All over TLS 1.3, one connection, the same payload and headers, one device token. Whole processes are compared.
+
+Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
+nginx-light). Engine nio is left out unless it was built (`make build-nio`).
+
+    Benchmarks/peers/compare.py [--pushes 200000] [--rounds 5] [--streams 500] [--write results/peers.md]
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from common import BUILD, ROOT, cpu_of_command, cpu_of_process, h2load_headers, need, running_mock
+from servers import nghttpd, nginx
+
+NIO = os.path.join(ROOT, ".build", "nio", "release", "pushload")
+
+
+def h2load(options, url, path, flags, _):
+    cpu, output = cpu_of_command(
+        ["h2load", "-n", str(options.pushes), "-c", "1", "-t", "1", "-m", str(options.streams), *flags, url + path])
+    if f"status codes: {options.pushes} 2xx" not in output:
+        sys.exit(f"h2load did not get {options.pushes} answers of 200 from {url}:\n{output}")
+    line = next(line for line in output.splitlines() if line.startswith("finished in"))
+    return cpu, float(line.split(",")[1].split()[0])
+
+
+def pushload(executable, engine):
+    def run(options, url, path, flags, folder):
+        cpu, output = cpu_of_command([
+            executable, "run", "-n", str(options.pushes), "-c", "1", "-m", str(options.streams), "--engine", engine,
+            "--target", url, "--credentials", f"{folder}/credentials", "--device-file", f"{folder}/devices", "--quiet",
+            "--json", "--output", os.path.join(folder, "runs")])
+        return cpu, json.loads(output)["throughput"]["per_second"]
+    return run
+
+
+def spread(values, digits=2):
+    return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f}–{max(values):,.{digits}f})"
+
+
+def versions():
+    first = lambda command: subprocess.run(
+        command, shell=True, capture_output=True, text=True).stdout.strip().splitlines()[0]
+    with open("/proc/cpuinfo") as file:
+        cpu = next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    return (f"{cpu}, {os.cpu_count()} cores, Linux {platform.release()}; {first('h2load --version')}; "
+            f"{first('nginx -v 2>&1')}; {first('nghttpd --version')}; {first('openssl version')}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pushes", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--streams", type=int, default=500)
+    parser.add_argument("--write", metavar="FILE", help="write the tables to this file")
+    options = parser.parse_args()
+    need(("h2load", "nghttp2-client"), ("nginx", "nginx-light"), ("nghttpd", "nghttp2-server"))
+    clients = {"h2load": h2load, "pushload wire": pushload(f"{BUILD}/pushload", "wire"),
+               "pushload nghttp2": pushload(f"{BUILD}/pushload", "nghttp2")}
+    if os.access(NIO, os.X_OK):
+        clients["pushload nio"] = pushload(NIO, "nio")
+    figures = {}
+    # h2load never looks at SETTINGS again, so that it must be allowed all streams from the start.
+    with tempfile.TemporaryDirectory() as folder, \
+            running_mock(folder, "--all-streams-at-once", "--devices", "1M") as (mock, start, credentials):
+        flags, path = h2load_headers(folder, credentials)
+        with open(f"{folder}/devices", "w") as file:
+            file.write(path.rsplit("/", 1)[1] + "\n")
+        with nginx(folder, credentials) as other, nghttpd(folder, credentials, path) as third:
+            servers = {"mock-apns": (mock.pid, start["url"]), "nginx": other, "nghttpd": third}
+            for number in range(options.rounds):
+                for server, (pid, url) in servers.items():
+                    for client, run in clients.items():
+                        before = cpu_of_process(pid)
+                        cpu, rate = run(options, url, path, flags, folder)
+                        own = figures.setdefault((client, server), {"rate": [], "client": [], "server": []})
+                        own["rate"].append(rate / 1000)
+                        own["client"].append(cpu / options.pushes * 1e6)
+                        own["server"].append((cpu_of_process(pid) - before) / options.pushes * 1e6)
+                print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
+
+    def ratio(kind, above, below):
+        return spread([a / b for a, b in zip(figures[above][kind], figures[below][kind])])
+
+    lines = [
+        "# Beside its peers", "",
+        f"`{os.path.relpath(os.path.abspath(__file__), ROOT)} --pushes {options.pushes} --rounds {options.rounds} "
+        f"--streams {options.streams}` (`make bench-peers`): one connection, {options.streams} streams, "
+        f"{options.pushes:,} pushes a run, client and server share the machine. Medians of {options.rounds} alternated "
+        "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; h2load sends "
+        "one and the same. mock-apns checks every push; nginx and nghttpd answer anything.", "",
+        versions() + ".", "",
+        "| client | server | 1,000 pushes/s | client CPU a push, µs | server CPU a push, µs |", "| --- | --- | --- | --- | --- |"]
+    for (client, server), own in figures.items():
+        lines.append(f"| {client} | {server} | {spread(own['rate'], 0)} | {spread(own['client'])} | {spread(own['server'])} |")
+    lines += ["", "| ratio | median (least–most) |", "| --- | --- |"]
+    for client in list(clients)[1:]:
+        for server in servers:
+            lines.append(f"| client CPU, {client} to h2load, against {server} | "
+                         f"{ratio('client', (client, server), ('h2load', server))} |")
+    for server in ("nginx", "nghttpd"):
+        lines.append(f"| server CPU, mock-apns to {server}, under h2load | "
+                     f"{ratio('server', ('h2load', 'mock-apns'), ('h2load', server))} |")
+    lines.append("| throughput, pushload wire with mock-apns to h2load with nginx | "
+                 f"{ratio('rate', ('pushload wire', 'mock-apns'), ('h2load', 'nginx'))} |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        with open(options.write, "w") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()
