@@ -7,7 +7,7 @@ file). All over TLS 1.3, one connection, the same payload and headers, one devic
 Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
 nginx-light). Engine nio is left out unless it was built (`make build-nio`).
 
-    Benchmarks/peers/compare.py [--pushes 200000] [--rounds 5] [--streams 500] [--write results/peers.md]
+    Benchmarks/peers/compare.py [--pushes 400000] [--rounds 5] [--streams 500] [--write results/peers.md]
 """
 
 import argparse
@@ -59,7 +59,7 @@ def versions():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pushes", type=int, default=200_000)
+    parser.add_argument("--pushes", type=int, default=400_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--write", metavar="FILE", help="write the tables to this file")
