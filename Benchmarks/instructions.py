@@ -17,7 +17,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 COMMITTED = HERE / "instructions.json"
 TOLERANCE = 0.02
-PUSHES = 20_000
+PUSHES = 200_000
 
 
 def build():
