@@ -3,7 +3,7 @@ import Glibc
 /// HPACK (RFC 7541) for requests that are nearly all alike: fields that stay the same are put into the peer's dynamic
 /// table once and then named by their index; `:path` is a literal each time. No Huffman coding.
 ///
-/// Cost: in the steady state two copies of a few bytes each and the path (callgrind: about 60 instructions).
+/// Cost: in the steady state three copies and a comparison of the token, 230 instructions (`make bench-instructions`).
 public final class RequestEncoder {
     private struct Field {
         let name: [UInt8]

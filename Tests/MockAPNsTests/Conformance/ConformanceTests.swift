@@ -263,12 +263,11 @@ import Testing
             "6.9.1: a stream's window beyond 2^31-1",
             open(1) + Client.frame(Frame.windowUpdate, stream: 1, number(0x7FFF_FFFF)),
             .stream(1, [.flowControlError])),
-        // The RFC asks for a connection error; nghttp2 resets the stream.
         Case(
             "6.9.2: a stream's window beyond 2^31-1 by SETTINGS",
             open(1) + Client.frame(Frame.windowUpdate, stream: 1, number(0x7FFF_0000))
                 + Client.frame(Frame.settings, setting(4, 0x7FFF_FFFF)),
-            .stream(1, [.flowControlError])),
+            .connection([.flowControlError])),
         // 6.10 CONTINUATION
         Case(
             "6.10: CONTINUATION on stream 0",
