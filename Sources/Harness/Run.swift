@@ -159,10 +159,11 @@ public struct Run: Sendable {
             options.maximumVersion = TLSVersion(rawValue: scenario.tlsMaximum) ?? .v13
             options.ciphers = scenario.ciphers
             options.ciphersuites = scenario.ciphersuites
+            options.kernelTLS = scenario.kernelTLS
             options.trustedCertificates = trusted
             options.trustedOrigin = trustedOrigin
             options.identity = identity.certificate
-            tls = try TLSContext(.client, options)
+            do { tls = try TLSContext(.client, options) } catch { throw HarnessError(error.description) }
         }
         let target = Target(
             address: try SocketAddress(host: url.host, port: url.port), host: url.host, authority: url.authority,

@@ -51,7 +51,7 @@ public final class ByteStream {
         var session: OpaquePointer?
         if let context {
             session = SSL_new(context.context)
-            guard let session, SocketBIO.attach(session, to: port) else {
+            guard let session, SocketBIO.attach(session, to: port, usesKernelTLS: context.options.kernelTLS) else {
                 SSL_free(session)
                 port.deallocate()
                 close(opened)
@@ -97,7 +97,7 @@ public final class ByteStream {
             return
         }
         let session = SSL_new(context.context)
-        guard let session, SocketBIO.attach(session, to: port) else {
+        guard let session, SocketBIO.attach(session, to: port, usesKernelTLS: context.options.kernelTLS) else {
             SSL_free(session)
             port.deallocate()
             close(accepted)
@@ -130,7 +130,9 @@ public final class ByteStream {
         guard let tls, let version = SSL_get_version(tls), let cipher = SSL_get_current_cipher(tls),
             let name = SSL_CIPHER_get_name(cipher)
         else { return nil }
-        return "\(String(cString: version)) \(String(cString: name))"
+        // BIO_CTRL_GET_KTLS_SEND: the kernel took this version and cipher.
+        let isInKernel = context?.options.kernelTLS == true && BIO_ctrl(SSL_get_wbio(tls), 73, 0, nil) > 0
+        return "\(String(cString: version)) \(String(cString: name))\(isInKernel ? " in the kernel" : "")"
     }
 
     /// `127.0.0.1:40312`; `-` when there is none any more.

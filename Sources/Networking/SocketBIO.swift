@@ -71,8 +71,12 @@ enum SocketBIO {
 
     /// Lets a session read from and write to `port`, which must outlive it.
     ///
+    /// - Parameter usesKernelTLS: OpenSSL's own socket BIO, as kTLS needs it; the time in the kernel is then not known.
     /// - Returns: false when there is no memory.
-    static func attach(_ session: OpaquePointer, to port: UnsafeMutablePointer<SocketPort>) -> Bool {
+    static func attach(
+        _ session: OpaquePointer, to port: UnsafeMutablePointer<SocketPort>, usesKernelTLS: Bool
+    ) -> Bool {
+        if usesKernelTLS { return SSL_set_fd(session, port.pointee.descriptor) == 1 }
         guard let method, let bio = BIO_new(method) else { return false }
         BIO_set_data(bio, port)
         BIO_set_init(bio, 1)

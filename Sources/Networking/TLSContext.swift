@@ -43,6 +43,8 @@ public struct TLSOptions: Sendable {
     public var identity: TLSIdentity?
     /// How many bytes OpenSSL asks the kernel for at once; several records are then decrypted from one read.
     public var readBuffer = 65_536
+    /// Lets the kernel seal and open records.
+    public var kernelTLS = false
     /// Gives an idle connection's record buffers back to the allocator.
     public var releaseIdleBuffers = false
 
@@ -89,6 +91,11 @@ public final class TLSContext: @unchecked Sendable {
         SSL_CTX_set_default_read_buffer_len(context, options.readBuffer)
         // TLS-level renegotiation is forbidden in HTTP/2 (RFC 9113 section 9.2.1); compression is a leak (section 9.2).
         _ = SSL_CTX_set_options(context, UInt64(1) << 30 | UInt64(1) << 17)
+        if options.kernelTLS {
+            if let problem = KernelTLS.problem { throw NetworkError(.configuration, problem) }
+            // SSL_OP_ENABLE_KTLS.
+            _ = SSL_CTX_set_options(context, UInt64(1) << 3)
+        }
         try setTrust(options)
         try setIdentity(options)
         try setALPN()

@@ -79,6 +79,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var ciphers: String?
     public var ciphersuites: String?
     public var noDelay = true
+    /// Let the kernel seal and open TLS records.
+    public var kernelTLS = false
     public var socketSendBuffer: Int?
     public var socketReceiveBuffer: Int?
     public var plaintext = false

@@ -277,6 +277,7 @@ public struct ScenarioKey: Sendable {
         optional("ciphers", "OpenSSL cipher list for TLS 1.2.", \.ciphers),
         optional("ciphersuites", "OpenSSL cipher suites for TLS 1.3.", \.ciphersuites),
         flag("nodelay", "TCP_NODELAY.", \.noDelay),
+        flag("ktls", "Let the kernel seal and open TLS records (kTLS), where it can.", \.kernelTLS),
         ScenarioKey("socket_send_buffer", .bytes, "SO_SNDBUF; without it, the kernel's own tuning.") {
             (scenario, texts) throws(SettingsError) in scenario.socketSendBuffer = try read(texts, Units.bytes)
         },

@@ -54,6 +54,9 @@ struct TransportFlags: ParsableArguments {
     @Flag(name: .customLong("nodelay"), inversion: .prefixedNo, help: .of("nodelay"))
     var nodelay: Bool?
 
+    @Flag(name: .customLong("ktls"), inversion: .prefixedNo, help: .of("ktls"))
+    var ktls: Bool?
+
     @Option(name: .customLong("socket-send-buffer"), help: .of("socket_send_buffer", "size"))
     var socketSendBuffer: String?
 
@@ -110,6 +113,7 @@ struct TransportFlags: ParsableArguments {
             ("ciphers", ciphers.map { [$0] }),
             ("ciphersuites", ciphersuites.map { [$0] }),
             ("nodelay", nodelay.map { [String($0)] }),
+            ("ktls", ktls.map { [String($0)] }),
             ("socket_send_buffer", socketSendBuffer.map { [$0] }),
             ("socket_receive_buffer", socketReceiveBuffer.map { [$0] }),
             ("timeout", timeout.map { [$0] }),

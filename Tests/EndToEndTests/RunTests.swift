@@ -204,4 +204,19 @@ import Testing
         _ = try mock.stop()
         _ = try other.stop()
     }
+
+    @Test("kTLS is used where the kernel has it, and refused in words where not")
+    func kernelTLS() throws {
+        let list = (try? String(contentsOfFile: "/proc/sys/net/ipv4/tcp_available_ulp", encoding: .utf8)) ?? ""
+        guard list.split(whereSeparator: \.isWhitespace).contains("tls") else {
+            let refused = try Programs.run("pushload", ["run", "-n", "100", "--ktls"])
+            #expect(
+                refused.status == 64 && refused.error.contains("kTLS: this kernel offers no TLS"), "\(refused.error)")
+            return
+        }
+        let (result, status, error) = try Programs.load([
+            "-n", "5000", "--ktls", "--ciphersuites", "TLS_AES_128_GCM_SHA256",
+        ])
+        #expect(status == 0 && result.pushes.accepted == 5000, "\(error)")
+    }
 }
