@@ -1,0 +1,44 @@
+import Results
+import Testing
+
+@testable import Reports
+
+@Suite struct ComparisonReportTests {
+    private func metric(
+        _ verdict: ComparisonDocument.Verdict, _ a: [Double], _ b: [Double], ratio: Double?, detectable: Double? = nil
+    ) -> ComparisonDocument.Metric {
+        .init(
+            name: "total p99", unit: .nanoseconds, a: a, b: b, medianA: a[0], medianB: b[0], ratio: ratio, low: nil,
+            high: nil, p: nil, delta: nil, detectable: detectable, verdict: verdict)
+    }
+
+    @Test("Each verdict in words, with the size of what was seen or could have been")
+    func verdicts() {
+        #expect(ComparisonReport.verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")
+        #expect(ComparisonReport.verdict(metric(.less, [1e6], [0.9e6], ratio: 0.9)) == "less by 10.0 %")
+        #expect(
+            ComparisonReport.verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
+                == "no difference seen (could have seen 3.4 %)")
+        #expect(ComparisonReport.verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
+        #expect(ComparisonReport.verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
+        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
+        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
+    }
+
+    @Test("Shapes that differ are shown where they differ most; warnings are printed")
+    func shapes() {
+        func distribution(_ differs: Bool) -> ComparisonDocument.Distribution {
+            .init(name: "round_trip", d: 0.07, p: 0, place: 2_300_000, belowA: 0.91, belowB: 0.84, differs: differs)
+        }
+        let text = ComparisonReport.text(
+            ComparisonDocument(
+                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), metrics: [],
+                distributions: [distribution(true), distribution(false)], warnings: ["something differs"]))
+        #expect(text.contains("A: before (1 run)\nB: after (2 runs)\n"))
+        #expect(
+            text.contains(
+                "round trip: the shapes differ most at 2.30 ms: 91 % of A below, 84 % of B (D 0.070, p 0.000)\n"))
+        #expect(text.contains("round trip: shapes alike (D 0.070, p 0.000)\n"))
+        #expect(text.hasSuffix("warning: something differs\n"))
+    }
+}
