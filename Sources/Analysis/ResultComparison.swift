@@ -11,7 +11,8 @@ public enum ResultComparison {
 
     /// Below which p a difference of figures may be called.
     static let level = 0.05
-    /// Above which distance, and below which p, distributions are said to differ.
+    /// Above which distance, and below which p, distributions are said to differ; beside that, exchanging runs between the
+    /// sides must not often give as large a distance.
     static let leastDistance = 0.05
     static let distributionLevel = 0.01
 
@@ -52,11 +53,8 @@ public enum ResultComparison {
         }
         var distributions: [ComparisonDocument.Distribution] = []
         for name in ["total", "round_trip"] {
-            if let test = KolmogorovSmirnov(try added(name, a), try added(name, b)) {
-                distributions.append(
-                    .init(
-                        name: name, d: test.d, p: test.p, place: test.place, belowA: test.below.a, belowB: test.below.b,
-                        differs: test.d > leastDistance && test.p < distributionLevel))
+            if let distribution = distribution(name, try histograms(name, a), try histograms(name, b)) {
+                distributions.append(distribution)
             }
         }
         func described(_ side: Side) -> ComparisonDocument.Side {
@@ -81,16 +79,33 @@ public enum ResultComparison {
         }
     }
 
-    private static func added(_ name: String, _ side: Side) throws(Failure) -> LatencyHistogram {
+    private static func distribution(
+        _ name: String, _ a: [LatencyHistogram], _ b: [LatencyHistogram]
+    ) -> ComparisonDocument.Distribution? {
+        guard let test = KolmogorovSmirnov(added(a), added(b)) else { return nil }
+        let runs = RunExchange.p(a, b)
+        return .init(
+            name: name, d: test.d, p: test.p, betweenRuns: runs, place: test.place, belowA: test.below.a,
+            belowB: test.below.b,
+            differs: test.d > leastDistance && test.p < distributionLevel && (runs ?? 0) < level)
+    }
+
+    private static func added(_ histograms: [LatencyHistogram]) -> LatencyHistogram {
         var sum = LatencyHistogram()
+        for histogram in histograms { sum.add(histogram) }
+        return sum
+    }
+
+    private static func histograms(_ name: String, _ side: Side) throws(Failure) -> [LatencyHistogram] {
+        var histograms: [LatencyHistogram] = []
         for (path, result) in side.runs {
             guard let text = result.histograms[name] else { continue }
             do throws(HistogramCodec.Failure) {
-                sum.add(try HistogramCodec.decodeFromLog(text))
+                histograms.append(try HistogramCodec.decodeFromLog(text))
             } catch {
                 throw Failure(description: "\(path): histograms.\(name): \(error.description)")
             }
         }
-        return sum
+        return histograms
     }
 }

@@ -11,7 +11,7 @@ public enum ComparisonReport {
             let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
             table.add([
                 metric.name, written(metric.medianA, metric.unit), written(metric.medianB, metric.unit),
-                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(three) ?? "-",
+                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
                 metric.delta.map { Units.fixed($0, places: 2) } ?? "-", verdict(metric),
             ])
         }
@@ -43,12 +43,17 @@ public enum ComparisonReport {
 
     private static func line(_ distribution: ComparisonDocument.Distribution) -> String {
         let name = distribution.name == "round_trip" ? "round trip" : distribution.name
-        let distance = "D \(three(distribution.d)), p \(three(distribution.p))"
-        guard distribution.differs else { return "\(name): shapes alike (\(distance))" }
+        let distance = "D \(three(distribution.d)), p \(chance(distribution.betweenRuns ?? distribution.p))"
         func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }
-        return "\(name): the shapes differ most at \(Units.duration(nanoseconds: Double(distribution.place))): "
-            + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B (\(distance))"
+        let place =
+            "most at \(Units.duration(nanoseconds: Double(distribution.place))): "
+            + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B"
+        guard distribution.differs else { return "\(name): shapes alike, apart \(place) (\(distance))" }
+        let doubt = distribution.betweenRuns == nil ? "; so few runs may differ as much by themselves" : ""
+        return "\(name): the shapes differ \(place) (\(distance)\(doubt))"
     }
+
+    private static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : three(p) }
 
     private static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
 

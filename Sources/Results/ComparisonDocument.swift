@@ -102,7 +102,10 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         public var name: String
         /// The largest distance between the two cumulative distributions, 0…1.
         public var d: Double
+        /// Of the pushes, as if each were independent.
         public var p: Double
+        /// How often exchanging runs between the sides gives as large a distance, 0…1; nil of fewer than four runs a side.
+        @Nullable public var betweenRuns: Double?
         /// Where it is, nanoseconds.
         public var place: UInt64
         /// Shares at or below `place`, 0…1.
@@ -112,17 +115,20 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case name, d, p, differs
+            case betweenRuns = "p_between_runs"
             case place = "at_ns"
             case belowA = "below_a"
             case belowB = "below_b"
         }
 
         public init(
-            name: String, d: Double, p: Double, place: UInt64, belowA: Double, belowB: Double, differs: Bool
+            name: String, d: Double, p: Double, betweenRuns: Double?, place: UInt64, belowA: Double, belowB: Double,
+            differs: Bool
         ) {
             self.name = name
             self.d = d
             self.p = p
+            self.betweenRuns = betweenRuns
             self.place = place
             self.belowA = belowA
             self.belowB = belowB

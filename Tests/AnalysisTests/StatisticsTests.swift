@@ -124,6 +124,37 @@ import Testing
         #expect((15...85).contains(alarms), "\(alarms)")
     }
 
+    @Test("Runs that differ among themselves are not called different; runs of another shape are")
+    func exchange() throws {
+        var random = SplitMix(seed: 3)
+        /// A run whose latencies all lie higher or lower than another run's; now and then, twice as high.
+        func run(outliers: UInt64) -> LatencyHistogram {
+            var histogram = LatencyHistogram()
+            let base = sample(1, 0, &random)[0] * 1e6
+            for value in sample(200, 0, &random) { histogram.record(UInt64(base * value), count: 10) }
+            histogram.record(UInt64(2 * base), count: outliers)
+            return histogram
+        }
+        var (alarms, naive, seen) = (0, 0, 0)
+        for _ in 0..<20 {
+            let a = (0..<5).map { _ in run(outliers: 0) }
+            let same = (0..<5).map { _ in run(outliers: 0) }
+            let other = (0..<5).map { _ in run(outliers: 2000) }
+            if try #require(RunExchange.p(a, same)) < 0.05 { alarms += 1 }
+            if try #require(RunExchange.p(a, other)) < 0.05 { seen += 1 }
+            func added(_ runs: [LatencyHistogram]) -> LatencyHistogram {
+                runs.reduce(into: LatencyHistogram()) { $0.add($1) }
+            }
+            if try #require(KolmogorovSmirnov(added(a), added(same))).p < 0.01 { naive += 1 }
+        }
+        #expect(alarms <= 5 && seen == 20 && naive > 12, "\(alarms) \(seen) \(naive)")
+        let one = run(outliers: 0)
+        #expect(RunExchange.p([one, one, one], [one, one, one]) == nil)
+        #expect(RunExchange.p([one, one, one, one], [one, one, one, one]) == 1)
+        let empty = LatencyHistogram()
+        #expect(RunExchange.p([empty, empty, empty, empty], [empty, empty, empty, empty]) == nil)
+    }
+
     @Test("What a comparison calls: few false alarms, and the difference it says it could see")
     func power() throws {
         let metric = try #require(ComparedMetric.all.first)
