@@ -21,6 +21,17 @@ public enum ComparisonReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
+    public static func noise(_ comparison: ComparisonDocument) -> String {
+        var table = TextTable()
+        table.add(["noise floor", "half-width"])
+        for metric in comparison.metrics {
+            guard let low = metric.low, let high = metric.high else { continue }
+            table.add([metric.name, "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
+        }
+        return "\n" + table.lines.joined(separator: "\n") + "\n"
+    }
+
     private static func named(_ side: ComparisonDocument.Side) -> String {
         "\(side.name) (\(side.runs.count) \(side.runs.count == 1 ? "run" : "runs"))"
     }
@@ -37,7 +48,7 @@ public enum ComparisonReport {
         case .oneRun:
             if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
             return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
-        case .noRatio: return metric.medianA == metric.medianB ? "both 0" : "no ratio to 0"
+        case .noRatio: return metric.medianA == 0 && metric.medianB == 0 ? "both 0" : "no ratio to 0"
         }
     }
 

@@ -44,4 +44,51 @@ import Testing
         let missing = try Programs.run("pushload", ["compare", folder.path + "/none", folder.path])
         #expect(missing.status == 64 && missing.error.contains("no such file or folder"), "\(missing)")
     }
+
+    @Test("ab alternates A B B A, throws the first round away, keeps results where asked, and compares")
+    func alternating() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "ab", "-n", "300", "-m", "20", "--a", "--sign-policy 'every:7'", "--b",
+                "-m 10 --set sign_policy=every:9",
+                "--rounds", "2", "--json", "--output", output.path,
+            ])
+        #expect(finished.status == 0, "\(finished)")
+        let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(
+            order == [
+                "warm-up, A", "warm-up, B", "round 1 of 2, B", "round 1 of 2, A", "round 2 of 2, A", "round 2 of 2, B",
+            ])
+        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2)
+        #expect(
+            comparison.warnings.starts(with: [
+                "A and B differ in sign_policy: every:7 and every:9", "A and B differ in streams: 20 and 10",
+            ]), "\(comparison.warnings)")
+        #expect(!comparison.metrics.contains { $0.name == "client peak memory" })
+        let kept = try Programs.run("pushload", ["compare", "--json", "\(output.path)/a", "\(output.path)/b"])
+        let again = try JSONDecoder().decode(ComparisonDocument.self, from: Data(kept.output.utf8))
+        #expect(again.distributions == comparison.distributions && again.a.runs == comparison.a.runs)
+    }
+
+    @Test("ab --self prints the noise floor; flags that cannot be are refused with one line")
+    func noise() throws {
+        let finished = try Programs.run("pushload", ["ab", "--self", "-n", "300", "--rounds", "2"])
+        #expect(finished.status == 0 && finished.output.contains("noise floor"), "\(finished)")
+        func refusal(_ arguments: [String]) throws -> String {
+            let finished = try Programs.run("pushload", ["ab", "-n", "300"] + arguments)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(try refusal([]) == "pushload: ab: expected either --b with flags, or --self\n")
+        #expect(try refusal(["--self", "--b", "-m 5"]) == "pushload: ab: expected either --b with flags, or --self\n")
+        #expect(try refusal(["--b", "--bogus 3"]) == "pushload: --b \"--bogus 3\": Unknown option '--bogus'\n")
+        #expect(try refusal(["--b", "--help"]) == "pushload: --b \"--help\": expected flags of run\n")
+        #expect(
+            try refusal(["--b", "steady"])
+                == "pushload: --b: expected flags; a scenario is named outside --a and --b\n")
+        #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
+    }
 }

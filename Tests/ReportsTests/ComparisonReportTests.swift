@@ -21,6 +21,9 @@ import Testing
                 == "no difference seen (could have seen 3.4 %)")
         #expect(ComparisonReport.verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
         #expect(ComparisonReport.verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
+        #expect(
+            ComparisonReport.verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2))
+                == "too few runs to call a difference (4 a side can)")
         #expect(ComparisonReport.verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
         #expect(ComparisonReport.verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
     }

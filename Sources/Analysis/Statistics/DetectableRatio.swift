@@ -6,8 +6,8 @@ public enum DetectableRatio {
     /// Values are compared by medians, which take π/2 times as many runs as means do.
     private static let medianAgainstMean = (Double.pi / 2).squareRoot()
 
-    /// Above 1, of the pooled spread of the logarithms: exp(√(π/2) · (t₀.₉₇₅ + t₀.₈) · s · √(1/n + 1/m)). nil when a side has fewer than
-    /// three values, or one that is not above 0.
+    /// Above 1, of the pooled spread s of the logarithms: exp(√(π/2) · (t₀.₉₇₅ + t₀.₈) · s · √(1/n + 1/m)). nil when a side has
+    /// fewer than three values, or one that is not above 0.
     public static func of(_ a: [Double], _ b: [Double]) -> Double? {
         guard a.count > 2, b.count > 2, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         let degrees = a.count + b.count - 2
