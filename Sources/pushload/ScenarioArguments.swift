@@ -43,6 +43,16 @@ struct ScenarioArguments: ParsableArguments {
         } catch { throw HarnessError(error.description) }
         do throws(SettingsError) {
             try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
+        } catch { throw HarnessError(error.description) }
+        try apply(settings: settings, flags: flags, to: &scenario)
+        return scenario
+    }
+
+    /// `--set` and then flags, over what a scenario has already.
+    static func apply(
+        settings: [String], flags: [(key: String, texts: [String]?)], to scenario: inout Scenario
+    ) throws(HarnessError) {
+        do throws(SettingsError) {
             for text in settings { try ScenarioFile.set(text, in: &scenario) }
             for (name, texts) in flags {
                 guard let texts, let key = ScenarioKey.named(name) else { continue }
@@ -51,6 +61,5 @@ struct ScenarioArguments: ParsableArguments {
                 }
             }
         } catch { throw HarnessError(error.description) }
-        return scenario
     }
 }

@@ -1,0 +1,50 @@
+import Results
+
+/// What a reader of a comparison must know: what else differs, and which runs are doubtful.
+enum ComparisonWarnings {
+    /// Each fact of machine, versions and settings in which not all runs are the same, named once.
+    static func differences(_ a: [ResultDocument], _ b: [ResultDocument]) -> [String] {
+        let (factsA, factsB) = (a.map(facts), b.map(facts))
+        let names = Set((factsA + factsB).flatMap(\.keys)).sorted()
+        return names.compactMap { name -> String? in
+            let valuesA = Set(factsA.map { $0[name] ?? "none" })
+            let valuesB = Set(factsB.map { $0[name] ?? "none" })
+            if valuesA.count == 1, valuesA == valuesB { return nil }
+            if valuesA.count == 1, valuesB.count == 1 {
+                return "A and B differ in \(name): \(list(valuesA)) and \(list(valuesB))"
+            }
+            let within = [("A", valuesA), ("B", valuesB)].filter { $0.1.count > 1 }
+            return within.map { "the runs of \($0.0) differ in \(name): \(list($0.1))" }.joined(separator: "; ")
+        }
+    }
+
+    /// What is wrong with some runs of a side.
+    static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
+        func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {
+            let count = runs.filter(isSo).count
+            return count > 0 ? "\(side): \(what) in \(count) of \(runs.count) runs" : nil
+        }
+        return [
+            count("pushes failed or were rejected") { $0.pushes.failed > 0 || $0.pushes.rejected > 0 },
+            count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
+            count("the generator was a limit") { $0.generator.limited },
+        ].compactMap { $0 }
+    }
+
+    private static func facts(_ result: ResultDocument) -> [String: String] {
+        let environment = result.environment
+        var facts = [
+            "host": environment.host, "cpu": environment.cpu, "cores": "\(environment.cores)",
+            "memory": "\(environment.memoryBytes)", "kernel": environment.kernel, "system": environment.system,
+            "commit": environment.commit ?? "none", "engine": result.run.engine, "tls": result.run.tls ?? "none",
+        ]
+        for (name, version) in environment.versions { facts["version of \(name)"] = version }
+        for (name, setting) in result.scenario { facts[name] = setting.description }
+        if facts["target"] == nil { facts["target"] = result.run.target }
+        return facts
+    }
+
+    private static func list(_ values: Set<String>) -> String {
+        values.sorted().map { $0.isEmpty ? "\"\"" : $0 }.joined(separator: ", ")
+    }
+}

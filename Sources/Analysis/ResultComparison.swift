@@ -1,0 +1,111 @@
+import Measurement
+import Results
+
+/// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
+/// Mann–Whitney test gives p < 0.05: the interval alone is too narrow of few runs, the test alone says nothing of size.
+public enum ResultComparison {
+    /// Why results cannot be compared, one line.
+    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        public let description: String
+    }
+
+    /// Below which p a difference of figures may be called.
+    static let level = 0.05
+    /// Above which distance, and below which p, distributions are said to differ; beside that, exchanging runs between the
+    /// sides must not often give as large a distance.
+    static let leastDistance = 0.05
+    static let distributionLevel = 0.01
+
+    /// One side: its runs with the names of their files.
+    public struct Side: Sendable {
+        public let name: String
+        public let runs: [(path: String, result: ResultDocument)]
+
+        public init(name: String, runs: [(path: String, result: ResultDocument)]) {
+            self.name = name
+            self.runs = runs
+        }
+    }
+
+    /// - Parameter leftOut: metrics that mean nothing here, by name.
+    public static func compare(
+        _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = []
+    ) throws(Failure) -> ComparisonDocument {
+        for side in [a, b] { try check(side) }
+        var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
+        warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
+        warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
+        if !Set(a.runs.map(\.result.run.id)).isDisjoint(with: b.runs.map(\.result.run.id)) {
+            warnings.append("A and B share runs: what they share cannot differ")
+        }
+        var metrics: [ComparisonDocument.Metric] = []
+        for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
+            let (valuesA, valuesB) = (a.runs.map { metric.value($0.result) }, b.runs.map { metric.value($0.result) })
+            let (knownA, knownB) = (valuesA.compactMap { $0 }, valuesB.compactMap { $0 })
+            if knownA.count < valuesA.count || knownB.count < valuesB.count {
+                // A metric that no run has (allocations without jemalloc) is not worth a word.
+                if !knownA.isEmpty || !knownB.isEmpty {
+                    warnings.append("\(metric.name): not compared, some runs have no such figure")
+                }
+                continue
+            }
+            metrics.append(metric.compare(knownA, knownB))
+        }
+        var distributions: [ComparisonDocument.Distribution] = []
+        for name in ["total", "round_trip"] {
+            if let distribution = distribution(name, try histograms(name, a), try histograms(name, b)) {
+                distributions.append(distribution)
+            }
+        }
+        func described(_ side: Side) -> ComparisonDocument.Side {
+            .init(name: side.name, runs: side.runs.map(\.result.run.id))
+        }
+        return ComparisonDocument(
+            a: described(a), b: described(b), metrics: metrics, distributions: distributions, warnings: warnings)
+    }
+
+    private static func check(_ side: Side) throws(Failure) {
+        guard !side.runs.isEmpty else { throw Failure(description: "\(side.name): no result found") }
+        var seen: [String: String] = [:]
+        for (path, result) in side.runs {
+            if result.run.interrupted || !result.run.complete {
+                throw Failure(
+                    description: "\(path): the run \(result.run.interrupted ? "was interrupted" : "is incomplete"); "
+                        + "only whole runs can be compared")
+            }
+            if let other = seen.updateValue(path, forKey: result.run.id) {
+                throw Failure(description: "\(path): the same run as \(other); each run counts once")
+            }
+        }
+    }
+
+    private static func distribution(
+        _ name: String, _ a: [LatencyHistogram], _ b: [LatencyHistogram]
+    ) -> ComparisonDocument.Distribution? {
+        guard let test = KolmogorovSmirnov(added(a), added(b)) else { return nil }
+        let runs = RunExchange.p(a, b)
+        return .init(
+            name: name, d: test.d, p: test.p, betweenRuns: runs, place: test.place, belowA: test.below.a,
+            belowB: test.below.b,
+            differs: test.d > leastDistance && test.p < distributionLevel && (runs ?? 0) < level)
+    }
+
+    private static func added(_ histograms: [LatencyHistogram]) -> LatencyHistogram {
+        var sum = LatencyHistogram()
+        for histogram in histograms { sum.add(histogram) }
+        return sum
+    }
+
+    private static func histograms(_ name: String, _ side: Side) throws(Failure) -> [LatencyHistogram] {
+        var histograms: [LatencyHistogram] = []
+        for (path, result) in side.runs {
+            guard let text = result.histograms[name] else { continue }
+            do throws(HistogramCodec.Failure) {
+                histograms.append(try HistogramCodec.decodeFromLog(text))
+            } catch {
+                throw Failure(description: "\(path): histograms.\(name): \(error.description)")
+            }
+        }
+        return histograms
+    }
+}

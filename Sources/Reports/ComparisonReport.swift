@@ -1,0 +1,79 @@
+import Results
+import Settings
+
+/// A comparison for a person at a terminal.
+public enum ComparisonReport {
+    public static func text(_ comparison: ComparisonDocument) -> String {
+        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
+        var table = TextTable()
+        table.add(["median", "A", "B", "B/A", "95 % interval", "p", "delta", "verdict"])
+        for metric in comparison.metrics {
+            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
+            table.add([
+                metric.name, written(metric.medianA, metric.unit), written(metric.medianB, metric.unit),
+                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
+                metric.delta.map { Units.fixed($0, places: 2) } ?? "-", verdict(metric),
+            ])
+        }
+        lines += table.lines + [""]
+        for distribution in comparison.distributions { lines.append(line(distribution)) }
+        for warning in comparison.warnings { lines.append("warning: \(warning)") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
+    public static func noise(_ comparison: ComparisonDocument) -> String {
+        var table = TextTable()
+        table.add(["noise floor", "half-width"])
+        for metric in comparison.metrics {
+            guard let low = metric.low, let high = metric.high else { continue }
+            table.add([metric.name, "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
+        }
+        return "\n" + table.lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func named(_ side: ComparisonDocument.Side) -> String {
+        "\(side.name) (\(side.runs.count) \(side.runs.count == 1 ? "run" : "runs"))"
+    }
+
+    /// `slower by 8.1 %`, `no difference seen (could have seen 3.1 %)`.
+    static func verdict(_ metric: ComparisonDocument.Metric) -> String {
+        let percent = metric.ratio.map { "\(Units.fixed(abs($0 - 1) * 100, places: 1)) %" } ?? ""
+        switch metric.verdict {
+        case .faster, .slower, .more, .less: return "\(metric.verdict.rawValue) by \(percent)"
+        case .noDifference:
+            let seen = metric.detectable.map { " (could have seen \(Units.fixed(($0 - 1) * 100, places: 1)) %)" }
+            return "no difference seen" + (seen ?? "")
+        case .tooFewRuns: return "too few runs to call a difference (4 a side can)"
+        case .oneRun:
+            if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
+            return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
+        case .noRatio: return metric.medianA == 0 && metric.medianB == 0 ? "both 0" : "no ratio to 0"
+        }
+    }
+
+    private static func line(_ distribution: ComparisonDocument.Distribution) -> String {
+        let name = distribution.name == "round_trip" ? "round trip" : distribution.name
+        let distance = "D \(three(distribution.d)), p \(chance(distribution.betweenRuns ?? distribution.p))"
+        func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }
+        let place =
+            "most at \(Units.duration(nanoseconds: Double(distribution.place))): "
+            + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B"
+        guard distribution.differs else { return "\(name): shapes alike, apart \(place) (\(distance))" }
+        let doubt = distribution.betweenRuns == nil ? "; so few runs may differ as much by themselves" : ""
+        return "\(name): the shapes differ \(place) (\(distance)\(doubt))"
+    }
+
+    private static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : three(p) }
+
+    private static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
+
+    private static func written(_ value: Double, _ unit: ComparisonDocument.Unit) -> String {
+        switch unit {
+        case .perSecond: "\(Units.grouped(UInt64(value.rounded())))/s"
+        case .nanoseconds: Units.duration(nanoseconds: value)
+        case .bytes: Units.bytes(UInt64(value))
+        case .count: Units.fixed(value, places: 2)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// Two groups of runs beside each other, A before and B after; what `pushload compare --json` prints.
+public struct ComparisonDocument: Codable, Sendable, Equatable {
+    /// What this version writes.
+    public static let currentSchema = "pushload.comparison/1"
+
+    public var schema = ComparisonDocument.currentSchema
+    public var a: Side
+    public var b: Side
+    /// Only what both sides have figures of.
+    public var metrics: [Metric]
+    /// By the names histograms have in a result.
+    public var distributions: [Distribution]
+    /// What else differs between the runs, one sentence each.
+    public var warnings: [String]
+
+    public init(a: Side, b: Side, metrics: [Metric], distributions: [Distribution], warnings: [String]) {
+        self.a = a
+        self.b = b
+        self.metrics = metrics
+        self.distributions = distributions
+        self.warnings = warnings
+    }
+
+    public struct Side: Codable, Sendable, Equatable {
+        public var name: String
+        /// Their ids.
+        public var runs: [String]
+
+        public init(name: String, runs: [String]) {
+            self.name = name
+            self.runs = runs
+        }
+    }
+
+    /// In what a metric is counted.
+    public enum Unit: String, Codable, Sendable {
+        case perSecond = "per_second"
+        case nanoseconds, bytes, count
+    }
+
+    public enum Verdict: String, Codable, Sendable {
+        case faster, slower, more, less
+        /// Interval and test do not agree that there is one.
+        case noDifference = "no_difference"
+        /// A side has so few runs that no outcome could be called a difference.
+        case tooFewRuns = "too_few_runs"
+        case oneRun = "one_run"
+        /// A median is 0.
+        case noRatio = "no_ratio"
+    }
+
+    public struct Metric: Codable, Sendable, Equatable {
+        public var name: String
+        public var unit: Unit
+        /// One value a run.
+        public var a: [Double]
+        public var b: [Double]
+        public var medianA: Double
+        public var medianB: Double
+        /// B's median to A's, with the ends of its 95 % confidence interval.
+        @Nullable public var ratio: Double?
+        @Nullable public var low: Double?
+        @Nullable public var high: Double?
+        /// Mann–Whitney, two-sided.
+        @Nullable public var p: Double?
+        /// Cliff's delta, −1…1; above 0 where B's values are larger.
+        @Nullable public var delta: Double?
+        /// The smallest ratio, above 1, that these runs could have shown.
+        @Nullable public var detectable: Double?
+        public var verdict: Verdict
+
+        enum CodingKeys: String, CodingKey {
+            case name, unit, a, b, ratio, low, high, p, verdict
+            case medianA = "median_a"
+            case medianB = "median_b"
+            case delta = "cliffs_delta"
+            case detectable = "detectable_ratio"
+        }
+
+        public init(
+            name: String, unit: Unit, a: [Double], b: [Double], medianA: Double, medianB: Double, ratio: Double?,
+            low: Double?, high: Double?, p: Double?, delta: Double?, detectable: Double?, verdict: Verdict
+        ) {
+            self.name = name
+            self.unit = unit
+            self.a = a
+            self.b = b
+            self.medianA = medianA
+            self.medianB = medianB
+            self.ratio = ratio
+            self.low = low
+            self.high = high
+            self.p = p
+            self.delta = delta
+            self.detectable = detectable
+            self.verdict = verdict
+        }
+    }
+
+    /// The latencies of all runs of a side, added up, against the other side's: Kolmogorov and Smirnov's test.
+    public struct Distribution: Codable, Sendable, Equatable {
+        public var name: String
+        /// The largest distance between the two cumulative distributions, 0…1.
+        public var d: Double
+        /// Of the pushes, as if each were independent.
+        public var p: Double
+        /// How often exchanging runs between the sides gives as large a distance, 0…1; nil of fewer than four runs a side.
+        @Nullable public var betweenRuns: Double?
+        /// Where it is, nanoseconds.
+        public var place: UInt64
+        /// Shares at or below `place`, 0…1.
+        public var belowA: Double
+        public var belowB: Double
+        public var differs: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case name, d, p, differs
+            case betweenRuns = "p_between_runs"
+            case place = "at_ns"
+            case belowA = "below_a"
+            case belowB = "below_b"
+        }
+
+        public init(
+            name: String, d: Double, p: Double, betweenRuns: Double?, place: UInt64, belowA: Double, belowB: Double,
+            differs: Bool
+        ) {
+            self.name = name
+            self.d = d
+            self.p = p
+            self.betweenRuns = betweenRuns
+            self.place = place
+            self.belowA = belowA
+            self.belowB = belowB
+            self.differs = differs
+        }
+    }
+}

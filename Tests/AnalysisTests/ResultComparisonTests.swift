@@ -1,0 +1,148 @@
+import Measurement
+import Results
+import Testing
+
+@testable import Analysis
+
+@Suite struct ResultComparisonTests {
+    /// A run of which every figure is `factor` times 1,000, and whose latencies are `values`.
+    private func result(_ id: String, _ factor: Double, _ values: [UInt64] = [100, 200, 300]) -> ResultDocument {
+        var histogram = LatencyHistogram()
+        for value in values { histogram.record(value, count: 1000) }
+        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+        let figure = UInt64(1000 * factor)
+        let latency = ResultDocument.Latency(
+            count: 9, min: figure, mean: Double(figure), p50: figure, p90: figure, p99: figure, p999: figure,
+            max: figure)
+        return ResultDocument(
+            run: .init(
+                id: id, name: "n", startedAt: "", durationSeconds: 2, complete: true, interrupted: false,
+                engine: "wire", target: "t", tls: nil),
+            environment: .init(
+                host: "h", cpu: "c", cores: 2, memoryBytes: 0, kernel: "", system: "", versions: ["openssl": "3.0"],
+                commit: nil),
+            scenario: ["streams": .integer(100)],
+            pushes: .init(
+                planned: 9, sent: 9, accepted: 9, rejected: 0, failed: 0, retried: 0, lost: 0, duplicated: 0),
+            throughput: .init(perSecond: 1000 * factor, targetPerSecond: nil),
+            latency: .init(
+                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: latency, service: none,
+                total: latency, toMock: none, inMock: none, fromMock: none),
+            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
+            generator: .init(
+                limited: false, reasons: [], loopLag: none, workerLoad: [], steal: 0, cpu: .init()),
+            statuses: [:], reasons: [:], failures: [:],
+            connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
+            cost: .init(
+                clientCPU: 1000 * factor, mockCPU: nil, clientMemory: figure, mockMemory: nil, clientAllocations: 0,
+                mockAllocations: nil, tokensSigned: 1, clockReading: 0, histogramRecord: 0, measuring: 0),
+            series: [], histograms: ["total": HistogramCodec.encodeForLog(histogram)], notes: [])
+    }
+
+    private func side(_ name: String, _ results: [ResultDocument]) -> ResultComparison.Side {
+        .init(name: name, runs: results.map { ("\(name)/\($0.run.id)", $0) })
+    }
+
+    private func side(_ name: String, _ factors: [Double], _ values: [UInt64] = [100, 200, 300])
+        -> ResultComparison.Side
+    {
+        side(name, factors.enumerated().map { result("\(name)\($0.offset)", $0.element, values) })
+    }
+
+    private func verdicts(_ comparison: ComparisonDocument) -> [String: ComparisonDocument.Verdict] {
+        Dictionary(uniqueKeysWithValues: comparison.metrics.map { ($0.name, $0.verdict) })
+    }
+
+    private func message(_ a: ResultComparison.Side, _ b: ResultComparison.Side) -> String {
+        do throws(ResultComparison.Failure) {
+            _ = try ResultComparison.compare(a, b)
+            return "compared"
+        } catch { return error.description }
+    }
+
+    private let calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005]
+
+    @Test("Higher figures are called faster, slower or more, by what they count; the ratio is B's to A's")
+    func called() throws {
+        let raised = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 * 1.5 }))
+        #expect(
+            verdicts(raised) == [
+                "rate": .faster, "client CPU a push": .more, "allocations a push": .noRatio,
+                "client peak memory": .more, "total p50": .slower, "total p90": .slower, "total p99": .slower,
+                "total p99.9": .slower, "round trip p50": .slower, "round trip p99": .slower,
+            ])
+        let rate = try #require(raised.metrics.first)
+        #expect(abs(rate.ratio! - 1.5) < 1e-9 && rate.low! > 1.4 && rate.high! < 1.6 && rate.p! < 0.01)
+        #expect(rate.delta == 1 && rate.detectable! > 1 && rate.detectable! < 1.1)
+        let lowered = try ResultComparison.compare(side("a", calm.map { $0 * 1.5 }), side("b", calm))
+        #expect(verdicts(lowered)["rate"] == .slower && verdicts(lowered)["total p99"] == .faster)
+        #expect(verdicts(lowered)["client CPU a push"] == .less)
+    }
+
+    @Test("No difference, too few runs and one run are each said to be that")
+    func notCalled() throws {
+        let same = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }))
+        #expect(verdicts(same)["rate"] == .noDifference)
+        let few = try ResultComparison.compare(side("a", [1, 1.1, 1.2]), side("b", [5, 5.1, 5.2]))
+        #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].low! > 1)
+        let one = try ResultComparison.compare(side("a", [1]), side("b", [5]))
+        #expect(verdicts(one)["rate"] == .oneRun && one.metrics[0].low == nil && one.metrics[0].p == nil)
+    }
+
+    @Test("Histograms of a side are added up, and called different when they are, medians being the same or not")
+    func shapes() throws {
+        let a = side("a", calm, [100, 200, 300])
+        let alike = try ResultComparison.compare(a, side("b", calm, [100, 200, 300]))
+        #expect(alike.distributions.map(\.name) == ["total"] && alike.distributions[0].differs == false)
+        let tail = try ResultComparison.compare(a, side("b", calm, [100, 200, 900]))
+        let distribution = try #require(tail.distributions.first)
+        #expect(distribution.differs && distribution.place == 300 && abs(distribution.d - 1 / 3.0) < 1e-9)
+        #expect(distribution.belowA == 1 && abs(distribution.belowB - 2 / 3.0) < 1e-9)
+    }
+
+    @Test("What cannot be compared is refused, and why")
+    func refused() {
+        let good = side("a", [1])
+        #expect(message(good, side("b", [ResultDocument]())) == "b: no result found")
+        var stopped = result("s", 1)
+        stopped.run.interrupted = true
+        #expect(
+            message(good, side("b", [stopped])) == "b/s: the run was interrupted; only whole runs can be compared")
+        var short = result("s", 1)
+        short.run.complete = false
+        #expect(message(side("b", [short]), good) == "b/s: the run is incomplete; only whole runs can be compared")
+        #expect(
+            message(side("b", [result("x", 1), result("x", 1)]), good)
+                == "b/x: the same run as b/x; each run counts once")
+        var damaged = result("d", 1)
+        damaged.histograms["total"] = "HISTFAAA"
+        #expect(message(good, side("b", [damaged])) == "b/d: histograms.total: a histogram that is not Base64")
+    }
+
+    @Test("Whatever else differs is named, within a side and between both")
+    func warned() throws {
+        var other = result("o", 1)
+        other.environment.host = "k"
+        other.environment.versions["openssl"] = "3.5"
+        other.run.engine = "nghttp2"
+        other.scenario["streams"] = .integer(500)
+        other.pushes.failed = 1
+        other.generator.limited = true
+        let between = try ResultComparison.compare(side("a", [1]), side("b", [other]))
+        #expect(
+            between.warnings == [
+                "A and B differ in engine: wire and nghttp2", "A and B differ in host: h and k",
+                "A and B differ in streams: 100 and 500", "A and B differ in version of openssl: 3.0 and 3.5",
+                "B: pushes failed or were rejected in 1 of 1 runs", "B: the generator was a limit in 1 of 1 runs",
+            ])
+        var mixed = result("m", 1)
+        mixed.environment.host = "k"
+        mixed.cost.clientAllocations = nil
+        let within = try ResultComparison.compare(side("a", [result("a0", 1), mixed]), side("b", [result("m", 1)]))
+        #expect(
+            within.warnings == [
+                "the runs of A differ in host: h, k", "A and B share runs: what they share cannot differ",
+                "allocations a push: not compared, some runs have no such figure",
+            ])
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct CompareTests {
+    @Test("Folders of runs, a run's folder and a file are compared; JSON says the same; nothing of it fails")
+    func compared() throws {
+        let (a, b) = (OutputFolder(), OutputFolder())
+        for (folder, streams) in [(a, "100"), (a, "100"), (b, "50")] {
+            #expect(
+                try Programs.run("pushload", ["run", "-n", "500", "-m", streams, "--output", folder.path]).status == 0)
+        }
+        let table = try Programs.run("pushload", ["compare", a.path, b.path])
+        #expect(table.status == 0, "\(table)")
+        #expect(table.output.contains("A: \(a.path) (2 runs)") && table.output.contains("B: \(b.path) (1 run)"))
+        #expect(table.output.contains("only one run of B: no interval"), "\(table)")
+        #expect(table.output.contains("warning: A and B differ in streams: 100 and 50"), "\(table)")
+        let runs = try FileManager.default.contentsOfDirectory(atPath: a.path).sorted()
+        let json = try Programs.run(
+            "pushload", ["compare", "--json", "\(a.path)/\(runs[0])", "\(a.path)/\(runs[1])/result.json"])
+        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(json.output.utf8))
+        #expect(json.status == 0 && comparison.a.runs.count == 1 && comparison.b.runs.count == 1)
+        #expect(comparison.metrics.contains { $0.name == "total p99.9" && $0.verdict == .oneRun })
+        #expect(comparison.distributions.map(\.name) == ["total", "round_trip"])
+    }
+
+    @Test("What cannot be compared ends with 64 and one line")
+    func refused() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let file = folder.path + "/result.json"
+        func refusal(_ contents: String?) throws -> String {
+            if let contents { try contents.write(toFile: file, atomically: true, encoding: .utf8) }
+            let finished = try Programs.run("pushload", ["compare", folder.path, folder.path])
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(try refusal(nil) == "pushload: \(folder.path): no result found\n")
+        #expect(
+            try refusal(#"{"schema": "pushload.result/1"}"#)
+                == "pushload: \(file): schema pushload.result/1; this version reads pushload.result/2\n")
+        #expect(
+            try refusal(#"{"schema": "#) == "pushload: \(file): not complete JSON; the file is truncated or damaged\n")
+        let missing = try Programs.run("pushload", ["compare", folder.path + "/none", folder.path])
+        #expect(missing.status == 64 && missing.error.contains("no such file or folder"), "\(missing)")
+    }
+
+    @Test("ab alternates A B B A, throws the first round away, keeps results where asked, and compares")
+    func alternating() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "ab", "-n", "300", "-m", "20", "--a", "--sign-policy 'every:7'", "--b",
+                "-m 10 --set sign_policy=every:9",
+                "--rounds", "2", "--json", "--output", output.path,
+            ])
+        #expect(finished.status == 0, "\(finished)")
+        let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(
+            order == [
+                "warm-up, A", "warm-up, B", "round 1 of 2, B", "round 1 of 2, A", "round 2 of 2, A", "round 2 of 2, B",
+            ])
+        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2)
+        #expect(
+            comparison.warnings.starts(with: [
+                "A and B differ in sign_policy: every:7 and every:9", "A and B differ in streams: 20 and 10",
+            ]), "\(comparison.warnings)")
+        #expect(!comparison.metrics.contains { $0.name == "client peak memory" })
+        let kept = try Programs.run("pushload", ["compare", "--json", "\(output.path)/a", "\(output.path)/b"])
+        let again = try JSONDecoder().decode(ComparisonDocument.self, from: Data(kept.output.utf8))
+        #expect(again.distributions == comparison.distributions && again.a.runs == comparison.a.runs)
+    }
+
+    @Test("ab --self prints the noise floor; flags that cannot be are refused with one line")
+    func noise() throws {
+        let finished = try Programs.run("pushload", ["ab", "--self", "-n", "300", "--rounds", "2"])
+        #expect(finished.status == 0 && finished.output.contains("noise floor"), "\(finished)")
+        func refusal(_ arguments: [String]) throws -> String {
+            let finished = try Programs.run("pushload", ["ab", "-n", "300"] + arguments)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(try refusal([]) == "pushload: ab: expected either --b with flags, or --self\n")
+        #expect(try refusal(["--self", "--b", "-m 5"]) == "pushload: ab: expected either --b with flags, or --self\n")
+        #expect(try refusal(["--b", "--bogus 3"]) == "pushload: --b \"--bogus 3\": Unknown option '--bogus'\n")
+        #expect(try refusal(["--b", "--help"]) == "pushload: --b \"--help\": expected flags of run\n")
+        #expect(
+            try refusal(["--b", "steady"])
+                == "pushload: --b: expected flags; a scenario is named outside --a and --b\n")
+        #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
+    }
+}

@@ -1,0 +1,52 @@
+import Results
+import Testing
+
+@testable import Reports
+
+@Suite struct ComparisonReportTests {
+    private func metric(
+        _ verdict: ComparisonDocument.Verdict, _ a: [Double], _ b: [Double], ratio: Double?, detectable: Double? = nil
+    ) -> ComparisonDocument.Metric {
+        .init(
+            name: "total p99", unit: .nanoseconds, a: a, b: b, medianA: a[0], medianB: b[0], ratio: ratio, low: nil,
+            high: nil, p: nil, delta: nil, detectable: detectable, verdict: verdict)
+    }
+
+    @Test("Each verdict in words, with the size of what was seen or could have been")
+    func verdicts() {
+        #expect(ComparisonReport.verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")
+        #expect(ComparisonReport.verdict(metric(.less, [1e6], [0.9e6], ratio: 0.9)) == "less by 10.0 %")
+        #expect(
+            ComparisonReport.verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
+                == "no difference seen (could have seen 3.4 %)")
+        #expect(ComparisonReport.verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
+        #expect(ComparisonReport.verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
+        #expect(
+            ComparisonReport.verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2))
+                == "too few runs to call a difference (4 a side can)")
+        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
+        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
+    }
+
+    @Test("Shapes that differ are shown where they differ most; warnings are printed")
+    func shapes() {
+        func distribution(_ differs: Bool, _ runs: Double?) -> ComparisonDocument.Distribution {
+            .init(
+                name: "round_trip", d: 0.07, p: 0, betweenRuns: runs, place: 2_300_000, belowA: 0.91, belowB: 0.84,
+                differs: differs)
+        }
+        let text = ComparisonReport.text(
+            ComparisonDocument(
+                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), metrics: [],
+                distributions: [distribution(true, 0.002), distribution(true, nil), distribution(false, 0.3)],
+                warnings: ["something differs"]))
+        #expect(text.contains("A: before (1 run)\nB: after (2 runs)\n"))
+        let place = "most at 2.30 ms: 91 % of A below, 84 % of B"
+        #expect(text.contains("round trip: the shapes differ \(place) (D 0.070, p 0.002)\n"))
+        #expect(
+            text.contains(
+                "the shapes differ \(place) (D 0.070, p < 0.001; so few runs may differ as much by themselves)\n"))
+        #expect(text.contains("round trip: shapes alike, apart \(place) (D 0.070, p 0.300)\n"))
+        #expect(text.hasSuffix("warning: something differs\n"))
+    }
+}
