@@ -160,6 +160,11 @@ public struct Run: Sendable {
             options.ciphers = scenario.ciphers
             options.ciphersuites = scenario.ciphersuites
             options.kernelTLS = scenario.kernelTLS
+            // With many connections OpenSSL's buffers are most of the memory, and each holds little at a time.
+            if scenario.connections > 100 {
+                options.releaseIdleBuffers = true
+                options.readBuffer = 16_896
+            }
             options.trustedCertificates = trusted
             options.trustedOrigin = trustedOrigin
             options.identity = identity.certificate
