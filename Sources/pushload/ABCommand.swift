@@ -85,7 +85,8 @@ struct ABCommand: AsyncParsableCommand {
         do throws(ResultError) {
             let time = result.run.startedAt.filter { $0 != "-" && $0 != ":" }
             let folder = try ResultFile.makeRunFolder(
-                parent: "\(output)/\(side.name.lowercased())", time: time, name: "ab")
+                parent: "\(output)/\(side.name.lowercased())", time: time,
+                name: "round-\(round < 10 ? "0" : "")\(round)")
             try ResultFile.write(result, to: folder + "/result.json")
             return folder + "/result.json"
         } catch {
