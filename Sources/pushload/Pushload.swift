@@ -11,7 +11,7 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, SearchCommand.self, TokenCommand.self, DeviceTokenCommand.self,
+            MergeCommand.self, ReportCommand.self, SearchCommand.self, TokenCommand.self, DeviceTokenCommand.self,
         ])
 
     static func main() async {

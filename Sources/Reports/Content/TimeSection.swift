@@ -1,0 +1,84 @@
+import Results
+
+/// Throughput, pushes waiting, and latency over the run.
+enum TimeSection {
+    static func make(_ run: ReportedRun) -> ReportSection {
+        let points = run.result.series
+        guard !points.isEmpty else {
+            return ReportSection(title: "Over time", blocks: [.text("The result has no series.")])
+        }
+        var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted + $0.rejected })]
+        for (name, path) in [("rejected", \ResultDocument.Point.rejected), ("failed", \ResultDocument.Point.failed)]
+        where points.contains(where: { $0[keyPath: path] > 0 }) {
+            rates.append(ChartLine(name: name, points: rate(points) { $0[keyPath: path] }))
+        }
+        if let target = run.result.throughput.targetPerSecond, let last = rates[0].points.last {
+            rates.append(ChartLine(name: "target, on average", points: [.init(0, target), .init(last.x, target)]))
+        }
+        var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.t, Double($0.inFlight)) })]
+        if run.isOpenLoop {
+            waiting.append(ChartLine(name: "backlog", points: points.map { .init($0.t, Double($0.backlog)) }))
+        }
+        return ReportSection(
+            title: "Over time",
+            blocks: [
+                .charts([
+                    LineChart(title: "Throughput (pushes/s)", x: .seconds, y: .rate, lines: rates),
+                    LineChart(title: "Waiting (pushes)", x: .seconds, y: .count, lines: waiting),
+                    LineChart(
+                        title: "Latency, due to answered (log scale)", x: .seconds, y: .nanoseconds,
+                        lines: [
+                            ChartLine(name: "p50", points: latency(points, \.p50)),
+                            ChartLine(name: "p99", points: latency(points, \.p99)),
+                        ]),
+                ])
+            ])
+    }
+
+    /// One line a result.
+    static func compare(_ runs: [ReportedRun]) -> ReportSection {
+        func lines(_ points: ([ResultDocument.Point]) -> [ChartPoint]) -> [ChartLine] {
+            runs.map { ChartLine(name: $0.label, points: points($0.result.series)) }
+        }
+        return ReportSection(
+            title: "Over time",
+            blocks: [
+                .charts([
+                    LineChart(
+                        title: "Throughput (pushes/s)", x: .seconds, y: .rate,
+                        lines: lines { rate($0) { $0.accepted + $0.rejected } }),
+                    LineChart(
+                        title: "In flight (pushes)", x: .seconds, y: .count,
+                        lines: lines { $0.map { .init($0.t, Double($0.inFlight)) } }),
+                    LineChart(
+                        title: "Latency p50, due to answered (log scale)", x: .seconds, y: .nanoseconds,
+                        lines: lines { latency($0, \.p50) }),
+                    LineChart(
+                        title: "Latency p99, due to answered (log scale)", x: .seconds, y: .nanoseconds,
+                        lines: lines { latency($0, \.p99) }),
+                ])
+            ])
+    }
+
+    /// Pushes a second within each interval, drawn at its end. A rest of less than a tenth of a second after whole ones says
+    /// nothing of the rate and is left out.
+    static func rate(_ points: [ResultDocument.Point], _ count: (ResultDocument.Point) -> UInt64) -> [ChartPoint] {
+        var previous = 0.0
+        var rates: [ChartPoint] = []
+        for point in points {
+            let length = point.t - previous
+            if length >= 0.1 || (rates.isEmpty && length > 0) {
+                rates.append(.init(point.t, Double(count(point)) / length))
+            }
+            previous = point.t
+        }
+        return rates
+    }
+
+    /// Intervals without an answer have no latency.
+    private static func latency(_ points: [ResultDocument.Point], _ path: KeyPath<ResultDocument.Point, UInt64>)
+        -> [ChartPoint]
+    {
+        points.filter { $0[keyPath: path] > 0 }.map { .init($0.t, Double($0[keyPath: path])) }
+    }
+}
