@@ -39,6 +39,13 @@ enum HeadlineSection {
                 "target rate", result.throughput.targetPerSecond.map(Written.rate) ?? "none",
                 result.throughput.targetPerSecond == nil ? "closed loop" : "open loop"
             ),
+            (
+                "ledger",
+                pushes.lost.flatMap { lost in
+                    pushes.duplicated.map { "\(Written.count(lost)) lost, \(Written.count($0)) doubled" }
+                } ?? "none", "compared push by push"
+            ),
+            ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
             ("latency p50", times[0], "due to answered"), ("latency p99", times[1], "due to answered"),
             ("latency p99.9", times[2], "due to answered"), ("latency max", times[3], "due to answered"),
             ("client CPU", "\(Units.duration(nanoseconds: cost.clientCPU)) a push", "user and system"),
@@ -48,13 +55,6 @@ enum HeadlineSection {
             ),
             ("client memory", Units.bytes(cost.clientMemory), allocations.isEmpty ? "peak" : "peak; " + allocations),
             ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
-            (
-                "ledger",
-                pushes.lost.flatMap { lost in
-                    pushes.duplicated.map { "\(Written.count(lost)) lost, \(Written.count($0)) doubled" }
-                } ?? "none", "compared push by push"
-            ),
-            ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
         ]
     }
 }

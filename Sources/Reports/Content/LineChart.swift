@@ -71,8 +71,9 @@ struct ChartScale: Sendable, Equatable {
             let high = max(finite.max() ?? 1, 1)
             let nines = [0, log10(2), 1, 2, 3, 4, 5, 6, 7, 8].filter { $0 <= high + 1e-9 }
             self = .init(low: 0, high: high, isLogarithmic: false, ticks: nines)
-        case .seconds: self = Self.linear(finite, isTight: true)
-        case .count, .rate: self = Self.linear(finite, isTight: false)
+        case .seconds: self = Self.linear(finite, isTight: true, least: 0)
+        case .rate: self = Self.linear(finite, isTight: false, least: 0)
+        case .count: self = Self.linear(finite, isTight: false, least: 1)
         }
     }
 
@@ -83,12 +84,12 @@ struct ChartScale: Sendable, Equatable {
         self.ticks = ticks
     }
 
-    /// From 0, ticks at 1, 2 or 5 times a power of ten; a tight axis ends with the last value, others at a tick.
-    private static func linear(_ values: [Double], isTight: Bool) -> ChartScale {
+    /// From 0, ticks at 1, 2 or 5 times a power of ten and at least `least` apart; a tight axis ends with the last value, others at a tick.
+    private static func linear(_ values: [Double], isTight: Bool, least: Double) -> ChartScale {
         let most = max(values.max() ?? 0, 0)
         guard most > 0 else { return .init(low: 0, high: 1, isLogarithmic: false, ticks: [0, 1]) }
         let power = pow(10, floor(log10(most / 5)))
-        let step = power * ([1, 2, 5, 10].first { $0 * power * 5 >= most * 0.999_999 } ?? 10)
+        let step = max(least, power * ([1, 2, 5, 10].first { $0 * power * 5 >= most * 0.999_999 } ?? 10))
         let high = isTight ? most : ceil(most / step - 1e-9) * step
         var ticks: [Double] = []
         while Double(ticks.count) * step <= high * 1.000_001 { ticks.append(Double(ticks.count) * step) }
@@ -108,7 +109,7 @@ struct ChartScale: Sendable, Equatable {
         let within = steps.filter { $0 >= low && $0 <= high }
         let tens = within.filter { abs(log10($0) - log10($0).rounded()) < 1e-9 }
         return .init(
-            low: low, high: high, isLogarithmic: true, ticks: within.count > 8 && tens.count > 1 ? tens : within)
+            low: low, high: high, isLogarithmic: true, ticks: within.count > 10 && tens.count > 1 ? tens : within)
     }
 }
 

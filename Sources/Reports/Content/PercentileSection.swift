@@ -8,40 +8,57 @@ enum PercentileSection {
     private static let shown = [50, 75, 90, 99, 99.9, 99.99, 99.999]
 
     static func make(_ run: ReportedRun) -> ReportSection {
-        section([
-            ("total", histogram(run, "total")), ("round trip", histogram(run, "round_trip")),
-        ])
+        let curves = [("total", "total"), ("round trip", "round_trip")].compactMap { name, key in
+            histogram(run, key).map { (name: name, histogram: $0) }
+        }
+        return section(
+            [chart("By percentile (log scale)", curves), TimeSection.latencyChart(run)].compactMap { $0 }, curves)
     }
 
-    /// The totals of all.
+    /// One line a result.
     static func compare(_ runs: [ReportedRun]) -> ReportSection {
-        section(runs.map { ($0.label, histogram($0, "total")) })
+        func curves(_ key: String) -> [(name: String, histogram: LatencyHistogram)] {
+            runs.map { ($0.label, histogram($0, key) ?? LatencyHistogram()) }
+        }
+        let totals = curves("total")
+        let charts = [
+            chart("Total, due to answered, by percentile (log scale)", totals),
+            chart("Round trip, written to answered, by percentile (log scale)", curves("round_trip")),
+        ]
+        return section(charts.compactMap { $0 } + TimeSection.latencyCharts(runs), totals)
     }
 
+    /// nil when there is none that can be read, or it is empty.
     private static func histogram(_ run: ReportedRun, _ key: String) -> LatencyHistogram? {
-        run.result.histograms[key].flatMap { try? HistogramCodec.decodeFromLog($0) }
+        guard let text = run.result.histograms[key], let histogram = try? HistogramCodec.decodeFromLog(text),
+            histogram.count > 0
+        else { return nil }
+        return histogram
     }
 
-    private static func section(_ curves: [(name: String, histogram: LatencyHistogram?)]) -> ReportSection {
-        let title = "Latency by percentile"
-        let known = curves.compactMap { curve -> (name: String, histogram: LatencyHistogram)? in
-            guard let histogram = curve.histogram, histogram.count > 0 else { return nil }
-            return (curve.name, histogram)
+    /// nil when there is nothing to draw.
+    private static func chart(_ title: String, _ curves: [(name: String, histogram: LatencyHistogram)]) -> LineChart? {
+        guard curves.contains(where: { $0.histogram.count > 0 }) else { return nil }
+        return LineChart(
+            title: title, x: .percentile, y: .nanoseconds,
+            lines: curves.map { ChartLine(name: $0.name, points: points($0.histogram)) })
+    }
+
+    private static func section(
+        _ charts: [LineChart], _ curves: [(name: String, histogram: LatencyHistogram)]
+    ) -> ReportSection {
+        let most = curves.map(\.histogram.count).max() ?? 0
+        guard most > 0 else {
+            return ReportSection(
+                title: "Latency", blocks: [.charts(charts), .text("There is no histogram that can be read.")])
         }
-        guard !known.isEmpty else {
-            return ReportSection(title: title, blocks: [.text("There is no histogram that can be read.")])
+        let percentiles = shown.filter { $0 <= 99 || (1 - $0 / 100) * Double(most) >= 1 }
+        var table = ReportTable(["latency"] + percentiles.map { "p\(text($0))" } + ["max"])
+        for (name, histogram) in curves {
+            let values = percentiles.map { histogram.value(atPercentile: $0) } + [histogram.summary.max]
+            table.add([name] + values.map { histogram.count > 0 ? Written.time($0) : "-" })
         }
-        let chart = LineChart(
-            title: "Latency (log scale) by percentile", x: .percentile, y: .nanoseconds,
-            lines: known.map { ChartLine(name: $0.name, points: points($0.histogram)) })
-        var table = ReportTable(["percentile"] + known.map(\.name))
-        let most = known.map(\.histogram.count).max() ?? 0
-        for percentile in shown where (1 - percentile / 100) * Double(most) >= 1 || percentile <= 99 {
-            table.add(
-                ["p\(text(percentile))"] + known.map { Written.time($0.histogram.value(atPercentile: percentile)) })
-        }
-        table.add(["max"] + known.map { Written.time($0.histogram.summary.max) })
-        return ReportSection(title: title, blocks: [.charts([chart]), .table(table)])
+        return ReportSection(title: "Latency", blocks: [.charts(charts), .table(table)])
     }
 
     static func text(_ percentile: Double) -> String {

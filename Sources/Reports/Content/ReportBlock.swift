@@ -11,7 +11,7 @@ indirect enum ReportBlock: Sendable {
     case table(ReportTable)
     /// Charts that stand side by side where there is room.
     case charts([LineChart])
-    case bars(BarChart)
+    case bars([BarChart])
     case text(String)
     case list([String])
     /// Each said to be good or not.

@@ -27,18 +27,18 @@ enum ReportContent {
         }
         let shared = [
             ReportSection(title: "Verdicts", blocks: [.verdicts(verdicts)]), HeadlineSection.compare(runs),
-            PercentileSection.compare(runs), TimeSection.compare(runs),
+            TimeSection.compare(runs), PercentileSection.compare(runs),
         ]
         return shared
             + runs.map { run in
                 let parts = [JudgementSections.verdict(run)] + details(run)
-                let blocks = parts.flatMap { [.text($0.title + ":")] + $0.blocks }
+                let blocks: [ReportBlock] = parts.flatMap { [.text($0.title + ":")] + $0.blocks }
                 return ReportSection(title: "Run \(run.label)", blocks: [.folded("Everything of \(run.label)", blocks)])
             }
     }
 
     private static func details(_ run: ReportedRun) -> [ReportSection] {
-        StageSection.make(run) + OutcomeSections.make(run) + [JudgementSections.notes(run)].compactMap { $0 }
+        [StageSection.make(run)] + OutcomeSections.make(run) + [JudgementSections.notes(run)].compactMap { $0 }
             + [ConfigurationSection.make(run)]
     }
 }

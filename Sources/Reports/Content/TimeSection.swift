@@ -1,11 +1,11 @@
 import Results
 
-/// Throughput, pushes waiting, and latency over the run.
+/// Throughput and pushes waiting over the run; the latency over time stands with the other latencies.
 enum TimeSection {
     static func make(_ run: ReportedRun) -> ReportSection {
         let points = run.result.series
         guard !points.isEmpty else {
-            return ReportSection(title: "Over time", blocks: [.text("The result has no series.")])
+            return ReportSection(title: "Throughput", blocks: [.text("The result has no series.")])
         }
         var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted + $0.rejected })]
         for (name, path) in [("rejected", \ResultDocument.Point.rejected), ("failed", \ResultDocument.Point.failed)]
@@ -20,44 +20,52 @@ enum TimeSection {
             waiting.append(ChartLine(name: "backlog", points: points.map { .init($0.t, Double($0.backlog)) }))
         }
         return ReportSection(
-            title: "Over time",
+            title: "Throughput",
             blocks: [
                 .charts([
                     LineChart(title: "Throughput (pushes/s)", x: .seconds, y: .rate, lines: rates),
                     LineChart(title: "Waiting (pushes)", x: .seconds, y: .count, lines: waiting),
-                    LineChart(
-                        title: "Latency, due to answered (log scale)", x: .seconds, y: .nanoseconds,
-                        lines: [
-                            ChartLine(name: "p50", points: latency(points, \.p50)),
-                            ChartLine(name: "p99", points: latency(points, \.p99)),
-                        ]),
                 ])
             ])
     }
 
     /// One line a result.
     static func compare(_ runs: [ReportedRun]) -> ReportSection {
-        func lines(_ points: ([ResultDocument.Point]) -> [ChartPoint]) -> [ChartLine] {
-            runs.map { ChartLine(name: $0.label, points: points($0.result.series)) }
-        }
-        return ReportSection(
-            title: "Over time",
+        ReportSection(
+            title: "Throughput",
             blocks: [
                 .charts([
                     LineChart(
                         title: "Throughput (pushes/s)", x: .seconds, y: .rate,
-                        lines: lines { rate($0) { $0.accepted + $0.rejected } }),
+                        lines: lines(runs) { rate($0) { $0.accepted + $0.rejected } }),
                     LineChart(
                         title: "In flight (pushes)", x: .seconds, y: .count,
-                        lines: lines { $0.map { .init($0.t, Double($0.inFlight)) } }),
-                    LineChart(
-                        title: "Latency p50, due to answered (log scale)", x: .seconds, y: .nanoseconds,
-                        lines: lines { latency($0, \.p50) }),
-                    LineChart(
-                        title: "Latency p99, due to answered (log scale)", x: .seconds, y: .nanoseconds,
-                        lines: lines { latency($0, \.p99) }),
+                        lines: lines(runs) { $0.map { .init($0.t, Double($0.inFlight)) } }),
                 ])
             ])
+    }
+
+    static func latencyChart(_ run: ReportedRun) -> LineChart {
+        LineChart(
+            title: "Over time, due to answered (log scale)", x: .seconds, y: .nanoseconds,
+            lines: [
+                ChartLine(name: "p50", points: latency(run.result.series, \.p50)),
+                ChartLine(name: "p99", points: latency(run.result.series, \.p99)),
+            ])
+    }
+
+    /// One line a result in each.
+    static func latencyCharts(_ runs: [ReportedRun]) -> [LineChart] {
+        [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)].map { name, path in
+            LineChart(
+                title: "\(name) over time, due to answered (log scale)", x: .seconds, y: .nanoseconds,
+                lines: lines(runs) { latency($0, path) })
+        }
+    }
+
+    private static func lines(_ runs: [ReportedRun], _ points: ([ResultDocument.Point]) -> [ChartPoint]) -> [ChartLine]
+    {
+        runs.map { ChartLine(name: $0.label, points: points($0.result.series)) }
     }
 
     /// Pushes a second within each interval, drawn at its end. A rest of less than a tenth of a second after whole ones says

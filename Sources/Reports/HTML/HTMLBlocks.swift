@@ -10,7 +10,7 @@ enum HTMLBlocks {
         case .figures(let figures): self.figures(figures)
         case .table(let table): self.table(table)
         case .charts(let charts): "<div class=\"charts\">\n\(charts.map(SVGLineChart.figure).joined())</div>\n"
-        case .bars(let chart): "<div class=\"charts\">\n\(SVGBarChart.figure(chart))</div>\n"
+        case .bars(let charts): "<div class=\"charts\">\n\(charts.map(SVGBarChart.figure).joined())</div>\n"
         case .text(let text): "<p>\(HTMLText.escape(text))</p>\n"
         case .list(let lines): "<ul>\(lines.map { "<li>\(HTMLText.escape($0))</li>" }.joined(separator: "\n"))</ul>\n"
         case .verdicts(let verdicts):

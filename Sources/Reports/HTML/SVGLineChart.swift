@@ -6,6 +6,8 @@ enum SVGLineChart {
     static let right = 464.0
     static let top = 14.0
     static let bottom = 216.0
+    /// Of one character on a phone, where text is larger.
+    private static let widest = 8.6
 
     static func figure(_ chart: LineChart) -> String {
         let title = HTMLText.escape(chart.title)
@@ -27,9 +29,8 @@ enum SVGLineChart {
             let place = number(horizontal(tick, x))
             svg +=
                 "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
-            svg += "<text x=\"\(place)\" y=\"\(number(bottom + 18))\" text-anchor=\"middle\">"
-            svg += HTMLText.escape(chart.x.label(tick)) + "</text>"
         }
+        svg += labels(chart.x, x)
         if chart.x == .percentile {
             svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">percentile</text>"
         }
@@ -52,6 +53,22 @@ enum SVGLineChart {
     /// `x,y x,y …` in the SVG's units.
     static func coordinates(_ points: [ChartPoint], _ x: ChartScale, _ y: ChartScale) -> String {
         points.map { "\(number(horizontal($0.x, x))),\(number(vertical($0.y, y)))" }.joined(separator: " ")
+    }
+
+    /// Under the horizontal axis: what would run into the label before it, or out of the picture, is left out or moved.
+    private static func labels(_ axis: ChartAxis, _ scale: ChartScale) -> String {
+        var text = ""
+        var end = 0.0
+        for tick in scale.ticks {
+            let label = axis.label(tick)
+            let half = Double(label.count) * widest / 2
+            let middle = min(horizontal(tick, scale), 479 - half)
+            guard middle - half > end else { continue }
+            end = middle + half
+            text += "<text x=\"\(number(middle))\" y=\"\(number(bottom + 18))\" text-anchor=\"middle\">"
+            text += HTMLText.escape(label) + "</text>"
+        }
+        return text
     }
 
     private static func horizontal(_ value: Double, _ scale: ChartScale) -> Double {
