@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "Results", swiftSettings: strict),
         .target(
             name: "Analysis", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
-        .target(name: "Reports", dependencies: ["Results", "Scenarios", "Settings"], swiftSettings: strict),
+        .target(
+            name: "Reports", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
             name: "Harness",
             dependencies: [
@@ -127,7 +128,7 @@ let package = Package(
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement"], swiftSettings: strict),
-        .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results"], swiftSettings: strict),
+        .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
         .testTarget(

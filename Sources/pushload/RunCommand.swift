@@ -25,6 +25,12 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Folder for results.", valueName: "folder"))
     var output = "results/runs"
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a report too; a name without a folder is put beside the result, .md makes it Markdown.",
+            valueName: "file"))
+    var report: String?
+
     @Flag(help: "Print the result document on standard output, and nothing else there.")
     var json = false
 
@@ -118,6 +124,11 @@ struct RunCommand: AsyncParsableCommand {
             if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
         } catch {
             throw HarnessError(error.description, isUsage: false)
+        }
+        if let report {
+            try ReportFile.write(
+                [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
+                to: report.contains("/") ? report : folder + "/" + report)
         }
         let verdict = RunVerdict(result, thresholds: thresholds)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }

@@ -1,0 +1,34 @@
+import Results
+import Settings
+
+/// What was run, and where.
+enum ConfigurationSection {
+    static func make(_ run: ReportedRun) -> ReportSection {
+        let result = run.result
+        let environment = result.environment
+        var facts = ReportTable(["environment", "value"])
+        for (name, value) in [
+            ("run", result.run.id), ("started", result.run.startedAt), ("engine", result.run.engine),
+            ("target", result.run.target), ("TLS", result.run.tls ?? "plaintext"), ("host", environment.host),
+            ("CPU", environment.cpu), ("cores", "\(environment.cores)"),
+            ("memory", Units.bytes(environment.memoryBytes)), ("kernel", environment.kernel),
+            ("system", environment.system), ("commit", environment.commit ?? "none"),
+            (
+                "busiest worker",
+                "\(Units.fixed((result.generator.workerLoad.first ?? 0) * 100, places: 1)) % of the time"
+            ),
+            ("CPU time taken by other virtual machines", "\(Units.fixed(result.generator.steal * 100, places: 2)) %"),
+            ("provider tokens signed", Written.count(result.cost.tokensSigned)),
+        ] {
+            facts.add([name, value])
+        }
+        for (name, version) in environment.versions.sorted(by: { $0.key < $1.key }) {
+            facts.add(["version of \(name)", version])
+        }
+        var settings = ReportTable(["setting (times in ns, sizes in bytes)", "value"])
+        for (key, value) in result.scenario.sorted(by: { $0.key < $1.key }) { settings.add([key, value.description]) }
+        return ReportSection(
+            title: "Configuration and environment",
+            blocks: [.folded("Environment", [.table(facts)]), .folded("Settings", [.table(settings)])])
+    }
+}

@@ -1,0 +1,60 @@
+import Results
+import Settings
+
+/// The figures most readers come for.
+enum HeadlineSection {
+    static func make(_ run: ReportedRun) -> ReportSection {
+        ReportSection(title: "Figures", blocks: [.figures(figures(run.result))])
+    }
+
+    /// One column a result.
+    static func compare(_ runs: [ReportedRun]) -> ReportSection {
+        var table = ReportTable(["figure"] + runs.map(\.label))
+        let columns = runs.map { figures($0.result) }
+        for (index, figure) in columns[0].enumerated() {
+            table.add([figure.name] + columns.map { $0[index].value })
+        }
+        for (name, value) in facts { table.add([name] + runs.map { value($0.result) }) }
+        return ReportSection(title: "Figures side by side", blocks: [.table(table)])
+    }
+
+    private static let facts: [(String, @Sendable (ResultDocument) -> String)] = [
+        ("engine", { $0.run.engine }), ("target", { $0.run.target }), ("TLS", { $0.run.tls ?? "plaintext" }),
+        ("started", { $0.run.startedAt }), ("CPU", { "\($0.environment.cpu), \($0.environment.cores) cores" }),
+    ]
+
+    /// The same names in the same order for every result.
+    static func figures(_ result: ResultDocument) -> [(name: String, value: String, remark: String)] {
+        let (pushes, total, cost) = (result.pushes, result.latency.total, result.cost)
+        let times = Written.latencies(total, [\.p50, \.p99, \.p999, \.max])
+        func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
+        let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
+        return [
+            ("planned", "\(Written.count(pushes.planned)) pushes", ""),
+            ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
+            ("rejected", "\(Written.count(pushes.rejected)) pushes", share(pushes.rejected)),
+            ("failed", "\(Written.count(pushes.failed)) pushes", share(pushes.failed)),
+            ("rate", Written.rate(result.throughput.perSecond), "answered, warm-up left out"),
+            (
+                "target rate", result.throughput.targetPerSecond.map(Written.rate) ?? "none",
+                result.throughput.targetPerSecond == nil ? "closed loop" : "open loop"
+            ),
+            (
+                "ledger",
+                pushes.lost.flatMap { lost in
+                    pushes.duplicated.map { "\(Written.count(lost)) lost, \(Written.count($0)) doubled" }
+                } ?? "none", "compared push by push"
+            ),
+            ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
+            ("latency p50", times[0], "due to answered"), ("latency p99", times[1], "due to answered"),
+            ("latency p99.9", times[2], "due to answered"), ("latency max", times[3], "due to answered"),
+            ("client CPU", "\(Units.duration(nanoseconds: cost.clientCPU)) a push", "user and system"),
+            (
+                "mock CPU", cost.mockCPU.map { "\(Units.duration(nanoseconds: $0)) a push" } ?? "-",
+                cost.mockCPU == nil ? "not the bundled mock" : "user and system"
+            ),
+            ("client memory", Units.bytes(cost.clientMemory), allocations.isEmpty ? "peak" : "peak; " + allocations),
+            ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
+        ]
+    }
+}

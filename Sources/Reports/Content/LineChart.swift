@@ -1,0 +1,148 @@
+import Foundation
+import Settings
+
+/// A place on a chart, in the units of its axes.
+struct ChartPoint: Sendable, Equatable {
+    var x: Double
+    var y: Double
+
+    init(_ x: Double, _ y: Double) {
+        self.x = x
+        self.y = y
+    }
+}
+
+struct ChartLine: Sendable {
+    var name: String
+    var points: [ChartPoint]
+}
+
+/// What an axis shows, which says how it is divided and labelled.
+enum ChartAxis: Sendable {
+    case seconds, count, rate
+    /// Logarithmic.
+    case nanoseconds
+    /// Values are log10(1 / (1 - share)): 0 is the 0th percentile, 1 the 90th, 2 the 99th.
+    case percentile
+}
+
+/// Lines over two axes; `SVGLineChart` draws it.
+struct LineChart: Sendable {
+    var title: String
+    var x: ChartAxis
+    var y: ChartAxis
+    var lines: [ChartLine]
+}
+
+/// Horizontal bars, one or more for each row; `SVGBarChart` draws it.
+struct BarChart: Sendable {
+    struct Row: Sendable {
+        var name: String
+        var value: String
+        /// One for each of `parts`.
+        var lengths: [Double]
+    }
+
+    var title: String
+    /// What the bars of each row are.
+    var parts: [String]
+    var rows: [Row]
+}
+
+/// The range of an axis and where its ticks are.
+struct ChartScale: Sendable, Equatable {
+    var low: Double
+    var high: Double
+    var isLogarithmic: Bool
+    var ticks: [Double]
+
+    /// Share of the axis's length at which a value is, 0…1.
+    func place(_ value: Double) -> Double {
+        isLogarithmic
+            ? (log10(max(value, low)) - log10(low)) / (log10(high) - log10(low)) : (value - low) / (high - low)
+    }
+
+    /// - Parameter values: what has to be on the axis; none gives an axis from 0 to 1.
+    init(_ axis: ChartAxis, _ values: [Double]) {
+        let finite = values.filter(\.isFinite)
+        switch axis {
+        case .nanoseconds: self = Self.logarithmic(finite.filter { $0 > 0 })
+        case .percentile:
+            let high = max(finite.max() ?? 1, 1)
+            let nines = [0, log10(2), 1, 2, 3, 4, 5, 6, 7, 8].filter { $0 <= high + 1e-9 }
+            self = .init(low: 0, high: high, isLogarithmic: false, ticks: nines)
+        case .seconds: self = Self.linear(finite, isTight: true, least: 0)
+        case .rate: self = Self.linear(finite, isTight: false, least: 0)
+        case .count: self = Self.linear(finite, isTight: false, least: 1)
+        }
+    }
+
+    init(low: Double, high: Double, isLogarithmic: Bool, ticks: [Double]) {
+        self.low = low
+        self.high = high
+        self.isLogarithmic = isLogarithmic
+        self.ticks = ticks
+    }
+
+    /// From 0, ticks at 1, 2 or 5 times a power of ten and at least `least` apart; a tight axis ends with the last value, others at a tick.
+    private static func linear(_ values: [Double], isTight: Bool, least: Double) -> ChartScale {
+        let most = max(values.max() ?? 0, 0)
+        guard most > 0 else { return .init(low: 0, high: 1, isLogarithmic: false, ticks: [0, 1]) }
+        let power = pow(10, floor(log10(most / 5)))
+        let step = max(least, power * ([1, 2, 5, 10].first { $0 * power * 5 >= most * 0.999_999 } ?? 10))
+        let high = isTight ? most : ceil(most / step - 1e-9) * step
+        var ticks: [Double] = []
+        while Double(ticks.count) * step <= high * 1.000_001 { ticks.append(Double(ticks.count) * step) }
+        return .init(low: 0, high: high, isLogarithmic: false, ticks: ticks)
+    }
+
+    /// From and to 1, 2 or 5 times a power of ten; ticks at powers of ten alone where there are many.
+    private static func logarithmic(_ values: [Double]) -> ChartScale {
+        guard let least = values.min(), let most = values.max() else {
+            return .init(low: 1, high: 10, isLogarithmic: true, ticks: [1, 10])
+        }
+        let steps = (Int(floor(log10(least)))...Int(ceil(log10(most))) + 1).flatMap { power in
+            [1, 2, 5].map { $0 * pow(10, Double(power)) }
+        }
+        let low = steps.last { $0 <= least } ?? steps[0]
+        let high = steps.first { $0 >= most && $0 > low } ?? low * 10
+        let within = steps.filter { $0 >= low && $0 <= high }
+        let tens = within.filter { abs(log10($0) - log10($0).rounded()) < 1e-9 }
+        return .init(
+            low: low, high: high, isLogarithmic: true, ticks: within.count > 10 && tens.count > 1 ? tens : within)
+    }
+}
+
+extension ChartAxis {
+    /// A tick's label; the unit is in it where it is not in the chart's title.
+    func label(_ value: Double) -> String {
+        switch self {
+        case .seconds: "\(Self.short(value)) s"
+        case .count, .rate:
+            switch value {
+            case 1e9...: "\(Self.short(value / 1e9))G"
+            case 1e6...: "\(Self.short(value / 1e6))M"
+            case 1e3...: "\(Self.short(value / 1e3))k"
+            default: Self.short(value)
+            }
+        case .nanoseconds:
+            switch value {
+            case 1e9...: "\(Self.short(value / 1e9)) s"
+            case 1e6...: "\(Self.short(value / 1e6)) ms"
+            case 1e3...: "\(Self.short(value / 1e3)) us"
+            default: "\(Self.short(value)) ns"
+            }
+        case .percentile:
+            Self.short((1 - pow(10, -value)) * 100, places: max(0, Int(value.rounded()) - 2))
+        }
+    }
+
+    /// Without zeros at the end.
+    private static func short(_ value: Double, places: Int = 3) -> String {
+        var text = Units.fixed(value, places: places)
+        guard text.contains(".") else { return text }
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,60 @@
+import Results
+import Settings
+
+/// How pushes ended, in tables.
+enum OutcomeSections {
+    static func make(_ run: ReportedRun) -> [ReportSection] {
+        [outcomes(run.result), breakdown(run.result)].compactMap { $0 }
+    }
+
+    private static func outcomes(_ result: ResultDocument) -> ReportSection {
+        var blocks: [ReportBlock] = []
+        for (name, counts) in [
+            ("status", result.statuses), ("reason", result.reasons), ("failure", result.failures),
+        ] where !counts.isEmpty {
+            var table = ReportTable([name, "pushes", "share of planned"])
+            for (key, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                table.add([key, Written.count(count), Written.share(count, of: result.pushes.planned)])
+            }
+            blocks.append(.table(table))
+        }
+        if blocks.isEmpty { blocks.append(.text("No push was answered, and none failed.")) }
+        let connections = result.connections
+        var table = ReportTable(["connections", "number"])
+        for (name, count) in [
+            ("opened", connections.opened), ("lost", connections.lost),
+            ("attempts that failed", connections.connectFailures), ("GOAWAYs received", connections.goAways),
+            ("reconnects", connections.reconnects),
+        ] {
+            table.add([name, Written.count(UInt64(count))])
+        }
+        blocks.append(.table(table))
+        if result.pushes.retried > 0 {
+            blocks.append(
+                .text("\(Written.count(result.pushes.retried)) attempts were sent again, refused unprocessed."))
+        }
+        let retries = result.retries
+        if retries.attempts > 0 || retries.overBudget > 0 {
+            blocks.append(
+                .text(
+                    "Retries: \(Written.count(retries.attempts)) attempts, \(Written.count(retries.recovered)) pushes "
+                        + "recovered, \(Written.count(retries.exhausted)) given up, "
+                        + "\(Written.count(retries.overBudget)) beyond the budget."))
+        }
+        return ReportSection(title: "Outcomes", blocks: blocks)
+    }
+
+    private static func breakdown(_ result: ResultDocument) -> ReportSection? {
+        guard !result.breakdown.isEmpty else { return nil }
+        let tables = result.breakdown.sorted { $0.key < $1.key }.map { dimension, parts in
+            var table = ReportTable(["by \(dimension)", "accepted", "rejected", "failed", "total p50", "p99", "max"])
+            for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
+                table.add(
+                    [label, Written.count(part.accepted), Written.count(part.rejected), Written.count(part.failed)]
+                        + Written.latencies(part.total, [\.p50, \.p99, \.max]))
+            }
+            return ReportBlock.table(table)
+        }
+        return ReportSection(title: "Breakdown", blocks: tables)
+    }
+}

@@ -1,0 +1,37 @@
+import Results
+
+/// One result as a report shows it: the document, and what was made of it.
+public struct ReportedRun: Sendable {
+    /// How the report calls it; several results of one report should differ in it.
+    public var label: String
+    public var result: ResultDocument
+    /// What is wrong with the run, one sentence each.
+    public var problems: [String]
+    /// What the run had to hold, and whether it did.
+    public var thresholds: [(text: String, isHeld: Bool)]
+
+    public init(
+        label: String, result: ResultDocument, problems: [String] = [], thresholds: [(text: String, isHeld: Bool)] = []
+    ) {
+        self.label = label
+        self.result = result
+        self.problems = problems
+        self.thresholds = thresholds
+    }
+
+    /// The same runs; those whose label another has too get a number behind it.
+    public static func told(apart runs: [ReportedRun]) -> [ReportedRun] {
+        let uses = Dictionary(grouping: runs, by: \.label).mapValues(\.count)
+        var seen: [String: Int] = [:]
+        return runs.map { run in
+            guard uses[run.label, default: 0] > 1 else { return run }
+            seen[run.label, default: 0] += 1
+            var named = run
+            named.label += " #\(seen[run.label, default: 0])"
+            return named
+        }
+    }
+
+    var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
+    var isOpenLoop: Bool { result.throughput.targetPerSecond != nil }
+}

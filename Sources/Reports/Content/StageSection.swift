@@ -1,0 +1,75 @@
+import Results
+import Settings
+
+/// Where a push spends its time, and the client its CPU.
+enum StageSection {
+    static func make(_ run: ReportedRun) -> ReportSection {
+        let result = run.result
+        let parts = parts(result.generator.cpu)
+        var table = ReportTable(["stage", "pushes", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
+        for (name, row) in result.latency.byName where row.count > 0 {
+            table.add(
+                [name.replacing("_", with: " "), Written.count(row.count), Written.time(row.min)]
+                    + [Units.duration(nanoseconds: row.mean)]
+                    + Written.latencies(row, [\.p50, \.p90, \.p99, \.p999, \.max]))
+        }
+        let bars = [table.rows.isEmpty ? nil : latencyBars(result.latency), parts.isEmpty ? nil : cpuBars(parts)]
+        var blocks: [ReportBlock] = [
+            .bars(bars.compactMap { $0 }),
+            table.rows.isEmpty ? .text("No push was answered within the measured time.") : .table(table),
+        ]
+        if !parts.isEmpty {
+            var table = ReportTable(["part", "client CPU a push", "share"])
+            for (name, value, share) in parts { table.add([name, Units.duration(nanoseconds: value), share]) }
+            let measuring = Units.duration(nanoseconds: result.cost.measuring)
+            blocks += [
+                .folded("Client CPU as a table", [.table(table)]),
+                .text("Measuring costs \(measuring) a push, which is in the client's CPU."),
+            ]
+        }
+        return ReportSection(title: "Where a push spends time and CPU", blocks: blocks)
+    }
+
+    private static func latencyBars(_ latency: ResultDocument.Latencies) -> BarChart {
+        let waiting: [(String, ResultDocument.Latency)] =
+            latency.late.count > 0
+            ? [("late: due to begun", latency.late), ("write: begun to written", latency.write)]
+            : [("queue: due to written", latency.queue)]
+        let way: [(String, ResultDocument.Latency)] =
+            latency.toMock.count > 0
+            ? [
+                ("to the mock", latency.toMock), ("in the mock", latency.inMock),
+                ("back from the mock", latency.fromMock),
+            ]
+            : [("round trip: written to answered", latency.roundTrip)]
+        let total = [("total: due to answered", latency.total)]
+        return BarChart(
+            title: "Latency by stage", parts: ["p50", "p99"],
+            rows: (waiting + way + total).filter { $0.1.count > 0 }.map {
+                .init(
+                    name: $0.0, value: "p50 \(Written.time($0.1.p50)), p99 \(Written.time($0.1.p99))",
+                    lengths: [Double($0.1.p50), Double($0.1.p99)])
+            })
+    }
+
+    private static func cpuBars(_ parts: [(name: String, value: Double, share: String)]) -> BarChart {
+        BarChart(
+            title: "CPU of the client's worker threads a push", parts: ["CPU time"],
+            rows: parts.map {
+                .init(
+                    name: $0.name, value: "\(Units.duration(nanoseconds: $0.value)), \($0.share)", lengths: [$0.value])
+            })
+    }
+
+    /// Nanoseconds a push; none when it was not measured.
+    private static func parts(_ cpu: ResultDocument.Generator.CPU) -> [(name: String, value: Double, share: String)] {
+        // Engine nio cannot tell TLS and the socket from the rest.
+        let rest =
+            cpu.tls + cpu.socket > 0
+            ? [("TLS", cpu.tls), ("socket", cpu.socket), ("other: frames, header blocks, epoll", cpu.other)]
+            : [("TLS, socket and other", cpu.other)]
+        let parts = [("encode", cpu.encode), ("sign", cpu.sign)] + rest
+        let whole = parts.reduce(0) { $0 + $1.1 }
+        return whole > 0 ? parts.map { ($0.0, $0.1, "\(Units.fixed($0.1 / whole * 100, places: 1)) %") } : []
+    }
+}

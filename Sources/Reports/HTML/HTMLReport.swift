@@ -1,0 +1,30 @@
+/// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
+public enum HTMLReport {
+    /// - Parameter runs: at least one; several are laid over each other and put side by side.
+    public static func page(_ runs: [ReportedRun]) -> String {
+        let title = HTMLText.escape(ReportContent.title(runs))
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>\(title) - pushload</title>
+            <style>
+            \(HTMLStyle.text)
+            </style>
+            </head>
+            <body>
+            <main>
+            <header>
+            <h1>\(title)</h1>
+            <p>\(HTMLText.escape(ReportContent.subtitle(runs)))</p>
+            </header>
+            \(ReportContent.sections(runs).map(HTMLBlocks.section).joined())</main>
+            </body>
+            </html>
+
+            """
+    }
+}

@@ -1,0 +1,92 @@
+import Settings
+
+/// A line chart as inline SVG, 480 by 250 units, which scales with the page. The legend is HTML, so that it can wrap.
+enum SVGLineChart {
+    static let left = 62.0
+    static let right = 464.0
+    static let top = 14.0
+    static let bottom = 216.0
+    /// Of one character on a phone, where text is larger.
+    private static let widest = 8.6
+
+    static func figure(_ chart: LineChart) -> String {
+        let title = HTMLText.escape(chart.title)
+        let points = chart.lines.flatMap(\.points)
+        guard !points.isEmpty else {
+            return "<figure><figcaption>\(title)</figcaption><p>Nothing was recorded.</p></figure>\n"
+        }
+        let x = ChartScale(chart.x, points.map(\.x))
+        let y = ChartScale(chart.y, points.map(\.y))
+        var svg = "<svg viewBox=\"0 0 480 250\" role=\"img\" aria-label=\"\(title)\">"
+        for tick in y.ticks {
+            let place = number(vertical(tick, y))
+            svg +=
+                "<line class=\"grid\" x1=\"\(number(left))\" x2=\"\(number(right))\" y1=\"\(place)\" y2=\"\(place)\"/>"
+            svg += "<text x=\"\(number(left - 6))\" y=\"\(place)\" dy=\"4\" text-anchor=\"end\">"
+            svg += HTMLText.escape(chart.y.label(tick)) + "</text>"
+        }
+        for tick in x.ticks {
+            let place = number(horizontal(tick, x))
+            svg +=
+                "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
+        }
+        svg += labels(chart.x, x)
+        if chart.x == .percentile {
+            svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">percentile</text>"
+        }
+        for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
+            svg += "<g style=\"color:\(ChartStyle.colour(index))\">"
+            svg += "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+            // Few points are marked, so that one alone is seen.
+            if line.points.count <= 12 {
+                for point in line.points {
+                    svg +=
+                        "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
+                }
+            }
+            svg += "</g>"
+        }
+        svg += "</svg>"
+        return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines.map(\.name)))</figure>\n"
+    }
+
+    /// `x,y x,y …` in the SVG's units.
+    static func coordinates(_ points: [ChartPoint], _ x: ChartScale, _ y: ChartScale) -> String {
+        points.map { "\(number(horizontal($0.x, x))),\(number(vertical($0.y, y)))" }.joined(separator: " ")
+    }
+
+    /// Under the horizontal axis: what would run into the label before it, or out of the picture, is left out or moved.
+    private static func labels(_ axis: ChartAxis, _ scale: ChartScale) -> String {
+        var text = ""
+        var end = 0.0
+        for tick in scale.ticks {
+            let label = axis.label(tick)
+            let half = Double(label.count) * widest / 2
+            let middle = min(horizontal(tick, scale), 479 - half)
+            guard middle - half > end else { continue }
+            end = middle + half
+            text += "<text x=\"\(number(middle))\" y=\"\(number(bottom + 18))\" text-anchor=\"middle\">"
+            text += HTMLText.escape(label) + "</text>"
+        }
+        return text
+    }
+
+    private static func horizontal(_ value: Double, _ scale: ChartScale) -> Double {
+        left + scale.place(value) * (right - left)
+    }
+
+    private static func vertical(_ value: Double, _ scale: ChartScale) -> Double {
+        bottom - scale.place(value) * (bottom - top)
+    }
+
+    private static func number(_ value: Double) -> String { Units.fixed(value, places: 1) }
+
+    private static func legend(_ names: [String]) -> String {
+        let items = names.enumerated().map { index, name in
+            "<li><svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\" style=\"color:\(ChartStyle.colour(index))\">"
+                + "<line class=\"line\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"\(ChartStyle.dash(index))/></svg>"
+                + "\(HTMLText.escape(name))</li>"
+        }
+        return "<ul class=\"legend\">\(items.joined())</ul>"
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import Harness
+import Reports
+import Results
+
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Make one page of one or several results.",
+        discussion: "Several results are laid over each other, with a table that has a column for each.")
+
+    @Argument(help: ArgumentHelp("Result files or run folders.", valueName: "result"))
+    var results: [String]
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "Where to write it (default: report.html beside the result; in this folder when there are several).",
+            valueName: "file"))
+    var output: String?
+
+    @Option(help: "html: one self-contained page; markdown: tables alone.")
+    var format = ReportFormat.html
+
+    func run() throws {
+        var runs: [ReportedRun] = []
+        for path in results { runs.append(try ReportFile.run(path)) }
+        let name = "report.\(format.suffix)"
+        var path = output ?? name
+        if output == nil, results.count == 1 {
+            let folder = (ReportFile.resultPath(results[0]) as NSString).deletingLastPathComponent
+            path = folder.isEmpty ? name : (folder as NSString).appendingPathComponent(name)
+        }
+        try ReportFile.write(ReportedRun.told(apart: runs), format, to: path)
+        Console.output("report: \(path)\n")
+    }
+}

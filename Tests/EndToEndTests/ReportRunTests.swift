@@ -1,0 +1,44 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct ReportRunTests {
+    @Test("A run writes a report beside its result; report makes the same page of it, and Markdown")
+    func reports() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            ["run", "--output", output.path, "-n", "2000", "--threshold", "p99 < 1m", "--report", "page.html", "-q"])
+        #expect(finished.status == 0, "\(finished.error)")
+        let name = try #require(FileManager.default.contentsOfDirectory(atPath: output.path).first)
+        let folder = output.path + "/" + name
+        let page = try String(contentsOfFile: folder + "/page.html", encoding: .utf8)
+        #expect(page.contains("2,000 pushes") && page.contains("held: p99 &lt; 1m"))
+
+        let again = try Programs.run("pushload", ["report", folder])
+        #expect(again.status == 0 && again.output.contains("report.html"), "\(again.error)")
+        #expect(try String(contentsOfFile: folder + "/report.html", encoding: .utf8) == page)
+
+        let both = output.path + "/both.md"
+        let markdown = try Programs.run(
+            "pushload", ["report", folder, folder + "/result.json", "-o", both, "--format", "markdown"])
+        #expect(markdown.status == 0, "\(markdown.error)")
+        #expect(try String(contentsOfFile: both, encoding: .utf8).contains("| planned | 2,000 pushes | 2,000 pushes |"))
+    }
+
+    @Test("What is no result is refused in one line, and nothing is written")
+    func refused() throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let file = output.path + "/other.json"
+        let page = output.path + "/page.html"
+        for text in ["{\"schema\": \"pushload.result/2\"}", "{}", "{\"schema\":", "<html>"] {
+            try Data(text.utf8).write(to: URL(filePath: file))
+            let finished = try Programs.run("pushload", ["report", file, "-o", page])
+            #expect(finished.status == 64, "\(text)")
+            #expect(finished.error.split(separator: "\n").count == 1 && finished.error.contains("other.json"))
+        }
+        #expect(try Programs.run("pushload", ["report", output.path]).status == 64)
+        #expect(!FileManager.default.fileExists(atPath: page))
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Results
+import Testing
+
+@testable import Reports
+
+@Suite struct HTMLReportTests {
+    private func page(_ documents: ResultDocument...) -> String {
+        HTMLReport.page(documents.map(ReportedDocument.run))
+    }
+
+    @Test("The page holds every headline figure with its unit, and all other sections")
+    func figures() {
+        let page = page(ReportedDocument.make(target: 500_111))
+        let others = [
+            "500,111 pushes/s", "BadTopic", "push_timeout", "by profile", "alert", "it was busy", "a note",
+            "held: p99 &lt; 50ms: 4.33 ms", "CROSSED: rss &lt; 1MB: 40.1 MB", "it broke", "com.example.app",
+            "a processor", "130 ns", "round trip", "target, on average", "backlog", "in flight", "99.9",
+        ]
+        for part in ReportedDocument.headlines + others { #expect(page.contains(part), "\(part) is not in the page") }
+        #expect(MarkupChecker.problem(page) == nil)
+    }
+
+    @Test("The page asks for nothing from a network and runs no script")
+    func selfContained() {
+        let page = page(ReportedDocument.make())
+        for part in ["<script", "http://", "https://", "src=", "href=", "url(", "@import"] {
+            #expect(!page.contains(part), "\(part)")
+        }
+        #expect(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""))
+        #expect(page.contains("prefers-color-scheme:dark") && page.contains("@media print"))
+    }
+
+    @Test("Texts of a result are text wherever they stand, never markup")
+    func escaped() {
+        let evil = "\"><script>alert('x')</script>&\u{1}"
+        var document = ReportedDocument.make(name: evil)
+        document.run.target = evil
+        document.run.tls = evil
+        document.environment.host = evil
+        document.environment.versions = [evil: evil]
+        document.scenario = [evil: .text(evil)]
+        document.reasons = [evil: 1]
+        document.failures = [evil: 1]
+        document.statuses = [evil: 1]
+        document.breakdown = [evil: [evil: .init(accepted: 1, rejected: 0, failed: 0, total: ReportedDocument.total)]]
+        document.notes = [evil]
+        document.generator.reasons = [evil]
+        var run = ReportedDocument.run(document)
+        run.problems = [evil]
+        run.thresholds = [(text: evil, isHeld: false)]
+        for page in [HTMLReport.page([run]), HTMLReport.page([run, run])] {
+            #expect(!page.contains("<script") && !page.contains("\u{1}"))
+            #expect(page.contains("&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\u{FFFD}"))
+            #expect(MarkupChecker.problem(page) == nil)
+        }
+        let text = MarkdownReport.text([run])
+        #expect(!text.contains("<script") && !text.contains("\u{1}"))
+    }
+
+    @Test("A result without series, histograms or answers still gives a page")
+    func empty() {
+        var document = ReportedDocument.make()
+        document.series = []
+        document.histograms = ["total": "not a histogram"]
+        document.latency.total = ReportedDocument.none
+        document.latency.roundTrip = ReportedDocument.none
+        document.statuses = [:]
+        document.reasons = [:]
+        document.failures = [:]
+        document.breakdown = [:]
+        document.generator.cpu = .init()
+        document.pushes = .init(
+            planned: 0, sent: 0, accepted: 0, rejected: 0, failed: 0, retried: 0, lost: nil, duplicated: nil)
+        for page in [page(document), page(document, document)] {
+            #expect(MarkupChecker.problem(page) == nil)
+            #expect(page.contains("There is no histogram that can be read."))
+            #expect(page.contains("No push was answered within the measured time."))
+            #expect(!page.contains("nan") && !page.contains("inf\""))
+        }
+    }
+
+    @Test("Several results have a column and a line each, told apart by number when their names are the same")
+    func several() {
+        var second = ReportedDocument.make()
+        second.throughput.perSecond = 123_456
+        let runs = ReportedRun.told(apart: [ReportedDocument.make(), second].map(ReportedDocument.run))
+        #expect(runs.map(\.label) == ["n #1", "n #2"])
+        #expect(ReportedRun.told(apart: [runs[0], runs[1]]).map(\.label) == ["n #1", "n #2"])
+        let page = HTMLReport.page(runs)
+        #expect(page.contains("<th scope=\"col\">n #1</th><th scope=\"col\">n #2</th>"))
+        #expect(page.contains("<th scope=\"row\">rate</th><td>499,999 pushes/s</td><td>123,456 pushes/s</td>"))
+        #expect(page.components(separatedBy: "<polyline").count - 1 == 2 * 6)
+        #expect(MarkupChecker.problem(page) == nil)
+    }
+
+    @Test("The checker of these tests sees what is not closed, crossed or not escaped")
+    func checker() {
+        #expect(MarkupChecker.problem("<p><b>x</b><br></p><line x=\"1\"/>") == nil)
+        for page in ["<p>", "<p><b></p></b>", "</p>", "<p class=\"x>y</p>", "<p", "<p <b></b></p>"] {
+            #expect(MarkupChecker.problem(page) != nil, "\(page)")
+        }
+    }
+}

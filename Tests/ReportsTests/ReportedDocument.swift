@@ -1,0 +1,64 @@
+import Measurement
+import Reports
+import Results
+
+/// A result for reports to show; every figure is one of its own.
+enum ReportedDocument {
+    static let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+    static let total = ResultDocument.Latency(
+        count: 1000, min: 1000, mean: 2500, p50: 2_110_000, p90: 3_220_000, p99: 4_330_000, p999: 5_440_000,
+        max: 2_000_000_000)
+
+    static func make(name: String = "n", target: Double? = nil) -> ResultDocument {
+        var histogram = LatencyHistogram()
+        for step in 1...1000 as ClosedRange<UInt64> { histogram.record(step * 10_000) }
+        let log = HistogramCodec.encodeForLog(histogram)
+        return ResultDocument(
+            run: .init(
+                id: "00112233", name: name, startedAt: "2026-11-21T00:00:00Z", durationSeconds: 2.25, complete: true,
+                interrupted: false, engine: "wire", target: "bundled mock", tls: "TLSv1.3 X"),
+            environment: .init(
+                host: "h", cpu: "a processor", cores: 2, memoryBytes: 8_000_000_000, kernel: "6.1", system: "Debian",
+                versions: ["OpenSSL": "3.0"], commit: nil),
+            scenario: ["streams": .integer(500), "topic": .text("com.example.app")],
+            pushes: .init(
+                planned: 1_000_123, sent: 1_000_123, accepted: 999_990, rejected: 77, failed: 56, retried: 0, lost: 3,
+                duplicated: 4),
+            throughput: .init(perSecond: 499_998.5, targetPerSecond: target),
+            latency: .init(
+                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: total, service: none,
+                total: total, toMock: none, inMock: none, fromMock: none),
+            breakdown: ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: total)]],
+            warmup: .init(seconds: 0, answered: 0),
+            generator: .init(
+                limited: true, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0,
+                cpu: .init(encode: 130, sign: 2, tls: 150, socket: 300, other: 200)),
+            statuses: ["200": 999_990, "400": 77], reasons: ["BadTopic": 77], failures: ["push_timeout": 56],
+            connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
+            cost: .init(
+                clientCPU: 2345, mockCPU: 3456, clientMemory: 40_100_000, mockMemory: 50_200_000,
+                clientAllocations: 0.01, mockAllocations: nil, tokensSigned: 1, clockReading: 20, histogramRecord: 4,
+                measuring: 80),
+            series: [
+                .init(
+                    t: 1, sent: 500_000, accepted: 500_000, rejected: 0, failed: 0, inFlight: 500, backlog: 0,
+                    p50: 2_000_000, p99: 4_000_000),
+                .init(
+                    t: 2, sent: 500_123, accepted: 499_990, rejected: 77, failed: 56, inFlight: 0, backlog: 0,
+                    p50: 3_000_000, p99: 5_000_000),
+            ],
+            histograms: ["total": log, "round_trip": log], notes: ["a note"])
+    }
+
+    static func run(_ document: ResultDocument) -> ReportedRun {
+        ReportedRun(
+            label: document.run.name, result: document, problems: ["it broke"],
+            thresholds: [(text: "p99 < 50ms: 4.33 ms", isHeld: true), (text: "rss < 1MB: 40.1 MB", isHeld: false)])
+    }
+
+    /// What a reader comes for, in any format.
+    static let headlines = [
+        "1,000,123 pushes", "999,990 pushes", "77 pushes", "56 pushes", "499,999 pushes/s", "2.11 ms", "4.33 ms",
+        "5.44 ms", "2.00 s", "2.35 us a push", "3.46 us a push", "40.1 MB", "50.2 MB", "3 lost, 4 doubled", "2.25 s",
+    ]
+}
