@@ -1,5 +1,3 @@
-import Glibc
-
 /// The server's side of one HTTP/2 connection (RFC 9113), frames read and written here for requests that are nearly all alike.
 ///
 /// Bytes from the client go into `receive`, bytes for it come out of `nextOutput`. What the client did is told by the `did…`
@@ -14,38 +12,38 @@ import Glibc
 /// bench-instructions`, stage server-push).
 open class ServerSession {
     // Behind pointers, owned here: reading and changing them needs no exclusivity check.
-    private let input: UnsafeMutablePointer<FrameInput>
-    private let output: UnsafeMutablePointer<FrameOutput>
-    private let streams: UnsafeMutablePointer<ServerStreams>
-    private let decoder: HPACKDecoder
-    private let isTraced: Bool
+    let input: UnsafeMutablePointer<FrameInput>
+    let output: UnsafeMutablePointer<FrameOutput>
+    let streams: UnsafeMutablePointer<ServerStreams>
+    let decoder: HPACKDecoder
+    let isTraced: Bool
 
     // Limits of ours; those announced count once they are acknowledged.
-    private var announced: [[(identifier: UInt16, value: UInt32)]] = []
-    @exclusivity(unchecked) private var initialReceiveWindow = 65_535
-    @exclusivity(unchecked) private var streamLimit = Int.max
-    private let connectionWindow: Int
-    @exclusivity(unchecked) private var receiveWindow = 65_535
-    @exclusivity(unchecked) private var streamWindow = 65_535
-    private let maxHeaderList: Int
+    var announced: [[(identifier: UInt16, value: UInt32)]] = []
+    @exclusivity(unchecked) var initialReceiveWindow = 65_535
+    @exclusivity(unchecked) var streamLimit = Int.max
+    let connectionWindow: Int
+    @exclusivity(unchecked) var receiveWindow = 65_535
+    @exclusivity(unchecked) var streamWindow = 65_535
+    let maxHeaderList: Int
 
     // Limits of the client's.
-    @exclusivity(unchecked) private var sendWindow = 65_535
-    @exclusivity(unchecked) private var initialSendWindow = 65_535
-    private var peerMaxFrame = 16_384
+    @exclusivity(unchecked) var sendWindow = 65_535
+    @exclusivity(unchecked) var initialSendWindow = 65_535
+    var peerMaxFrame = 16_384
     @exclusivity(unchecked) private var heldBack = 0
 
-    @exclusivity(unchecked) private var hasSettings = false
+    @exclusivity(unchecked) var hasSettings = false
     /// The highest stream that was begun.
-    @exclusivity(unchecked) public private(set) var lastStream: Int32 = 0
-    @exclusivity(unchecked) private var goAwayLimit = Int32.max
+    @exclusivity(unchecked) public internal(set) var lastStream: Int32 = 0
+    @exclusivity(unchecked) var goAwayLimit = Int32.max
     private var hasSentGoAway = false
     private var hasReceivedGoAway = false
     @exclusivity(unchecked) private var isTerminated = false
-    @exclusivity(unchecked) private var waitingAnswers = 0
-    private var resets = ResetBudget()
+    @exclusivity(unchecked) var waitingAnswers = 0
+    var resets = ResetBudget()
     /// The highest stream seen, also of those that came after GOAWAY.
-    @exclusivity(unchecked) private var highestStream: Int32 = 0
+    @exclusivity(unchecked) var highestStream: Int32 = 0
 
     static let mostWaitingAnswers = 1000
 
@@ -150,11 +148,11 @@ open class ServerSession {
     // MARK: Frames of ours
 
     @inline(__always)
-    private func writeFrame(_ type: UInt8, flags: UInt8, stream: Int32, length: Int) -> UnsafeMutablePointer<UInt8> {
+    final func writeFrame(_ type: UInt8, flags: UInt8, stream: Int32, length: Int) -> UnsafeMutablePointer<UInt8> {
         output.pointee.frame(type, flags: flags, stream: stream, length: length)
     }
 
-    private func trace(_ type: UInt8, flags: UInt8, stream: Int32, _ payload: UnsafePointer<UInt8>, _ length: Int) {
+    final func trace(_ type: UInt8, flags: UInt8, stream: Int32, _ payload: UnsafePointer<UInt8>, _ length: Int) {
         didTransfer(
             FrameSummary(type: type, flags: flags, stream: stream, payload: payload, length: length), isSent: true)
     }
@@ -182,7 +180,7 @@ open class ServerSession {
     }
 
     @inline(__always)
-    private func close(_ slot: Int, _ ending: ServerStreams.Ending, _ code: ErrorCode) {
+    final func close(_ slot: Int, _ ending: ServerStreams.Ending, _ code: ErrorCode) {
         let id = streams.pointee.slots[slot].id
         if streams.pointee.slots[slot].isHeldBack { heldBack &-= 1 }
         didClose(stream: id, context: streams.pointee.slots[slot].context, code: code)
@@ -190,7 +188,7 @@ open class ServerSession {
     }
 
     /// Sends as much of a body as the windows allow.
-    private func sendBody(_ slot: Int) {
+    final func sendBody(_ slot: Int) {
         let stream = streams.pointee.slots[slot].id
         while true {
             let window = min(sendWindow, streams.pointee.slots[slot].sendWindow)
@@ -224,7 +222,7 @@ open class ServerSession {
         }
     }
 
-    private func sendHeldBack() {
+    final func sendHeldBack() {
         guard heldBack > 0 else { return }
         for slot in streams.pointee.open where streams.pointee.slots[slot].isHeldBack && sendWindow > 0 {
             sendBody(slot)
@@ -345,335 +343,11 @@ open class ServerSession {
 
     /// A stream that was never begun.
     @inline(__always)
-    private func isIdle(_ stream: Int32) -> Bool { stream > highestStream || stream & 1 == 0 }
+    final func isIdle(_ stream: Int32) -> Bool { stream > highestStream || stream & 1 == 0 }
 
     /// An error of a stream; on a stream that is idle there is nothing to reset but the connection.
-    private func streamError(_ stream: Int32, _ code: ErrorCode, _ text: String) -> Violation {
+    final func streamError(_ stream: Int32, _ code: ErrorCode, _ text: String) -> Violation {
         Violation(code, text, scope: isIdle(stream) ? .connection : .stream(stream))
-    }
-
-    // MARK: DATA
-
-    @inline(__always)
-    private func data(_ frame: FrameView) -> Violation? {
-        let stream = frame.stream
-        if stream == 0 || isIdle(stream) { return Violation(.protocolError, "DATA on stream \(stream)") }
-        guard let (start, end) = frame.unpadded() else {
-            return Violation(.protocolError, "DATA with too much padding")
-        }
-        receiveWindow &-= frame.length
-        if receiveWindow < 0 { return Violation(.flowControlError, "more DATA than the connection's window allows") }
-        // What came is taken at once: the window is opened again when half of it is used.
-        if receiveWindow < connectionWindow / 2 {
-            Frame.write32(
-                UInt32(connectionWindow &- receiveWindow),
-                into: writeFrame(Frame.windowUpdate, flags: 0, stream: 0, length: 4))
-            receiveWindow = connectionWindow
-        }
-        let slot = streams.pointee.find(stream)
-        guard slot >= 0 else { return onClosed(stream, "DATA") }
-        let entry = streams.pointee.slots + slot
-        if entry.pointee.isEnded { return streamError(stream, .streamClosed, "DATA after END_STREAM") }
-        entry.pointee.receiveWindow &-= frame.length
-        if entry.pointee.receiveWindow < 0 {
-            return streamError(stream, .flowControlError, "more DATA than the stream's window allows")
-        }
-        let count = end &- start
-        entry.pointee.received &+= Int64(count)
-        let isLast = frame.flags & Frame.endStream != 0
-        if entry.pointee.contentLength >= 0,
-            entry.pointee.received > entry.pointee.contentLength
-                || isLast && entry.pointee.received != entry.pointee.contentLength
-        {
-            return streamError(stream, .protocolError, "DATA does not match content-length")
-        }
-        if count > 0 { didReceiveData(stream: stream, context: entry.pointee.context, frame.payload + start, count) }
-        if isLast {
-            // `entry` may have moved or gone by what the owner did.
-            didEndSide(stream)
-        } else if entry.pointee.id == stream, entry.pointee.receiveWindow <= streamWindow / 2, streamWindow > 0 {
-            let increment = streamWindow &- entry.pointee.receiveWindow
-            Frame.write32(
-                UInt32(increment), into: writeFrame(Frame.windowUpdate, flags: 0, stream: stream, length: 4))
-            entry.pointee.receiveWindow &+= increment
-        }
-        return nil
-    }
-
-    /// The client's side of a stream has ended.
-    @inline(__always)
-    private func didEndSide(_ stream: Int32) {
-        let slot = streams.pointee.find(stream)
-        guard slot >= 0 else { return }
-        streams.pointee.slots[slot].isEnded = true
-        if streams.pointee.slots[slot].isAnswered {
-            close(slot, .finished, .noError)
-        } else {
-            didEnd(stream: stream, context: streams.pointee.slots[slot].context)
-        }
-    }
-
-    /// A frame on a stream that was begun and is not open.
-    private func onClosed(_ stream: Int32, _ what: String) -> Violation? {
-        if stream > goAwayLimit { return nil }
-        switch streams.pointee.ending(stream) {
-        case .resetByServer: return nil
-        case .resetByClient:
-            return Violation(.streamClosed, "\(what) on a stream that was reset", scope: .stream(stream))
-        case .finished: return Violation(.streamClosed, "\(what) on a stream that has ended")
-        case nil: return Violation(.streamClosed, "\(what) on a closed stream")
-        }
-    }
-
-    // MARK: Header blocks
-
-    @inline(__always)
-    private func headers(_ frame: FrameView) -> Violation? {
-        if frame.stream & 1 == 0 { return Violation(.protocolError, "HEADERS on stream \(frame.stream)") }
-        guard var (start, end) = frame.unpadded() else {
-            return Violation(.protocolError, "HEADERS with too much padding")
-        }
-        if frame.flags & Frame.hasPriority != 0 { start += 5 }
-        if start > end { return Violation(.frameSizeError, "HEADERS too short for its flags") }
-        let endsStream = frame.flags & Frame.endStream != 0
-        if frame.flags & Frame.endHeaders == 0 {
-            end = max(start, end)
-            input.pointee.beginBlock(frame.stream, endsStream, frame.payload + start, end - start)
-            return nil
-        }
-        return block(frame.payload + start, end &- start, frame.stream, endsStream)
-    }
-
-    private func continuation(_ frame: FrameView) -> Violation? {
-        guard input.pointee.isInBlock else { return Violation(.protocolError, "CONTINUATION without a header block") }
-        guard input.pointee.appendToBlock(frame.payload, frame.length) else {
-            return Violation(.enhanceYourCalm, "a header block in too many pieces")
-        }
-        guard frame.flags & Frame.endHeaders != 0 else { return nil }
-        let (stream, endsStream, bytes) = input.pointee.endBlock()
-        return bytes.withUnsafeBufferPointer {
-            $0.isEmpty
-                ? block(frame.payload, 0, stream, endsStream) : block($0.baseAddress!, $0.count, stream, endsStream)
-        }
-    }
-
-    /// A complete header block. Whatever becomes of the stream, it is decoded: the table must follow the client's.
-    @inline(__always)
-    private func block(
-        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ stream: Int32, _ endsStream: Bool
-    ) -> Violation? {
-        decoder.begin(bytes, count)
-        if stream <= highestStream { return laterBlock(stream, endsStream) }
-        highestStream = stream
-        if stream > goAwayLimit { return passOver() ? nil : compressionError }
-        lastStream = stream
-        if streams.pointee.count >= streamLimit {
-            if !passOver() { return compressionError }
-            return Violation(.refusedStream, "more streams than allowed", scope: .stream(stream))
-        }
-        let slot = streams.pointee.open(stream, receiveWindow: initialReceiveWindow, sendWindow: initialSendWindow)
-        let context = didBeginRequest(stream: stream)
-        streams.pointee.slots[slot].context = context
-        var field = HPACKField()
-        var rules = RequestRules(isTrailer: false)
-        var isKept = true
-        var size = 0
-        while true {
-            switch decoder.next(&field) {
-            case .field:
-                size &+= field.nameLength &+ field.valueLength &+ 32
-                rules.take(field)
-                guard isKept, !rules.isBroken, size <= maxHeaderList else {
-                    isKept = false
-                    continue
-                }
-                isKept = didReceiveHeader(context: context, field)
-                continue
-            case .end: break
-            case .failed: return compressionError
-            }
-            break
-        }
-        rules.finish()
-        if rules.isBroken { return streamError(stream, .protocolError, "a malformed request") }
-        if !isKept { return streamError(stream, .internalError, "more header bytes than are taken") }
-        streams.pointee.slots[slot].contentLength = rules.contentLength
-        if endsStream {
-            if rules.contentLength > 0 {
-                return streamError(stream, .protocolError, "DATA does not match content-length")
-            }
-            didEndSide(stream)
-        }
-        return nil
-    }
-
-    private var compressionError: Violation {
-        Violation(.compressionError, "a header block that cannot be decoded")
-    }
-
-    /// Decodes a block nobody wants; false when it cannot be decoded.
-    private func passOver() -> Bool {
-        var field = HPACKField()
-        while true {
-            switch decoder.next(&field) {
-            case .field: continue
-            case .end: return true
-            case .failed: return false
-            }
-        }
-    }
-
-    /// A block on a stream that was begun before, or after GOAWAY: trailers, or a mistake.
-    private func laterBlock(_ stream: Int32, _ endsStream: Bool) -> Violation? {
-        var field = HPACKField()
-        var rules = RequestRules(isTrailer: true)
-        while true {
-            switch decoder.next(&field) {
-            case .field:
-                rules.take(field)
-                continue
-            case .end: break
-            case .failed: return compressionError
-            }
-            break
-        }
-        let slot = streams.pointee.find(stream)
-        guard slot >= 0 else {
-            // Lower than the highest and never begun: RFC 9113 section 5.1.1.
-            if streams.pointee.ending(stream) == nil, stream <= goAwayLimit {
-                return Violation(.protocolError, "stream \(stream) after stream \(lastStream)")
-            }
-            return onClosed(stream, "HEADERS")
-        }
-        let entry = streams.pointee.slots[slot]
-        if entry.isEnded { return streamError(stream, .streamClosed, "HEADERS after END_STREAM") }
-        if rules.isBroken || !endsStream { return streamError(stream, .protocolError, "malformed trailers") }
-        if entry.contentLength >= 0, entry.received != entry.contentLength {
-            return streamError(stream, .protocolError, "DATA does not match content-length")
-        }
-        didEndSide(stream)
-        return nil
-    }
-
-    // MARK: The rest
-
-    private func resetByClient(_ frame: FrameView) -> Violation? {
-        if frame.stream == 0 || isIdle(frame.stream) {
-            return Violation(.protocolError, "RST_STREAM on stream \(frame.stream)")
-        }
-        if frame.length != 4 { return Violation(.frameSizeError, "RST_STREAM of \(frame.length) bytes") }
-        let slot = streams.pointee.find(frame.stream)
-        guard slot >= 0 else { return nil }
-        close(slot, .resetByClient, ErrorCode(rawValue: Frame.read32(frame.payload)))
-        // RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
-        if !resets.take(now: monotonicSeconds) { return Violation(.enhanceYourCalm, "streams reset too often") }
-        return nil
-    }
-
-    private var monotonicSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
-    private func settings(_ frame: FrameView) -> Violation? {
-        if frame.stream != 0 { return Violation(.protocolError, "SETTINGS on stream \(frame.stream)") }
-        if frame.flags & Frame.acknowledgement != 0 {
-            if frame.length != 0 {
-                return Violation(.frameSizeError, "a SETTINGS acknowledgement of \(frame.length) bytes")
-            }
-            if !announced.isEmpty { apply(announced.removeFirst()) }
-            return nil
-        }
-        if frame.length % 6 != 0 { return Violation(.frameSizeError, "SETTINGS of \(frame.length) bytes") }
-        hasSettings = true
-        for place in stride(from: 0, to: frame.length, by: 6) {
-            let identifier = UInt16(frame.payload[place]) << 8 | UInt16(frame.payload[place + 1])
-            if let violation = obey(identifier, Frame.read32(frame.payload + place + 2)) { return violation }
-        }
-        return answer(Frame.settings, nil)
-    }
-
-    /// A setting of the client's (RFC 9113 section 6.5.2). Answers use no dynamic table: its size is of no concern.
-    private func obey(_ identifier: UInt16, _ value: UInt32) -> Violation? {
-        switch identifier {
-        case Frame.Setting.enablePush where value > 1: return Violation(.protocolError, "ENABLE_PUSH of \(value)")
-        case Frame.Setting.initialWindowSize:
-            guard value <= 0x7FFF_FFFF else { return Violation(.flowControlError, "INITIAL_WINDOW_SIZE of \(value)") }
-            let change = Int(value) - initialSendWindow
-            initialSendWindow = Int(value)
-            for slot in streams.pointee.open {
-                streams.pointee.slots[slot].sendWindow += change
-                if streams.pointee.slots[slot].sendWindow > 0x7FFF_FFFF {
-                    return Violation(.flowControlError, "a stream's window beyond 2^31-1")
-                }
-            }
-            sendHeldBack()
-        case Frame.Setting.maxFrameSize:
-            guard (16_384...16_777_215).contains(value) else {
-                return Violation(.protocolError, "MAX_FRAME_SIZE of \(value)")
-            }
-            peerMaxFrame = Int(value)
-        default: break
-        }
-        return nil
-    }
-
-    /// The client has acknowledged settings of ours.
-    private func apply(_ entries: [(identifier: UInt16, value: UInt32)]) {
-        for entry in entries {
-            switch entry.identifier {
-            case Frame.Setting.headerTableSize: decoder.setLimit(Int(entry.value))
-            case Frame.Setting.maxConcurrentStreams: streamLimit = Int(entry.value)
-            case Frame.Setting.initialWindowSize:
-                let change = Int(entry.value) - initialReceiveWindow
-                initialReceiveWindow = Int(entry.value)
-                streamWindow = Int(entry.value)
-                for slot in streams.pointee.open { streams.pointee.slots[slot].receiveWindow += change }
-            default: break
-            }
-        }
-    }
-
-    private func ping(_ frame: FrameView) -> Violation? {
-        if frame.stream != 0 { return Violation(.protocolError, "PING on stream \(frame.stream)") }
-        if frame.length != 8 { return Violation(.frameSizeError, "PING of \(frame.length) bytes") }
-        return frame.flags & Frame.acknowledgement != 0 ? nil : answer(Frame.ping, frame.payload)
-    }
-
-    /// Acknowledges PING with its 8 bytes, or SETTINGS.
-    private func answer(_ type: UInt8, _ bytes: UnsafePointer<UInt8>?) -> Violation? {
-        waitingAnswers += 1
-        if waitingAnswers > Self.mostWaitingAnswers {
-            return Violation(.enhanceYourCalm, "PING or SETTINGS faster than they can be answered")
-        }
-        let length = bytes == nil ? 0 : 8
-        let payload = writeFrame(type, flags: Frame.acknowledgement, stream: 0, length: length)
-        if let bytes { payload.update(from: bytes, count: 8) }
-        if isTraced { trace(type, flags: Frame.acknowledgement, stream: 0, payload, length) }
-        return nil
-    }
-
-    private func windowUpdate(_ frame: FrameView) -> Violation? {
-        if frame.length != 4 { return Violation(.frameSizeError, "WINDOW_UPDATE of \(frame.length) bytes") }
-        let increment = Int(Frame.read32(frame.payload) & 0x7FFF_FFFF)
-        if frame.stream == 0 {
-            if increment == 0 { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
-            sendWindow += increment
-            if sendWindow > 0x7FFF_FFFF { return Violation(.flowControlError, "the window beyond 2^31-1") }
-            sendHeldBack()
-            return nil
-        }
-        if isIdle(frame.stream) { return Violation(.protocolError, "WINDOW_UPDATE on stream \(frame.stream)") }
-        let slot = streams.pointee.find(frame.stream)
-        if increment == 0 { return streamError(frame.stream, .protocolError, "WINDOW_UPDATE by 0") }
-        guard slot >= 0 else { return nil }
-        streams.pointee.slots[slot].sendWindow += increment
-        if streams.pointee.slots[slot].sendWindow > 0x7FFF_FFFF {
-            return streamError(frame.stream, .flowControlError, "a stream's window beyond 2^31-1")
-        }
-        if streams.pointee.slots[slot].isHeldBack { sendBody(slot) }
-        return nil
     }
 
     // MARK: What the client did
@@ -702,36 +376,5 @@ open class ServerSession {
     ) -> Int {
         isLast = true
         return 0
-    }
-}
-
-/// What a client did wrong, and whom it costs.
-struct Violation {
-    enum Scope {
-        case connection
-        case stream(Int32)
-    }
-
-    let code: ErrorCode
-    let text: String
-    let scope: Scope
-
-    init(_ code: ErrorCode, _ text: String, scope: Scope = .connection) {
-        self.code = code
-        self.text = text
-        self.scope = scope
-    }
-}
-
-/// How often a client may reset streams: 1,000 at once, 33 a second after that.
-struct ResetBudget {
-    private var left = 1000.0
-    private var last = 0.0
-
-    mutating func take(now: Double) -> Bool {
-        if last > 0 { left = min(1000, left + (now - last) * 33) }
-        last = now
-        left -= 1
-        return left >= 0
     }
 }
