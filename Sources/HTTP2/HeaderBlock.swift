@@ -8,15 +8,11 @@ public final class HeaderBlock {
     private(set) var fields: UnsafeMutablePointer<nghttp2_nv>
     public private(set) var count = 0
     private let capacity: Int
-    private let isShortLived: Bool
     private var owned: [UnsafeMutablePointer<UInt8>] = []
 
     /// Room for up to `capacity` fields.
-    ///
-    /// - Parameter isShortLived: nghttp2 copies everything when the block is submitted, so that the block may go away at once.
-    public init(capacity: Int, isShortLived: Bool = false) {
+    public init(capacity: Int) {
         self.capacity = capacity
-        self.isShortLived = isShortLived
         fields = .allocate(capacity: capacity)
     }
 
@@ -51,7 +47,6 @@ public final class HeaderBlock {
         let (pointer, length) = copy(name)
         var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
         if !copied { flags |= UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue) }
-        if isShortLived { flags = 0 }
         if !indexed { flags |= UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
         fields[count] = nghttp2_nv(name: pointer, value: pointer, namelen: length, valuelen: 0, flags: flags)
         count += 1

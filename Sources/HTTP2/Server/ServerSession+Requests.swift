@@ -13,9 +13,7 @@ extension ServerSession {
         if receiveWindow < 0 { return Violation(.flowControlError, "more DATA than the connection's window allows") }
         // What came is taken at once: the window is opened again when half of it is used.
         if receiveWindow < connectionWindow / 2 {
-            Frame.write32(
-                UInt32(connectionWindow &- receiveWindow),
-                into: writeFrame(Frame.windowUpdate, flags: 0, stream: 0, length: 4))
+            openWindow(stream: 0, by: connectionWindow &- receiveWindow)
             receiveWindow = connectionWindow
         }
         let slot = streams.pointee.find(stream)
@@ -41,8 +39,7 @@ extension ServerSession {
             didEndSide(stream)
         } else if entry.pointee.id == stream, entry.pointee.receiveWindow <= streamWindow / 2, streamWindow > 0 {
             let increment = streamWindow &- entry.pointee.receiveWindow
-            Frame.write32(
-                UInt32(increment), into: writeFrame(Frame.windowUpdate, flags: 0, stream: stream, length: 4))
+            openWindow(stream: stream, by: increment)
             entry.pointee.receiveWindow &+= increment
         }
         return nil

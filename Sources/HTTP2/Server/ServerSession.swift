@@ -79,9 +79,7 @@ open class ServerSession {
         if let size = settings.maxHeaderListSize { entries.append((Frame.Setting.maxHeaderListSize, size)) }
         writeSettings(entries)
         if connectionWindow > 65_535 {
-            Frame.write32(
-                UInt32(connectionWindow - 65_535),
-                into: writeFrame(Frame.windowUpdate, flags: 0, stream: 0, length: 4))
+            openWindow(stream: 0, by: connectionWindow - 65_535)
             receiveWindow = connectionWindow
         }
     }
@@ -150,6 +148,13 @@ open class ServerSession {
     @inline(__always)
     final func writeFrame(_ type: UInt8, flags: UInt8, stream: Int32, length: Int) -> UnsafeMutablePointer<UInt8> {
         output.pointee.frame(type, flags: flags, stream: stream, length: length)
+    }
+
+    /// WINDOW_UPDATE: the client may send so many bytes more.
+    final func openWindow(stream: Int32, by increment: Int) {
+        let payload = writeFrame(Frame.windowUpdate, flags: 0, stream: stream, length: 4)
+        Frame.write32(UInt32(increment), into: payload)
+        if isTraced { trace(Frame.windowUpdate, flags: 0, stream: stream, payload, 4) }
     }
 
     final func trace(_ type: UInt8, flags: UInt8, stream: Int32, _ payload: UnsafePointer<UInt8>, _ length: Int) {
