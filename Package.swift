@@ -116,7 +116,7 @@ let package = Package(
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(
-            name: "NetworkingTests", dependencies: ["Networking", "Signing"], swiftSettings: strict),
+            name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
         .testTarget(
             name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking"],

@@ -1,5 +1,6 @@
 // OpenSSL 3 as Swift sees it. The functions below exist in OpenSSL only as macros, which Swift cannot import.
 #pragma once
+#include <malloc.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

@@ -11,12 +11,12 @@ final class NGHTTP2Connection: PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, shared: RequestMemory, now: UInt64
+        reactor: Reactor, shared: RequestMemory, sendBuffers: SendBuffers, now: UInt64
     ) throws(NetworkError) {
         self.shared = shared
         try super.init(
             token: token, index: index, lane: lane, target: target, options: options, driver: driver,
-            reactor: reactor, now: now)
+            reactor: reactor, sendBuffers: sendBuffers, now: now)
     }
 
     override func begin() {

@@ -20,6 +20,7 @@ public final class PushClient: PushEngine {
     private let control: RunControl
     private let reactor: Reactor
     private let requestMemory: RequestMemory
+    private let sendBuffers: SendBuffers
     private let scratch: UnsafeMutableBufferPointer<UInt8>
     @exclusivity(unchecked) private var lanes: [Lane]
     private var draining: [PushConnection] = []
@@ -65,6 +66,8 @@ public final class PushClient: PushEngine {
         requestMemory = RequestMemory(
             authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
             tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
+        // A batch, and the frames of one more request.
+        sendBuffers = SendBuffers(capacity: options.sendBatch + 65_536)
         scratch = .allocate(capacity: 65_536)
         let seed = options.seed
         lanes = (0..<options.connections).map {
@@ -213,11 +216,11 @@ public final class PushClient: PushEngine {
         case .wire:
             try WireConnection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
-                driver: driver, reactor: reactor, shared: requestMemory, now: now)
+                driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
         case .nghttp2:
             try NGHTTP2Connection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
-                driver: driver, reactor: reactor, shared: requestMemory, now: now)
+                driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
         }
     }
 

@@ -42,8 +42,9 @@ class PushConnection {
     var socketCycles: UInt64 { stream.socketCycles }
 
     // Writing.
-    private let sendBuffer: UnsafeMutablePointer<UInt8>
-    private let sendCapacity: Int
+    private let sendBuffers: SendBuffers
+    /// Lent by `sendBuffers` while there is something to write.
+    @exclusivity(unchecked) private var sendBuffer: UnsafeMutablePointer<UInt8>?
     @exclusivity(unchecked) private var sendStart = 0
     @exclusivity(unchecked) private(set) var sendEnd = 0
     @exclusivity(unchecked) private var writtenTotal: UInt64 = 0
@@ -66,8 +67,9 @@ class PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, now: UInt64
+        reactor: Reactor, sendBuffers: SendBuffers, now: UInt64
     ) throws(NetworkError) {
+        self.sendBuffers = sendBuffers
         self.token = token
         self.index = index
         self.lane = lane
@@ -78,9 +80,6 @@ class PushConnection {
         streamLimit = options.streams
         stream = try ByteStream(
             connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket)
-        // A batch, and the frames of one more request.
-        sendCapacity = options.sendBatch + 65_536
-        sendBuffer = .allocate(capacity: sendCapacity)
         unstamped = WrittenQueue(capacity: options.streams * 2)
         connectDeadline = now + options.connectTimeout
         lastRead = now
@@ -88,7 +87,7 @@ class PushConnection {
         reactor.add(stream.descriptor, token: token, interest: interest)
     }
 
-    deinit { sendBuffer.deallocate() }
+    deinit { if let sendBuffer { sendBuffers.giveBack(sendBuffer) } }
 
     // MARK: What a subclass says on the wire
 
@@ -286,21 +285,26 @@ class PushConnection {
     // MARK: Writing
 
     /// Room left in the send buffer.
-    final var sendRoom: Int { sendCapacity - sendEnd }
+    final var sendRoom: Int { sendBuffers.capacity - sendEnd }
 
     /// Appends bytes; the caller has checked `sendRoom`.
     @inline(__always)
     final func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
-        sendBuffer.advanced(by: sendEnd).update(from: bytes, count: count)
-        sendEnd &+= count
+        reserve(count).update(from: bytes, count: count)
     }
 
     /// Takes the next `count` bytes of the send buffer for the caller to fill, who has checked `sendRoom`.
     @inline(__always)
     final func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
-        let place = sendBuffer + sendEnd
+        let place = (sendBuffer ?? borrow()) + sendEnd
         sendEnd &+= count
         return place
+    }
+
+    private func borrow() -> UnsafeMutablePointer<UInt8> {
+        let buffer = sendBuffers.take()
+        sendBuffer = buffer
+        return buffer
     }
 
     /// All of the push's bytes are in the send buffer.
@@ -330,12 +334,13 @@ class PushConnection {
 
     /// Writes until fewer than `least` bytes are left or the socket is full.
     private func write(keeping least: Int) {
+        guard let buffer = sendBuffer else { return }
         while sendEnd - sendStart >= least, !isWriteBlocked {
             let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
             // Before the call: the peer may answer, and this thread may be put aside, before the call returns.
             let time = unstamped.isEmpty ? 0 : MonotonicClock.now()
             let begin = clock.now()
-            let result = stream.write(sendBuffer + sendStart, count: count)
+            let result = stream.write(buffer + sendStart, count: count)
             transferCycles &+= clock.now() &- begin
             switch result {
             case .bytes(let written):
@@ -353,9 +358,11 @@ class PushConnection {
         if sendStart == sendEnd {
             sendStart = 0
             sendEnd = 0
+            sendBuffers.giveBack(buffer)
+            sendBuffer = nil
         } else if sendStart > 0, sendEnd - sendStart <= 4096 || sendStart >= 32_768 {
             // Little is left after a batch: moving it keeps the touched part of the buffer, and the cache, small.
-            memmove(sendBuffer, sendBuffer + sendStart, sendEnd - sendStart)
+            memmove(buffer, buffer + sendStart, sendEnd - sendStart)
             sendEnd -= sendStart
             sendStart = 0
         }

@@ -30,7 +30,7 @@ final class WireConnection: PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, shared: RequestMemory, now: UInt64
+        reactor: Reactor, shared: RequestMemory, sendBuffers: SendBuffers, now: UInt64
     ) throws(NetworkError) {
         self.shared = shared
         encoder = RequestEncoder(
@@ -45,7 +45,7 @@ final class WireConnection: PushConnection {
         byStream.initialize(repeating: -1, count: size)
         try super.init(
             token: token, index: index, lane: lane, target: target, options: options, driver: driver,
-            reactor: reactor, now: now)
+            reactor: reactor, sendBuffers: sendBuffers, now: now)
     }
 
     deinit { byStream.deallocate() }

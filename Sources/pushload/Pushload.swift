@@ -19,6 +19,7 @@ struct Pushload: AsyncParsableCommand {
     static func main() async {
         // A peer that closes its connection is an outcome to count, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        OpenSSLMemory.install()
         FileLimit.raise()
         do {
             var command = try parseAsRoot()

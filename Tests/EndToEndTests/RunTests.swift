@@ -23,6 +23,20 @@ import Testing
         #expect(result.run.complete && result.run.tls?.hasPrefix("TLSv1.3") == true)
     }
 
+    #if Jemalloc
+        @Test("A push in steady state allocates nothing: what a run takes does not grow with its pushes")
+        func allocations() throws {
+            func allocated(_ pushes: Int) throws -> Double {
+                let (result, status, error) = try Programs.load(["-n", "\(pushes)"])
+                #expect(status == 0, "\(error)")
+                return try #require(result.cost.clientAllocations) * Double(pushes)
+            }
+            // A debug build takes 5,000, the ticks of the time that 200,000 pushes need; three a TLS record would be 18,000 more.
+            let growth = try allocated(250_000) - allocated(50_000)
+            #expect(growth < 10_000, "\(growth) allocations for 200,000 pushes more")
+        }
+    #endif
+
     @Test(
         "Every profile, policy and transport setting gets through",
         arguments: [

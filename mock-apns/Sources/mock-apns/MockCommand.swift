@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Networking
 
 @main
 struct MockCommand: ParsableCommand {
@@ -12,6 +13,11 @@ struct MockCommand: ParsableCommand {
             """,
         version: "0.2.0",
         subcommands: [ServeCommand.self, CheckCommand.self], defaultSubcommand: ServeCommand.self)
+
+    static func main() {
+        OpenSSLMemory.install()
+        main(nil)
+    }
 }
 
 /// A flag or file that cannot be used: one line.

@@ -1,0 +1,35 @@
+/// The send buffers of a worker, lent to connections that have something to say: of a thousand connections only those whose
+/// socket is full hold one, and a buffer in use is still in the cache from the last connection's batch.
+final class SendBuffers {
+    /// Bytes of a buffer.
+    let capacity: Int
+    /// Unused buffers, each linked to the next by its first word.
+    @exclusivity(unchecked) private var first: UnsafeMutableRawPointer?
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    deinit {
+        while let buffer = first {
+            first = buffer.load(as: UnsafeMutableRawPointer?.self)
+            buffer.deallocate()
+        }
+    }
+
+    /// A buffer for the caller to `giveBack`.
+    @inline(__always)
+    func take() -> UnsafeMutablePointer<UInt8> {
+        guard let buffer = first else {
+            return UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
+                .assumingMemoryBound(to: UInt8.self)
+        }
+        first = buffer.load(as: UnsafeMutableRawPointer?.self)
+        return buffer.assumingMemoryBound(to: UInt8.self)
+    }
+
+    @inline(__always)
+    func giveBack(_ buffer: UnsafeMutablePointer<UInt8>) {
+        let raw = UnsafeMutableRawPointer(buffer)
+        raw.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
+        first = raw
+    }
+}
