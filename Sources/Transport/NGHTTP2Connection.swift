@@ -108,13 +108,8 @@ private final class PushSession: HTTP2Session {
 
     private func holdBack() {
         let request = connection.requestMemory.request
-        let rest = request.payloadLength - composedOffset
-        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: rest)
-        memory.update(from: request.payload + composedOffset, count: rest)
-        let slot = connection.slots.slots + composing
-        slot.pointee.heldBack = memory
-        slot.pointee.heldBackCount = Int32(rest)
-        slot.pointee.heldBackOffset = 0
+        connection.slots.slots[composing].held = HeldPayload.make(
+            request.payload + composedOffset, count: request.payloadLength - composedOffset, window: 0)
         composing = -1
     }
 
@@ -136,15 +131,14 @@ private final class PushSession: HTTP2Session {
             return count
         }
         index = Int(context(stream: stream)) - 1
-        guard index >= 0, let held = connection.slots.slots[index].heldBack else {
+        guard index >= 0, let held = connection.slots.slots[index].held else {
             isLast = true
             return 0
         }
-        let slot = connection.slots.slots + index
-        let count = min(capacity, Int(slot.pointee.heldBackCount - slot.pointee.heldBackOffset))
-        buffer.update(from: held + Int(slot.pointee.heldBackOffset), count: count)
-        slot.pointee.heldBackOffset += Int32(count)
-        if slot.pointee.heldBackOffset == slot.pointee.heldBackCount {
+        // nghttp2 counts the window.
+        let count = min(capacity, held.pointee.rest)
+        held.pointee.send(count, into: buffer)
+        if held.pointee.rest == 0 {
             isLast = true
             completed = index
         }

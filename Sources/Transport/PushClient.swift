@@ -29,7 +29,9 @@ public final class PushClient: PushEngine {
     private var byToken: [UInt64: PushConnection] = [:]
     private var nextToken: UInt64 = 0
     @exclusivity(unchecked) private var retries = RetryQueue()
-    private var turn = 0
+    @exclusivity(unchecked) private var ready: LaneQueue
+    /// A rate is kept: pushes have been waited for.
+    @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var isFinished = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
@@ -73,12 +75,16 @@ public final class PushClient: PushEngine {
         lanes = (0..<options.connections).map {
             Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
+        ready = LaneQueue(count: options.connections)
         lastOpen = MonotonicClock.now()
         let wakeUp = reactor.wakeUp
         control.register { wakeUp.signal() }
     }
 
-    deinit { scratch.deallocate() }
+    deinit {
+        scratch.deallocate()
+        ready.release()
+    }
 
     /// Runs until every push of the driver has ended; blocks the calling thread.
     public func run() {
@@ -152,29 +158,22 @@ public final class PushClient: PushEngine {
 
     /// Puts what is due on streams and writes it; returns when the next push is due, nil when that cannot be said.
     private func fill(_ now: UInt64) -> UInt64? {
-        var wakeAt: UInt64?
-        var paced = false
-        let count = lanes.count
-        var position = turn
-        for _ in 0..<count {
-            if position >= count { position = 0 }
-            if let connection = lanes[position].connection {
-                let verdict = fill(connection, now: now, limit: paced ? Self.pacedRun : .max)
-                connection.flush()
-                if case .notBefore(let due) = verdict {
-                    wakeAt = due
-                    paced = true
-                }
-                if case .finished = verdict { isFinished = true }
-                if connection.state == .closed || connection.state == .draining { settle(connection) }
-                if paced || isFinished && retries.isEmpty {
-                    turn = position + 1
-                    break
-                }
+        while let lane = ready.popFirst() {
+            guard let connection = lanes[lane].connection else { continue }
+            let verdict = fill(connection, now: now, limit: isPaced ? Self.pacedRun : .max)
+            connection.flush()
+            settle(connection)
+            switch verdict {
+            case .push: break
+            case .notBefore(let due):
+                isPaced = true
+                return due
+            case .finished:
+                isFinished = true
+                if retries.isEmpty { return nil }
             }
-            position += 1
         }
-        return wakeAt
+        return nil
     }
 
     private func fill(_ connection: PushConnection, now: UInt64, limit: Int) -> Supply {
@@ -239,6 +238,7 @@ public final class PushClient: PushEngine {
                 tlsDescription = connection.tlsDescription
             }
             if connection.answered > 0 { lanes[connection.lane].backoff.reset() }
+            if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
                 release(connection.lane, hadAnswers: connection.answered > 0)

@@ -195,6 +195,8 @@ class PushConnection {
             }
             return false
         }
+        // Answers to the peer's frames do not wait for a turn to send pushes.
+        if sendEnd > sendStart { flush() }
         return hasMore
     }
 
@@ -311,7 +313,6 @@ class PushConnection {
     @inline(__always)
     final func didProduce(slot: Int) {
         let end = writtenTotal &+ UInt64(sendEnd &- sendStart)
-        slots.slots[slot].endOffset = end
         unstamped.append(
             .init(slot: Int32(truncatingIfNeeded: slot), stream: slots.slots[slot].stream, endOffset: end))
     }

@@ -1,28 +1,62 @@
-/// One open stream's push.
+/// One open stream's push. Its fields lie so that it fills one line of the cache.
 struct PushSlot {
     var ticket = PushTicket(sequence: 0, due: 0)
-    /// When it was given to the connection, ns.
-    var started: UInt64 = 0
-    /// When the write that handed its last byte to the kernel began, ns; 0 before.
-    var written: UInt64 = 0
-    /// Place of its last byte in all bytes of the connection; `.max` while part of it is still to be produced.
-    var endOffset: UInt64 = .max
-    /// Stream id, 0 when the slot is free.
-    var stream: Int32 = 0
-    /// Next free slot, while this one is free.
-    var nextFree: Int32 = -1
     /// The answer's status, 0 before it.
     var status: UInt16 = 0
     /// Bytes kept of the answer's body.
     var bodyLength: UInt16 = 0
     /// Its outcome is already told; the slot only waits for the stream to close.
     var isAbandoned = false
-    /// Bytes of DATA the peer lets us send on the stream; kept only while payload is held back.
-    var window = 0
-    /// Payload bytes that flow control held back, owned here; nil almost always.
-    var heldBack: UnsafeMutablePointer<UInt8>?
-    var heldBackCount: Int32 = 0
-    var heldBackOffset: Int32 = 0
+    /// Stream id, 0 when the slot is free.
+    var stream: Int32 = 0
+    /// Next free slot, while this one is free.
+    var nextFree: Int32 = -1
+    /// When it was given to the connection, ns.
+    var started: UInt64 = 0
+    /// When the write that handed its last byte to the kernel began, ns; 0 before.
+    var written: UInt64 = 0
+    /// What flow control holds back of its payload, owned here; nil almost always.
+    var held: UnsafeMutablePointer<HeldPayload>?
+    private var filler: UInt64 = 0
+}
+
+/// A payload, or the rest of one, that flow control holds back.
+struct HeldPayload {
+    private let bytes: UnsafeMutablePointer<UInt8>
+    private let count: Int
+    private var offset = 0
+    /// Bytes of DATA the peer lets us send on the stream, for engines that count them; may be negative (RFC 9113 section 6.9.2).
+    var window: Int
+
+    /// Takes a copy of the bytes; for the caller to `release`.
+    static func make(_ bytes: UnsafePointer<UInt8>, count: Int, window: Int) -> UnsafeMutablePointer<HeldPayload> {
+        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+        copy.update(from: bytes, count: count)
+        let held = UnsafeMutablePointer<HeldPayload>.allocate(capacity: 1)
+        held.initialize(to: HeldPayload(bytes: copy, count: count, window: window))
+        return held
+    }
+
+    static func release(_ held: UnsafeMutablePointer<HeldPayload>) {
+        held.pointee.bytes.deallocate()
+        held.deallocate()
+    }
+
+    private init(bytes: UnsafeMutablePointer<UInt8>, count: Int, window: Int) {
+        self.bytes = bytes
+        self.count = count
+        self.window = window
+    }
+
+    /// Bytes not yet sent.
+    var rest: Int { count - offset }
+
+    /// Moves the next `count` bytes to `buffer`; they leave the window too.
+    mutating func send(_ count: Int, into buffer: UnsafeMutablePointer<UInt8>) {
+        buffer.update(from: bytes + offset, count: count)
+        offset += count
+        window -= count
+    }
 }
 
 /// The pushes of one connection, at most `capacity` at once; all memory is taken at init, but for what answers with a
@@ -37,7 +71,9 @@ final class SlotTable {
 
     init(capacity: Int) {
         self.capacity = capacity
-        slots = .allocate(capacity: capacity)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: max(capacity, 1) * MemoryLayout<PushSlot>.stride, alignment: 64)
+        slots = memory.bindMemory(to: PushSlot.self, capacity: capacity)
         for index in 0..<capacity {
             slots.advanced(by: index).initialize(to: PushSlot())
             slots[index].nextFree = index + 1 < capacity ? Int32(index + 1) : -1
@@ -46,7 +82,7 @@ final class SlotTable {
     }
 
     deinit {
-        for index in 0..<capacity { slots[index].heldBack?.deallocate() }
+        for index in 0..<capacity { if let held = slots[index].held { HeldPayload.release(held) } }
         slots.deallocate()
         bodies?.deallocate()
     }
@@ -64,19 +100,22 @@ final class SlotTable {
 
     @inline(__always)
     func free(_ index: Int) {
-        if let held = slots[index].heldBack {
-            held.deallocate()
-            slots[index].heldBack = nil
-        }
+        if slots[index].held != nil { releaseHeld(index) }
         slots[index].stream = 0
         slots[index].status = 0
         slots[index].bodyLength = 0
         slots[index].isAbandoned = false
         slots[index].written = 0
-        slots[index].endOffset = .max
         slots[index].nextFree = firstFree
         firstFree = Int32(truncatingIfNeeded: index)
         used &-= 1
+    }
+
+    /// The whole payload is on its way.
+    func releaseHeld(_ index: Int) {
+        guard let held = slots[index].held else { return }
+        HeldPayload.release(held)
+        slots[index].held = nil
     }
 
     /// Keeps the first 256 bytes of an answer's body.

@@ -156,12 +156,7 @@ final class WireConnection: PushConnection {
             connectionWindow &-= total
             didProduce(slot: index)
         } else {
-            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: total)
-            memory.update(from: shared.request.payload, count: total)
-            slot.pointee.heldBack = memory
-            slot.pointee.heldBackCount = Int32(total)
-            slot.pointee.heldBackOffset = 0
-            slot.pointee.window = initialWindow
+            slot.pointee.held = HeldPayload.make(shared.request.payload, count: total, window: initialWindow)
             heldBack += 1
             resume(index)
         }
@@ -170,21 +165,17 @@ final class WireConnection: PushConnection {
     /// Sends what flow control allows of a payload held back.
     private func resume(_ index: Int) {
         let slot = slots.slots + index
-        guard let memory = slot.pointee.heldBack else { return }
+        guard let held = slot.pointee.held else { return }
         while true {
-            let offset = Int(slot.pointee.heldBackOffset)
-            let rest = Int(slot.pointee.heldBackCount) - offset
-            let count = min(rest, peerMaxFrame, slot.pointee.window, connectionWindow, sendRoom - 4096)
+            let rest = held.pointee.rest
+            let count = min(rest, peerMaxFrame, held.pointee.window, connectionWindow, sendRoom - 4096)
             guard count > 0 else { return }
-            frame(
-                Frame.data, flags: count == rest ? Frame.endStream : 0, stream: slot.pointee.stream, length: count
-            ).update(from: memory + offset, count: count)
-            slot.pointee.heldBackOffset += Int32(count)
-            slot.pointee.window -= count
+            let output = frame(
+                Frame.data, flags: count == rest ? Frame.endStream : 0, stream: slot.pointee.stream, length: count)
+            held.pointee.send(count, into: output)
             connectionWindow -= count
             if count == rest {
-                memory.deallocate()
-                slot.pointee.heldBack = nil
+                slots.releaseHeld(index)
                 heldBack -= 1
                 didProduce(slot: index)
                 return
@@ -195,7 +186,7 @@ final class WireConnection: PushConnection {
     /// The send buffer has room again: what is held back goes on.
     override func produce() {
         guard heldBack > 0 else { return }
-        for index in 0..<slots.capacity where slots.slots[index].heldBack != nil && slots.slots[index].stream != 0 {
+        for index in 0..<slots.capacity where slots.slots[index].held != nil && slots.slots[index].stream != 0 {
             resume(index)
         }
     }
@@ -225,7 +216,7 @@ final class WireConnection: PushConnection {
 
     @inline(__always)
     private func forget(_ index: Int) {
-        if slots.slots[index].heldBack != nil { heldBack -= 1 }
+        if slots.slots[index].held != nil { heldBack -= 1 }
         if !displaced.isEmpty { displaced[slots.slots[index].stream] = nil }
     }
 
@@ -239,7 +230,7 @@ final class WireConnection: PushConnection {
     func didEnd(_ index: Int) {
         let slot = slots.slots + index
         let status = slot.pointee.status
-        if slot.pointee.heldBack != nil { reset(stream: slot.pointee.stream, code: .cancel) }
+        if slot.pointee.held != nil { reset(stream: slot.pointee.stream, code: .cancel) }
         forget(index)
         if slot.pointee.isAbandoned {
             slots.free(index)
@@ -297,9 +288,10 @@ final class WireConnection: PushConnection {
         let change = value - initialWindow
         initialWindow = value
         guard heldBack > 0 else { return nil }
-        for index in 0..<slots.capacity where slots.slots[index].heldBack != nil && slots.slots[index].stream != 0 {
-            slots.slots[index].window += change
-            if slots.slots[index].window > 0x7FFF_FFFF {
+        for index in 0..<slots.capacity where slots.slots[index].stream != 0 {
+            guard let held = slots.slots[index].held else { continue }
+            held.pointee.window += change
+            if held.pointee.window > 0x7FFF_FFFF {
                 return .init(.flowControlError, "a stream's window overflows")
             }
         }
@@ -323,9 +315,9 @@ final class WireConnection: PushConnection {
     }
 
     func didReceiveWindow(_ increment: Int, slot index: Int) {
-        guard slots.slots[index].heldBack != nil else { return }
-        slots.slots[index].window += increment
-        if slots.slots[index].window > 0x7FFF_FFFF {
+        guard let held = slots.slots[index].held else { return }
+        held.pointee.window += increment
+        if held.pointee.window > 0x7FFF_FFFF {
             reset(stream: slots.slots[index].stream, code: .flowControlError)
             didReset(index, code: .flowControlError)
             return

@@ -29,5 +29,13 @@ final class WrittenQueue {
     }
 
     var first: Entry { entries[head & mask] }
-    func removeFirst() { head &+= 1 }
+
+    func removeFirst() {
+        head &+= 1
+        // From the start again: the part in use stays small, and in the cache.
+        if head == tail {
+            head = 0
+            tail = 0
+        }
+    }
 }
