@@ -34,13 +34,26 @@ public final class ByteStream {
     private var connected: Bool
     private var secured: Bool
     private var wantsWrite = false
+    /// Where sealed records are put to be sent together; nil: each is sent by itself.
+    private let buffers: BufferPool?
+    /// Of the records gathered last: where each ends in the buffer, and how many of the caller's bytes are in it.
+    private var recordEnds = InlineArray<4, Int>(repeating: 0)
+    private var recordBytes = InlineArray<4, Int>(repeating: 0)
+    private var records = 0
+    /// Those that have been sent whole and told.
+    private var recordsTold = 0
+    private static let recordSize = 16_384
 
     /// Why the stream failed; nil while it works.
     public private(set) var failure: NetworkError?
 
     /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
+    ///
+    /// - Parameter buffers: of the thread that uses the stream; with them up to four TLS records leave in one send(2), which
+    ///   saves 80 ns of 330 bytes. Each holds 70,000 bytes or more.
     public init(
-        connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions
+        connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions,
+        gathering buffers: BufferPool? = nil
     ) throws(NetworkError) {
         let opened = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -73,6 +86,8 @@ public final class ByteStream {
         }
         tls = session
         self.context = context
+        // The kernel seals by itself.
+        self.buffers = context == nil || context?.options.kernelTLS == true ? nil : buffers
         connected = false
         secured = context == nil
         let status = address.withSockAddr { connect(opened, $0, $1) }
@@ -89,6 +104,7 @@ public final class ByteStream {
         port = .allocate(capacity: 1)
         port.initialize(to: SocketPort(descriptor: accepted))
         self.context = context
+        buffers = nil
         connected = true
         secured = context == nil
         options.apply(to: accepted)
@@ -110,8 +126,12 @@ public final class ByteStream {
     deinit {
         if let tls { SSL_free(tls) }
         close(descriptor)
+        if let buffer = port.pointee.gathered { buffers?.giveBack(buffer) }
         port.deallocate()
     }
+
+    /// When the send(2) that took the last bytes `write` told of began, `MonotonicClock`.
+    public var sendTime: UInt64 { port.pointee.sendTime }
 
     /// Time in the kernel's recv and send, counts of `CycleClock`.
     public var socketCycles: UInt64 { port.pointee.cycles }
@@ -248,14 +268,69 @@ public final class ByteStream {
         return count > 0 ? .bytes(Int(count)) : tlsOutcome(tls, count)
     }
 
-    /// Writes up to `count` bytes; under TLS one call is one record when `count` is at most 16,384.
+    /// Writes up to `count` bytes; under TLS in records of at most 16,384.
+    ///
+    /// After `.wouldBlock` some of the bytes may be sealed: the next call has to begin with the same ones, at least as many.
     public func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
         guard let tls else {
             let written = port.pointee.transmit(bytes, count)
             return written >= 0 ? .bytes(written) : socketFailure()
         }
+        if let buffers, count > Self.recordSize || port.pointee.gathered != nil {
+            return writeGathered(tls, bytes, count, buffers)
+        }
+        if context?.options.kernelTLS == true { port.pointee.sendTime = MonotonicClock.now() }
         let written = SSL_write(tls, bytes, Int32(clamping: count))
         return written > 0 ? .bytes(Int(written)) : tlsOutcome(tls, written)
+    }
+
+    /// Seals up to four records and sends them with one call.
+    private func writeGathered(
+        _ tls: OpaquePointer, _ bytes: UnsafePointer<UInt8>, _ count: Int, _ buffers: BufferPool
+    ) -> IOResult {
+        if port.pointee.gathered != nil {
+            let result = sendGathered()
+            if port.pointee.gathered != nil || result != .bytes(0) { return result == .bytes(0) ? .wouldBlock : result }
+        }
+        port.pointee.gather(in: buffers.take(), capacity: buffers.capacity)
+        records = 0
+        recordsTold = 0
+        var sealed = 0
+        while sealed < count, records < recordEnds.count {
+            let written = SSL_write(tls, bytes + sealed, Int32(min(count - sealed, Self.recordSize)))
+            guard written > 0 else {
+                if records > 0 { break }
+                let outcome = tlsOutcome(tls, written)
+                // What OpenSSL had to say, an alert for example, still goes out.
+                _ = sendGathered()
+                return outcome
+            }
+            sealed += Int(written)
+            recordEnds[records] = port.pointee.gatheredEnd
+            recordBytes[records] = Int(written)
+            records += 1
+        }
+        let result = sendGathered()
+        return result == .bytes(0) ? .wouldBlock : result
+    }
+
+    /// Sends what is gathered, as far as the kernel takes it; tells how many of the caller's bytes are now gone.
+    private func sendGathered() -> IOResult {
+        guard let buffer = port.pointee.gathered else { return .bytes(0) }
+        let start = port.pointee.gatheredStart
+        let sent = port.pointee.transmit(buffer + start, port.pointee.gatheredEnd - start)
+        guard sent >= 0 else { return socketFailure() }
+        port.pointee.gatheredStart = start + sent
+        var told = 0
+        while recordsTold < records, recordEnds[recordsTold] <= port.pointee.gatheredStart {
+            told += recordBytes[recordsTold]
+            recordsTold += 1
+        }
+        if port.pointee.gatheredStart == port.pointee.gatheredEnd {
+            port.pointee.gathered = nil
+            buffers?.giveBack(buffer)
+        }
+        return .bytes(told)
     }
 
     private func socketFailure() -> IOResult {
@@ -301,6 +376,7 @@ public final class ByteStream {
             ERR_clear_error()
             SSL_shutdown(tls)
             ERR_clear_error()
+            _ = sendGathered()
         }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }

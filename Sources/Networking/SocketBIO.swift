@@ -6,8 +6,15 @@ struct SocketPort {
     let descriptor: Int32
     /// Time in recv(2) and send(2), counts of `CycleClock`.
     var cycles: UInt64 = 0
+    /// When the last send(2) began, `MonotonicClock`: the peer may answer, and the thread be put aside, before it returns.
+    var sendTime: UInt64 = 0
     /// The peer has closed its side.
     var isAtEnd = false
+    /// Records sealed but not yet sent, in a lent buffer; nil when there are none.
+    var gathered: UnsafeMutablePointer<UInt8>?
+    var gatheredStart = 0
+    var gatheredEnd = 0
+    private(set) var gatheredCapacity = 0
     private let clock = CycleClock.shared
 
     init(descriptor: Int32) { self.descriptor = descriptor }
@@ -26,11 +33,35 @@ struct SocketPort {
     /// As send(2), tried again when a signal interrupts it; no SIGPIPE.
     @inline(__always)
     mutating func transmit(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        sendTime = MonotonicClock.now()
         let begin = clock.now()
         var written = send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
         while written < 0, errno == EINTR { written = send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)) }
         cycles &+= clock.now() &- begin
         return written
+    }
+
+    /// Keeps what OpenSSL writes in `buffer`, to be sent together.
+    mutating func gather(in buffer: UnsafeMutablePointer<UInt8>, capacity: Int) {
+        gathered = buffer
+        gatheredCapacity = capacity
+        gatheredStart = 0
+        gatheredEnd = 0
+    }
+
+    /// What OpenSSL writes goes behind what is gathered already.
+    ///
+    /// - Returns: bytes taken, -1 when there is no room.
+    fileprivate mutating func append(_ bytes: UnsafeRawPointer, _ count: Int, to buffer: UnsafeMutablePointer<UInt8>)
+        -> Int
+    {
+        guard gatheredCapacity - gatheredEnd >= count else {
+            errno = EAGAIN
+            return -1
+        }
+        UnsafeMutableRawPointer(buffer + gatheredEnd).copyMemory(from: bytes, byteCount: count)
+        gatheredEnd += count
+        return count
     }
 }
 
@@ -42,7 +73,12 @@ enum SocketBIO {
         BIO_meth_set_write(method) { bio, bytes, count in
             guard let bio, let bytes, let port = SocketBIO.port(bio) else { return -1 }
             BIO_clear_flags(bio, SocketBIO.retryFlags)
-            let written = port.pointee.transmit(bytes, Int(count))
+            let written =
+                if let buffer = port.pointee.gathered {
+                    port.pointee.append(bytes, Int(count), to: buffer)
+                } else {
+                    port.pointee.transmit(bytes, Int(count))
+                }
             if written < 0, errno == EAGAIN { BIO_set_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY) }
             return Int32(written)
         }

@@ -68,7 +68,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var expectedReasons: [String] = []
 
     // Tunings.
-    public var sendBatch = 16_384
+    public var sendBatch = 65_536
     public var streamWindow = 65_535
     public var connectionWindow = 1_048_576
     public var headerTableSize = 4096

@@ -20,7 +20,7 @@ public final class PushClient: PushEngine {
     private let control: RunControl
     private let reactor: Reactor
     private let requestMemory: RequestMemory
-    private let sendBuffers: SendBuffers
+    private let sendBuffers: BufferPool
     private let scratch: UnsafeMutableBufferPointer<UInt8>
     @exclusivity(unchecked) private var lanes: [Lane]
     private var draining: [PushConnection] = []
@@ -69,7 +69,7 @@ public final class PushClient: PushEngine {
             authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
             tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
         // A batch, and the frames of one more request.
-        sendBuffers = SendBuffers(capacity: options.sendBatch + 65_536)
+        sendBuffers = BufferPool(capacity: options.sendBatch + 65_536)
         scratch = .allocate(capacity: 65_536)
         let seed = options.seed
         lanes = (0..<options.connections).map {

@@ -42,7 +42,7 @@ class PushConnection {
     var socketCycles: UInt64 { stream.socketCycles }
 
     // Writing.
-    private let sendBuffers: SendBuffers
+    private let sendBuffers: BufferPool
     /// Lent by `sendBuffers` while there is something to write.
     @exclusivity(unchecked) private var sendBuffer: UnsafeMutablePointer<UInt8>?
     @exclusivity(unchecked) private var sendStart = 0
@@ -67,7 +67,7 @@ class PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, sendBuffers: SendBuffers, now: UInt64
+        reactor: Reactor, sendBuffers: BufferPool, now: UInt64
     ) throws(NetworkError) {
         self.sendBuffers = sendBuffers
         self.token = token
@@ -79,7 +79,8 @@ class PushConnection {
         slots = SlotTable(capacity: options.streams)
         streamLimit = options.streams
         stream = try ByteStream(
-            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket)
+            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket,
+            gathering: sendBuffers)
         unstamped = WrittenQueue(capacity: options.streams * 2)
         connectDeadline = now + options.connectTimeout
         lastRead = now
@@ -338,8 +339,6 @@ class PushConnection {
         guard let buffer = sendBuffer else { return }
         while sendEnd - sendStart >= least, !isWriteBlocked {
             let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
-            // Before the call: the peer may answer, and this thread may be put aside, before the call returns.
-            let time = unstamped.isEmpty ? 0 : MonotonicClock.now()
             let begin = clock.now()
             let result = stream.write(buffer + sendStart, count: count)
             transferCycles &+= clock.now() &- begin
@@ -347,7 +346,7 @@ class PushConnection {
             case .bytes(let written):
                 sendStart += written
                 writtenTotal &+= UInt64(written)
-                stamp(time)
+                stamp(stream.sendTime)
             case .wouldBlock:
                 isWriteBlocked = true
                 updateInterest()

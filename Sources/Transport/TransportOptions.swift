@@ -37,7 +37,7 @@ public struct TransportOptions: Sendable {
     /// Most streams open at once on a connection; the peer's SETTINGS_MAX_CONCURRENT_STREAMS is obeyed besides.
     public var streams = 1000
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
-    public var sendBatch = 16_384
+    public var sendBatch = 65_536
     public var session = SessionSettings()
     public var socket = SocketOptions()
     /// TCP, TLS and the peer's SETTINGS must be there after so long.

@@ -30,7 +30,7 @@ final class WireConnection: PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, shared: RequestMemory, sendBuffers: SendBuffers, now: UInt64
+        reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
     ) throws(NetworkError) {
         self.shared = shared
         encoder = RequestEncoder(

@@ -1,12 +1,12 @@
-/// The send buffers of a worker, lent to connections that have something to say: of a thousand connections only those whose
-/// socket is full hold one, and a buffer in use is still in the cache from the last connection's batch.
-final class SendBuffers {
+/// A thread's buffers for what is to be sent, lent to connections that have something to say: of a thousand connections only
+/// those whose socket is full hold one, and a buffer in use is still in the cache from the last connection's batch.
+public final class BufferPool {
     /// Bytes of a buffer.
-    let capacity: Int
+    public let capacity: Int
     /// Unused buffers, each linked to the next by its first word.
     @exclusivity(unchecked) private var first: UnsafeMutableRawPointer?
 
-    init(capacity: Int) { self.capacity = capacity }
+    public init(capacity: Int) { self.capacity = capacity }
 
     deinit {
         while let buffer = first {
@@ -16,8 +16,7 @@ final class SendBuffers {
     }
 
     /// A buffer for the caller to `giveBack`.
-    @inline(__always)
-    func take() -> UnsafeMutablePointer<UInt8> {
+    public func take() -> UnsafeMutablePointer<UInt8> {
         guard let buffer = first else {
             return UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
                 .assumingMemoryBound(to: UInt8.self)
@@ -26,8 +25,7 @@ final class SendBuffers {
         return buffer.assumingMemoryBound(to: UInt8.self)
     }
 
-    @inline(__always)
-    func giveBack(_ buffer: UnsafeMutablePointer<UInt8>) {
+    public func giveBack(_ buffer: UnsafeMutablePointer<UInt8>) {
         let raw = UnsafeMutableRawPointer(buffer)
         raw.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
         first = raw
