@@ -32,6 +32,8 @@ public struct CostModel: Sendable {
     public let connectionRange: ClosedRange<Double>
     public let streamRange: ClosedRange<Double>
     public let settings: Int
+    /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
+    public let isOfBusyRuns: Bool
 
     /// A further connection, when it was not measured (docs/performance.md), bytes.
     public static let usualMemoryPerConnection = 80_000.0
@@ -40,9 +42,12 @@ public struct CostModel: Sendable {
     public init?(_ samples: [CostSample]) {
         let samples = samples.filter { $0.clientCPU > 0 }
         guard !samples.isEmpty else { return nil }
-        let law = Self.law(samples)
+        let busy = samples.filter(Self.isBusy)
+        isOfBusyRuns = !busy.isEmpty
+        let costly = busy.isEmpty ? samples : busy
+        let law = Self.law(costly)
         var groups: [Setting: [CostSample]] = [:]
-        for sample in samples {
+        for sample in costly {
             let setting = Setting(
                 threads: sample.threads, connections: sample.connections, streams: sample.streams,
                 hasLink: sample.roundTrip > 0)
@@ -67,10 +72,15 @@ public struct CostModel: Sendable {
             sample.clientMemory.map { (Double(sample.connections), Double($0)) }
         }
         (memoryBase, memoryPerConnection) = Self.line(memory)
-        let perWorker = samples.map { Double($0.connections) / Double($0.threads) }
+        let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!
-        let streams = samples.map { Double($0.streams) }
+        let streams = costly.map { Double($0.streams) }
         streamRange = streams.min()!...streams.max()!
+    }
+
+    /// Client and mock together use at least half a core a client thread.
+    private static func isBusy(_ sample: CostSample) -> Bool {
+        sample.perSecond * (sample.clientCPU + (sample.mockCPU ?? 0)) / 1e9 / Double(sample.threads) >= 0.5
     }
 
     private static func isBefore(_ a: Setting, _ b: Setting) -> Bool {
@@ -152,6 +162,6 @@ public struct CostModel: Sendable {
 
     /// Whether any setting was run more than once.
     static func hasRepeats(_ samples: [CostSample]) -> Bool {
-        CostModel(samples).map { $0.settings < samples.count } ?? false
+        Set(samples.map { [$0.threads, $0.connections, $0.streams, $0.roundTrip > 0 ? 1 : 0] }).count < samples.count
     }
 }

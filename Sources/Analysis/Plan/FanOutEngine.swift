@@ -58,12 +58,11 @@ final class FanOutEngine {
     private var outcome = FanOutSimulation.Outcome()
     private var answered = 0
     private var sojourns = 0.0
-    private var measuredFrom = 0.0
     /// Pushes due and not answered, and their number times nanoseconds so far: counted apart from the single times.
     private var inSystem = 0
     private var area = 0.0
     private var countedTo = 0.0
-    private var lastTaken: (time: Double, answered: Int) = (0, 0)
+    private var pace = Pace()
 
     init(_ settings: FanOutSimulation.Settings) {
         self.settings = settings
@@ -117,9 +116,7 @@ final class FanOutEngine {
         outcome.answered = answered
         outcome.events = heap.taken
         outcome.seconds = now / 1e9
-        let measured = lastTaken.answered - settings.warmup
-        let span = lastTaken.time - measuredFrom
-        outcome.throughput = measured > 0 && span > 0 ? Double(measured) / span * 1e9 : 0
+        outcome.throughput = pace.perSecond
         if now > 0 {
             outcome.meanInSystem = area / now
             outcome.arrivalRate = Double(answered) / now * 1e9
@@ -263,8 +260,8 @@ final class FanOutEngine {
         count(-1)
         let sojourn = now - due[push]
         sojourns += sojourn
-        if answered == settings.warmup { measuredFrom = now }
         if answered > settings.warmup {
+            if untaken > 0 { pace.add(now, answered) }
             outcome.total.record(UInt64(max(1, sojourn)))
             outcome.roundTrip.record(UInt64(max(1, now - begun[push])))
         }
@@ -303,7 +300,6 @@ final class FanOutEngine {
             // It has been there since it was due.
             self.count(1)
             area += now - due[Int(push)]
-            lastTaken = (now, answered)
             connections[connection].freeStreams -= 1
             connections[connection].window -= settings.payloadBytes
             cost += settings.clientCost.draw(&random)

@@ -31,8 +31,11 @@ struct PlanModel {
         self.costs = costs
     }
 
+    /// What a push waits besides link and server; without a link threads find each other awake.
+    var overhead: Double { question.roundTrip > 0 ? costs.overhead : 0 }
+
     /// From a push being put on a stream to the stream being free again, ns.
-    var cycle: Double { question.roundTrip + question.serverTime.mean + costs.overhead }
+    var cycle: Double { question.roundTrip + question.serverTime.mean + overhead }
 
     /// Connecting, and the answers of the last pushes: time in which no push is begun, ns.
     var edges: Double { PlanQuestion.setupRoundTrips * question.roundTrip + cycle }
@@ -70,7 +73,7 @@ struct PlanModel {
     /// trip. What is used beyond the last such step is not there for it.
     private var windowRate: Double? {
         guard let window = question.window, question.payloadBytes > 0 else { return nil }
-        let wait = question.roundTrip + costs.overhead
+        let wait = question.roundTrip + overhead
         guard wait > 0 else { return nil }
         let step = (window * question.windowReopen / question.payloadBytes).rounded(.down) + 1
         let held =

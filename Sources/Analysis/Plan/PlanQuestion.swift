@@ -35,6 +35,8 @@ public struct PlanQuestion: Sendable, Equatable {
     /// Cores that client and mock share; nil: each thread has its own.
     public var sharedCores: Int?
     public var seed: UInt64 = 1
+    /// Most pushes of a simulation.
+    public var simulated = 1_500_000
 
     public init() {}
 

@@ -10,41 +10,42 @@ struct PlanSimulation {
     let connections: Int
 
     static let fewest = 100_000
-    static let most = 1_500_000
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
 
     init(_ model: PlanModel, _ configuration: PlanModel.Configuration) {
         self.model = model
         self.configuration = configuration
-        let isWhole = model.question.mockThreads > 0
+        let isWhole = question.mockThreads > 0
         workers = isWhole ? Int(configuration.workers) : 1
         connections =
             isWhole ? Int(configuration.connections) : max(1, Int(configuration.connectionsPerWorker.rounded()))
     }
+
+    private var question: PlanQuestion { model.question }
 
     /// Part of all workers.
     private var share: Double { Double(workers) / (configuration.machines * configuration.workers) }
 
     /// What the simulated part can do by the tightest bound, pushes a second.
     var formula: Double {
-        if model.question.mockThreads > 0 { return model.bounds(configuration)[0].rate }
+        if question.mockThreads > 0 { return model.bounds(configuration)[0].rate }
         let perConnection = PlanModel.perConnectionBounds.compactMap(model.perConnection).min() ?? .infinity
         return min(
             perConnection * Double(connections), Double(workers) / model.clientCost(configuration) * 1e9,
-            uplink.map { $0 / model.question.requestBytes } ?? .infinity)
+            uplink.map { $0 / question.requestBytes } ?? .infinity)
     }
 
     /// A worker's part of its machine's bandwidth, in HTTP/2's bytes.
     private var uplink: Double? {
-        model.question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
+        question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
     }
 
     /// Every stream used all the time.
     func full() -> FanOutSimulation.Outcome {
         var settings = settings
-        let inFlight = min(formula * model.cycle / 1e9, Double(connections * model.question.streams))
-        settings.pushes = Int(min(max(inFlight * Self.cycles, Double(Self.fewest)), Double(Self.most)))
+        let inFlight = min(formula * model.cycle / 1e9, Double(connections * question.streams))
+        settings.pushes = Int(min(max(inFlight * Self.cycles, Double(Self.fewest)), Double(question.simulated)))
         settings.warmup = settings.pushes / 4
         return FanOutSimulation(settings).run()
     }
@@ -53,14 +54,14 @@ struct PlanSimulation {
     func paced(_ perSecond: Double) -> FanOutSimulation.Outcome {
         var settings = settings
         let rate = perSecond * share
-        settings.arrivals = model.question.isPoisson ? .poisson(rate) : .constant(rate)
-        settings.pushes = Int(min(max(rate * model.cycle / 1e9 * Self.cycles, Double(Self.fewest)), Double(Self.most)))
+        settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
+        settings.pushes = Int(
+            min(max(rate * model.cycle / 1e9 * Self.cycles, Double(Self.fewest)), Double(question.simulated)))
         settings.warmup = settings.pushes / 4
         return FanOutSimulation(settings).run()
     }
 
     private var settings: FanOutSimulation.Settings {
-        let question = model.question
         var settings = FanOutSimulation.Settings()
         settings.workers = workers
         settings.connections = connections
@@ -70,7 +71,7 @@ struct PlanSimulation {
         settings.serverThreads = question.mockThreads
         settings.serverCost = .constant(model.serverCost(configuration) ?? 0)
         settings.cores = question.sharedCores
-        settings.roundTrip = question.roundTrip + model.costs.overhead
+        settings.roundTrip = question.roundTrip + model.overhead
         settings.requestBytes = question.requestBytes
         settings.answerBytes = question.answerBytes
         settings.payloadBytes = question.payloadBytes

@@ -23,7 +23,7 @@ enum PlanWarnings {
         if !costs.connectionRange.contains(connections) {
             warnings.append(
                 "\(Units.fixed(connections, places: 0)) connections a worker lie outside what was measured "
-                    + "(\(range(costs.connectionRange))): the cost of a push is that of the nearest runs, weighted")
+                    + "(\(range(costs.connectionRange))): the cost of a push is a mean of the nearest runs")
         }
         if !costs.streamRange.contains(Double(model.question.streams)) {
             warnings.append(
@@ -34,7 +34,10 @@ enum PlanWarnings {
                 "connections were not varied: \(Units.bytes(UInt64(CostModel.usualMemoryPerConnection))) of memory for each is "
                     + "assumed")
         }
-        if costs.overhead == 0 {
+        if !costs.isOfBusyRuns {
+            warnings.append("no run kept its threads busy: busy ones spend less on a push than these costs say")
+        }
+        if costs.overhead == 0, model.question.roundTrip > 0 {
             warnings.append(
                 "no run with a round-trip time and idle workers: what a push waits besides the link is taken as 0")
         }
