@@ -31,6 +31,8 @@ public struct CostModel: Sendable {
     /// Connections a worker, and streams, that were measured.
     public let connectionRange: ClosedRange<Double>
     public let streamRange: ClosedRange<Double>
+    /// Most client threads of a run.
+    public let mostThreads: Int
     public let settings: Int
     /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
     public let isOfBusyRuns: Bool
@@ -72,6 +74,7 @@ public struct CostModel: Sendable {
             sample.clientMemory.map { (Double(sample.connections), Double($0)) }
         }
         (memoryBase, memoryPerConnection) = Self.line(memory)
+        mostThreads = costly.map(\.threads).max()!
         let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!
         let streams = costly.map { Double($0.streams) }

@@ -25,6 +25,11 @@ enum PlanWarnings {
                 "\(Units.fixed(connections, places: 0)) connections a worker lie outside what was measured "
                     + "(\(range(costs.connectionRange))): the cost of a push is a mean of the nearest runs")
         }
+        if Int(configuration.workers) > costs.mostThreads, model.question.mockThreads == 0 {
+            warnings.append(
+                "\(Int(configuration.workers)) workers on a machine; at most \(costs.mostThreads) were measured: how they slow each "
+                    + "other down beyond that is extrapolated")
+        }
         if !costs.streamRange.contains(Double(model.question.streams)) {
             warnings.append(
                 "\(model.question.streams) streams lie outside what was measured (\(range(costs.streamRange)))")
