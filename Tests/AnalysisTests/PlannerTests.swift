@@ -18,10 +18,10 @@ import Testing
 
     private var samples: [CostSample] { [sample("a"), sample("b")] }
 
-    /// A million devices in 10 s over 100 ms, half of every bound used.
+    /// 100,000 devices in 10 s over 100 ms, half of every bound used.
     private var question: PlanQuestion {
         var question = PlanQuestion()
-        question.devices = 1_000_000
+        question.devices = 100_000
         question.within = 10e9
         question.roundTrip = 100e6
         question.cores = 4
@@ -43,7 +43,7 @@ import Testing
         let plan = try Planner.plan(question, samples: samples, origin: "x")
         let needed = try #require(plan.needed)
         // 3 round trips to connect, one for the last answers: 9.6 s are left.
-        let rate = 1e6 / 9.6
+        let rate = 1e5 / 9.6
         #expect(isClose(needed.perSecond, rate))
         #expect(isClose(needed.inFlight.value, rate * 0.1))
         // 1,000 streams over 100 ms: 10,000 a second a connection, half of it used.
@@ -52,11 +52,11 @@ import Testing
         #expect(isClose(needed.machines.value, rate * 1e-6 / 0.5 / 4))
         let wire = 400 * (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
         #expect(isClose(needed.bandwidth.value, rate * wire))
-        #expect(plan.configuration == .init(machines: 1, workers: 1, connections: 21, streams: 1000))
+        #expect(plan.configuration == .init(machines: 1, workers: 1, connections: 3, streams: 1000))
         #expect(plan.bounds.map(\.name) == [.streams, .clientCPU])
-        #expect(isClose(plan.bounds[0].perSecond.value, 210_000) && isClose(plan.bounds[1].perSecond.value, 1e6))
-        #expect(isClose(needed.shortest.value, 1e15 / 210_000 + 0.4e9))
-        #expect(abs(plan.simulation.difference) < 0.01, "\(plan.simulation)")
+        #expect(isClose(plan.bounds[0].perSecond.value, 30_000) && isClose(plan.bounds[1].perSecond.value, 1e6))
+        #expect(isClose(needed.shortest.value, 1e14 / 30_000 + 0.4e9))
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
         #expect(plan.warnings.contains { $0.hasPrefix("connections were not varied") }, "\(plan.warnings)")
     }
 
@@ -68,17 +68,17 @@ import Testing
         #expect(plan.bounds[0].name == .window)
         // 110 pushes, the first number above half the window, a round trip.
         #expect(isClose(plan.bounds[0].perSecond.value, 1100 * Double(plan.configuration.connections)))
-        #expect(abs(plan.simulation.difference) < 0.02, "\(plan.simulation)")
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
         question.window = nil
         question.linkRate = 1e6
         plan = try Planner.plan(question, samples: samples, origin: "x")
         #expect(plan.bounds[0].name == .connectionRate)
         #expect(isClose(plan.bounds[0].perSecond.value, 2500 * Double(plan.configuration.connections)))
         question.linkRate = nil
-        question.bandwidth = 1e7
+        question.bandwidth = 1e6
         plan = try Planner.plan(question, samples: samples, origin: "x")
         #expect(plan.bounds[0].name == .bandwidth && plan.configuration.machines == 9)
-        #expect(abs(plan.simulation.difference) < 0.02, "\(plan.simulation)")
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
     }
 
     @Test("Elasticities: devices and time in inverse, the round trip moves connections and not cores")
@@ -155,7 +155,7 @@ import Testing
         func plan(_ goal: String) throws -> PlanDocument {
             try Planner.plan(question, goals: try Threshold.list(parsing: goal), samples: samples, origin: "x")
         }
-        let reached = try plan("p99 < 1s && cpu < 2us && rss < 1GB && rate > 100k")
+        let reached = try plan("p99 < 1s && cpu < 2us && rss < 1GB && rate > 10k")
         #expect(reached.goals.map(\.held) == [true, true, true, true], "\(reached.goals)")
         let missed = try plan("p99 < 50ms")
         #expect(missed.goals.map(\.held) == [false] && missed.configuration == reached.configuration)
@@ -175,12 +175,15 @@ import Testing
             try Planner.plan(question, samples: [sample("a", cpu: 0)], origin: "x")
         }
         var small = question
-        small.connections = 5
+        small.connections = 1
         let plan = try Planner.plan(
             small, samples: samples + [sample("c", engine: "nghttp2", version: "2")], origin: "x")
-        #expect(plan.configuration.connections == 5)
+        #expect(plan.configuration.connections == 1)
         #expect(
-            plan.warnings.contains { $0.contains("do 50,000/s at most, of 104,166/s needed: the devices take 20.4 s") })
+            plan.warnings.contains {
+                $0.contains(
+                    "1 connection on 1 machine do 10,000/s at most, of 10,416/s needed: the devices take 10.4 s")
+            })
         #expect(plan.warnings.contains("the runs differ in engine: nghttp2; wire; their costs are mixed"))
         #expect(plan.warnings.contains("the runs differ in version: 1; 2; their costs are mixed"))
     }
@@ -194,6 +197,6 @@ import Testing
         let plan = try Planner.plan(question, samples: samples, origin: "x")
         #expect(plan.needed == nil && plan.bounds.map(\.name) == [.sharedCores, .clientCPU, .serverCPU])
         #expect(isClose(plan.bounds[0].perSecond.value, 2e9 / 1500) && isClose(plan.bounds[2].perSecond.value, 2e6))
-        #expect(abs(plan.simulation.difference) < 0.02, "\(plan.simulation)")
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
     }
 }

@@ -9,7 +9,7 @@ struct PlanSimulation {
     let workers: Int
     let connections: Int
 
-    static let fewest = 100_000
+    static let fewest = 50_000
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
 

@@ -59,10 +59,14 @@ enum PlanWarnings {
     ) -> [String] {
         guard let tightest = model.bounds(configuration).first, tightest.rate < needs.perSecond else { return [] }
         return [
-            "\(Units.grouped(UInt64(configuration.connections))) connections on \(Int(configuration.machines)) machines do "
+            "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) do "
                 + "\(Units.grouped(UInt64(tightest.rate)))/s at most, of \(Units.grouped(UInt64(needs.perSecond)))/s needed: the "
                 + "devices take \(Units.duration(nanoseconds: model.shortest(configuration)))"
         ]
+    }
+
+    private static func counted(_ number: Double, _ what: String) -> String {
+        "\(Units.grouped(UInt64(number))) \(what)\(number == 1 ? "" : "s")"
     }
 
     static func assumptions(_ model: PlanModel) -> [String] {
