@@ -57,7 +57,7 @@ import Testing
         settings.roundTrip = 20 * Self.millisecond
         let outcome = FanOutSimulation(settings).run()
         #expect(isClose(outcome.meanTotal, 25 * Self.millisecond, 0.01), "\(outcome.meanTotal)")
-        #expect(isClose(outcome.meanInSystem, 20_000 * 0.025, 0.02), "\(outcome.meanInSystem)")
+        #expect(isClose(outcome.meanInSystem, 20_000 * 0.025, 0.04), "\(outcome.meanInSystem)")
     }
 
     @Test("Little's law holds to the last digit: what is in the system is counted apart from how long each push takes")

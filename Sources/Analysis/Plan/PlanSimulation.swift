@@ -16,7 +16,7 @@ struct PlanSimulation {
     init(_ model: PlanModel, _ configuration: PlanModel.Configuration) {
         self.model = model
         self.configuration = configuration
-        let isWhole = question.mockThreads > 0
+        let isWhole = model.question.mockThreads > 0
         workers = isWhole ? Int(configuration.workers) : 1
         connections =
             isWhole ? Int(configuration.connections) : max(1, Int(configuration.connectionsPerWorker.rounded()))
