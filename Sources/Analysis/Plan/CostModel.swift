@@ -158,8 +158,14 @@ public struct CostModel: Sendable {
         let groups = Dictionary(grouping: samples) {
             Setting(threads: $0.threads, connections: $0.connections, streams: $0.streams, hasLink: $0.roundTrip > 0)
         }
-        return groups.sorted { isBefore($0.key, $1.key) }.flatMap { _, runs in
-            runs.map { _ in runs[random.below(runs.count)] }
+        return groups.sorted { isBefore($0.key, $1.key) }.flatMap { _, runs -> [CostSample] in
+            // Runs of one process have one peak of memory: those without are no draw of it.
+            let memories = runs.compactMap(\.clientMemory)
+            return runs.map { run in
+                var drawn = runs[random.below(runs.count)]
+                drawn.clientMemory = run.clientMemory == nil ? nil : memories[random.below(memories.count)]
+                return drawn
+            }
         }
     }
 
