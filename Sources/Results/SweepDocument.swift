@@ -63,11 +63,19 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         public var labels: [String]
         /// The values as numbers (counts, bytes, nanoseconds, pushes a second); nil when they are texts.
         @Nullable public var numbers: [Double]?
+        /// They are nanoseconds.
+        public var isTime: Bool
 
-        public init(name: String, labels: [String], numbers: [Double]?) {
+        enum CodingKeys: String, CodingKey {
+            case name, labels, numbers
+            case isTime = "is_time"
+        }
+
+        public init(name: String, labels: [String], numbers: [Double]?, isTime: Bool = false) {
             self.name = name
             self.labels = labels
             self.numbers = numbers
+            self.isTime = isTime
         }
     }
 

@@ -12,6 +12,7 @@ struct Pushload: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
             MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, SearchCommand.self,
+            SweepCommand.self, SweepsCommand.self,
             TokenCommand.self,
             DeviceTokenCommand.self,
         ])

@@ -7,18 +7,26 @@ import Settings
 /// A point with a problem is shown, but is neither the best nor on the front. Two points cannot be told apart when the 95 %
 /// bootstrap interval of the ratio of their medians holds 1; of one run each, none can.
 public enum SweepAnalysis {
-    public static func make(_ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns) -> SweepDocument {
+    /// - Parameter isFinished: no run is left to be made.
+    public static func make(
+        _ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns, isFinished: Bool
+    ) -> SweepDocument {
         let points = schedule.points.map { point($0, plan, schedule, runs) }
         let fit = points.filter { $0.problem == nil }
         let results = runs.outcomes.values.compactMap { outcome -> ResultDocument? in
             if case .result(let result) = outcome { result } else { nil }
         }
+        let planned = schedule.runCount - runs.impossible.count * plan.search.repeats
+        let unfinished = "the sweep is not finished: \(runs.outcomes.count) of \(planned) runs are made"
         return SweepDocument(
             name: plan.scenario.name, version: plan.version, startedAt: plan.startedAt, machine: machine(results),
             seed: plan.scenario.seed, method: plan.search.method.rawValue, goal: plan.search.goal.rawValue,
-            repeats: plan.search.repeats, runsPlanned: schedule.runCount, runsMade: runs.outcomes.count,
-            axes: plan.axes.map { .init(name: $0.name, labels: $0.values.map(\.label), numbers: $0.numbers) },
-            points: points, best: best(fit, plan.search.goal), front: front(fit), notes: notes(points, plan, results))
+            repeats: plan.search.repeats, runsPlanned: planned, runsMade: runs.outcomes.count,
+            axes: plan.axes.map {
+                .init(name: $0.name, labels: $0.values.map(\.label), numbers: $0.numbers, isTime: $0.isTime)
+            },
+            points: points, best: best(fit, plan.search.goal), front: front(fit),
+            notes: (isFinished ? [] : [unfinished]) + notes(points, plan, results))
     }
 
     private static func point(
@@ -32,7 +40,7 @@ public enum SweepAnalysis {
             } ?? 0
         let results = runs.results(number, rung: rung, repeats: repeats)
         let scenario = try? plan.scenario(of: number)
-        let trip = scenario?.rtt.flatMap { try? Units.duration($0) }.map(Double.init)
+        let trip = scenario?.rtt.flatMap { try? Units.duration($0) }.map { Double($0) }
         return .init(
             number: number, place: plan.place(of: number), labels: plan.labels(of: number), rung: rung,
             runs: results.map(\.run.id), rate: figure(results, SweepSearch.Goal.rate.value),

@@ -24,7 +24,11 @@ enum HTMLStyle {
         svg text{font-size:12px;fill:var(--ink)}
         .grid{stroke:var(--line);stroke-width:1;stroke-opacity:.6}
         .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
-        circle{fill:currentColor}
+        circle,.mark{fill:currentColor}
+        .bound{fill:none;stroke:currentColor;stroke-width:1.3;stroke-dasharray:5 3}
+        .cell{fill:var(--c0);stroke:var(--line)}
+        .cell.best{stroke:var(--ink);stroke-width:2.5}
+        .cell.front{stroke:var(--c1);stroke-width:2;stroke-dasharray:4 2}
         .bar{fill:var(--c0)}
         .outline{fill:none;stroke:var(--c1);stroke-width:1.5;stroke-dasharray:4 2}
         .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:4px 0 0;padding:0;font-size:.87em}

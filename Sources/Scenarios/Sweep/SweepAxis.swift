@@ -63,6 +63,15 @@ public struct SweepAxis: Sendable, Equatable, Codable {
         return numbers.count == values.count ? numbers : nil
     }
 
+    /// Its numbers are nanoseconds.
+    public var isTime: Bool {
+        guard numbers != nil, let setting = values.first?.settings.first, let key = ScenarioKey.named(setting.key)
+        else {
+            return false
+        }
+        return SweepNumber(key)?.unit == .duration
+    }
+
     /// All its settings.
     var keysVaried: [String] {
         var seen: Set<String> = []

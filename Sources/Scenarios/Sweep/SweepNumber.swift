@@ -2,8 +2,8 @@ import Settings
 
 /// How the values of a setting that is a number are read and written.
 struct SweepNumber {
-    private enum Unit { case count, rate, duration, bytes, plain }
-    private let unit: Unit
+    enum Unit { case count, rate, duration, bytes, plain }
+    let unit: Unit
 
     /// nil for settings that are texts.
     init?(_ key: ScenarioKey) {
@@ -23,11 +23,11 @@ struct SweepNumber {
     func read(_ text: String) -> Double? {
         let value: Double? =
             switch unit {
-            case .count: (try? Units.count(text)).map(Double.init)
+            case .count: (try? Units.count(text)).map { Double($0) }
             case .rate: try? Units.rate(text)
-            case .duration: (try? Units.duration(text)).map(Double.init)
-            case .bytes: (try? Units.bytes(text)).map(Double.init)
-            case .plain: UInt64(text).map(Double.init)
+            case .duration: (try? Units.duration(text)).map { Double($0) }
+            case .bytes: (try? Units.bytes(text)).map { Double($0) }
+            case .plain: UInt64(text).map { Double($0) }
             }
         return value.flatMap { $0 <= 9e15 ? $0 : nil }
     }
