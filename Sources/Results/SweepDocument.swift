@@ -100,7 +100,9 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         /// Pushes that may be open at once (streams × connections) and the link's round trip, nanoseconds.
         public var inFlight: Double
         @Nullable public var roundTrip: Double?
-        /// Why it is neither the best nor on the front: it could not be run, runs went wrong, or are not made yet.
+        /// Of its runs, those that are not made yet; while there are any it is neither the best nor on the front.
+        public var runsMissing: Int
+        /// Why it is neither: it cannot be run, or runs went wrong.
         @Nullable public var problem: String?
 
         enum CodingKeys: String, CodingKey {
@@ -110,13 +112,16 @@ public struct SweepDocument: Codable, Sendable, Equatable {
             case p99 = "p99_ns"
             case clientCPU = "client_cpu_ns_per_push"
             case mockCPU = "mock_cpu_ns_per_push"
+            case runsMissing = "runs_missing"
             case inFlight = "most_in_flight"
             case roundTrip = "link_round_trip_ns"
         }
 
         public init(
             number: Int, place: [Int], labels: [String], rung: Int, runs: [String], rate: Figure?, p50: Figure?,
-            p99: Figure?, clientCPU: Figure?, mockCPU: Figure?, inFlight: Double, roundTrip: Double?, problem: String?
+            p99: Figure?, clientCPU: Figure?, mockCPU: Figure?, inFlight: Double, roundTrip: Double?,
+            runsMissing: Int = 0,
+            problem: String?
         ) {
             self.number = number
             self.place = place
@@ -130,6 +135,7 @@ public struct SweepDocument: Codable, Sendable, Equatable {
             self.mockCPU = mockCPU
             self.inFlight = inFlight
             self.roundTrip = roundTrip
+            self.runsMissing = runsMissing
             self.problem = problem
         }
     }

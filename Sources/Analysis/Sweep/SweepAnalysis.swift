@@ -12,7 +12,7 @@ public enum SweepAnalysis {
         _ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns, isFinished: Bool
     ) -> SweepDocument {
         let points = schedule.points.map { point($0, plan, schedule, runs) }
-        let fit = points.filter { $0.problem == nil }
+        let fit = points.filter { $0.problem == nil && $0.runsMissing == 0 }
         let results = runs.outcomes.values.compactMap { outcome -> ResultDocument? in
             if case .result(let result) = outcome { result } else { nil }
         }
@@ -48,6 +48,7 @@ public enum SweepAnalysis {
             clientCPU: figure(results, SweepSearch.Goal.cpu.value), mockCPU: figure(results) { $0.cost.mockCPU },
             inFlight: Double(scenario?.streams ?? 0) * Double(scenario?.connections ?? 0),
             roundTrip: scenario?.target == nil ? trip ?? 0 : nil,
+            runsMissing: runs.missing(number, rung: rung, repeats: repeats),
             problem: runs.problem(number, rung: rung, repeats: repeats))
     }
 

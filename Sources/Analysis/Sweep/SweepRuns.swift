@@ -22,10 +22,9 @@ public struct SweepRuns: Sendable {
     func problem(_ point: Int, rung: Int, repeats: Int) -> String? {
         if let reason = impossible[point] { return "cannot be run: \(Self.oneLine(reason))" }
         var problems: [String] = []
-        var missing = 0
         for repetition in 1...repeats {
             switch outcomes[SweepJob(point: point, repetition: repetition, rung: rung)] {
-            case nil: missing += 1
+            case nil: break
             case .failure(let reason): problems.append(Self.oneLine(reason))
             case .result(let result):
                 var thresholds: [Threshold] = []
@@ -37,9 +36,14 @@ public struct SweepRuns: Sendable {
                 problems += verdict.thresholds.filter { !$0.isHeld }.map { "threshold crossed: \($0.description)" }
             }
         }
-        if missing > 0 { problems.append("\(missing) of \(repeats) runs not made yet") }
         guard let first = problems.first else { return nil }
         return problems.count == 1 ? first : "\(first) (and \(problems.count - 1) more)"
+    }
+
+    /// Runs of a point that are not made yet.
+    func missing(_ point: Int, rung: Int, repeats: Int) -> Int {
+        guard impossible[point] == nil else { return 0 }
+        return (1...repeats).count { outcomes[SweepJob(point: point, repetition: $0, rung: rung)] == nil }
     }
 
     func results(_ point: Int, rung: Int, repeats: Int) -> [ResultDocument] {
@@ -53,7 +57,10 @@ public struct SweepRuns: Sendable {
 
     /// The goal's median over the runs of a point; nil when something is wrong with them.
     public func value(of goal: SweepSearch.Goal, _ point: Int, rung: Int, repeats: Int) -> Double? {
-        guard problem(point, rung: rung, repeats: repeats) == nil else { return nil }
+        guard problem(point, rung: rung, repeats: repeats) == nil, missing(point, rung: rung, repeats: repeats) == 0
+        else {
+            return nil
+        }
         return Quantile.median(results(point, rung: rung, repeats: repeats).compactMap(goal.value))
     }
 

@@ -29,6 +29,11 @@ public enum SweepPage {
             ReportSection(title: "Pareto front", blocks: [.text(frontText), .table(front(document))]),
             ReportSection(title: "Points", blocks: [.text("Medians over the runs of each point."), .table(table)]),
         ]
+        let problems = SweepTable.problems(document)
+        if !problems.isEmpty {
+            let list = problems.enumerated().map { "problem \($0.offset + 1): \($0.element)" }
+            sections.append(ReportSection(title: "Problems", blocks: [.list(list)]))
+        }
         if !document.notes.isEmpty { sections.append(ReportSection(title: "Notes", blocks: [.list(document.notes)])) }
         return sections
     }

@@ -59,7 +59,9 @@ struct SweepPanels: Sendable {
     private func cell(_ point: SweepDocument.Point?, _ figure: SweepFigure, _ scale: SweepShade) -> HeatMap.Cell {
         guard let point else { return .none }
         if let problem = point.problem { return .problem(problem) }
-        guard let value = figure.value(point)?.median else { return .problem("no such figure") }
+        guard let value = figure.value(point)?.median else {
+            return point.runsMissing > 0 ? .none : .problem("no such figure")
+        }
         let mark: HeatMap.Mark =
             document.best?.point == point.number ? .best : document.front.contains(point.number) ? .front : .none
         return .value(text: figure.short(value), share: scale.share(value), mark: mark)

@@ -15,6 +15,9 @@ public enum SweepReport {
         if document.points.count > mostPoints {
             lines.append("  … and \(document.points.count - mostPoints) more points, in points.csv")
         }
+        for (index, problem) in SweepTable.problems(document).enumerated() {
+            lines.append("  ✗ problem \(index + 1): \(problem)")
+        }
         lines += maps(document) + [""] + best(document)
         lines.append(
             "Pareto front (rate, p99, client CPU): "
@@ -37,12 +40,14 @@ public enum SweepReport {
         let goal = goal(document)
         guard let best = document.best, let point = document.point(numbered: best.point),
             let figure = goal.value(point)
-        else { return ["best by \(document.goal): none, no point has figures without a problem"] }
+        else { return ["best by \(document.goal): none, no point has all its runs without a problem"] }
         var line = "best by \(document.goal): \(name(best.point, document)), \(goal.written(figure.median))"
         if let low = figure.low, let high = figure.high {
             line += " (95 % interval \(goal.written(low)) - \(goal.written(high)))"
         }
-        guard !best.alike.isEmpty else { return [line + "; every other point is told from it"] }
+        guard !best.alike.isEmpty else {
+            return [line + (document.points.count > 1 ? "; every other point that was compared is told from it" : "")]
+        }
         let names = best.alike.prefix(8).map { name($0, document) }.joined(separator: "; ")
         let more = best.alike.count > 8 ? " and \(best.alike.count - 8) more" : ""
         return [line, "not told from it by these runs: \(names)\(more)"]

@@ -13,8 +13,18 @@ enum SweepTable {
         return point.labels + figures + [spread ?? "-", remark(point, document)]
     }
 
-    static func remark(_ point: SweepDocument.Point, _ document: SweepDocument) -> String {
-        if let problem = point.problem { return "✗ " + problem }
+    /// What is wrong with points, each thing once; tables give the number.
+    static func problems(_ document: SweepDocument) -> [String] {
+        var seen: Set<String> = []
+        return document.points.compactMap(\.problem).filter { seen.insert($0).inserted }
+    }
+
+    private static func remark(_ point: SweepDocument.Point, _ document: SweepDocument) -> String {
+        if let problem = point.problem {
+            let number = problems(document).firstIndex(of: problem).map { $0 + 1 } ?? 0
+            return "✗ problem \(number)"
+        }
+        if point.runsMissing > 0 { return "\(point.runsMissing) of \(document.repeats) runs missing" }
         var words: [String] = []
         if document.best?.point == point.number { words.append("★ best") }
         if document.best?.alike.contains(point.number) == true { words.append("not told from the best") }
@@ -35,7 +45,9 @@ public enum SweepCSV {
         ]
         let parts = figures.flatMap { [$0.0, $0.0 + "_low", $0.0 + "_high", $0.0 + "_spread"] }
         var lines = [
-            ["point"] + document.axes.map(\.name) + ["runs", "length"] + parts + ["best", "alike", "front", "problem"]
+            ["point"] + document.axes.map(\.name) + ["runs", "missing", "length"] + parts + [
+                "best", "alike", "front", "problem",
+            ]
         ]
         for point in document.points {
             let values = figures.flatMap { _, value in
@@ -45,7 +57,9 @@ public enum SweepCSV {
             let isAlike = document.best?.alike.contains(point.number) == true
             let marks = [document.best?.point == point.number, isAlike, document.front.contains(point.number)]
             lines.append(
-                ["\(point.number)"] + point.labels + ["\(point.runs.count)", "\(1 << point.rung)"] + values
+                ["\(point.number)"] + point.labels + [
+                    "\(point.runs.count)", "\(point.runsMissing)", "\(1 << point.rung)",
+                ] + values
                     + marks.map { $0 ? "1" : "0" } + [point.problem ?? ""])
         }
         return lines.map { $0.map(escape).joined(separator: ",") + "\r\n" }.joined()
