@@ -59,7 +59,10 @@ struct SweepCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Go on with the sweep in this folder, or show what came of it.", valueName: "folder"))
     var resume: String?
 
-    @Option(help: ArgumentHelp("Make at most so many runs now; --resume makes the others.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Make at most so many runs now (0: only show what is there); --resume makes the others.", valueName: "count"
+        ))
     var runs: Int?
 
     @Option(
@@ -80,7 +83,7 @@ struct SweepCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !(json && csv) else { throw HarnessError("--json and --csv: give one of them") }
-        if let runs, runs < 1 { throw HarnessError("--runs \(runs): expected at least 1") }
+        if let runs, runs < 0 { throw HarnessError("--runs \(runs): expected 0 or more") }
         let plan = try resume.map(SweepStore.plan) ?? makePlan()
         if let resume, plan.version != Versions.pushload {
             throw HarnessError(

@@ -18,6 +18,7 @@ enum HTMLStyle {
         dd{margin:0;font-size:1.12em;font-weight:600;font-variant-numeric:tabular-nums}
         dd small{display:block;color:var(--dim);font-size:.7em;font-weight:400}
         .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:12px;max-width:1120px}
+        .charts+.charts{margin-top:12px}
         figure{margin:0;padding:8px 10px;border:1px solid var(--line);border-radius:6px;break-inside:avoid;min-width:0;}
         figcaption{font-weight:600;font-size:.93em;margin-bottom:4px}
         svg{display:block;width:100%;height:auto}

@@ -21,8 +21,8 @@ enum SVGHeatMap {
         let cell = (width - 2 - left) / Double(map.columns.count)
         let height = top + Double(map.rows.count) * rowHeight + 4
         var svg = "<svg viewBox=\"0 0 480 \(number(height))\" role=\"img\" aria-label=\"\(title)\">"
-        svg += text(map.rowName + " ↓", x: 2, y: 34, anchor: "start", room: left)
-        svg += text(map.columnName + " →", x: width - 2, y: 13, anchor: "end", room: width)
+        svg += text(map.rowName + " ↓", x: 2, y: 13, anchor: "start", room: width / 2)
+        svg += text(map.columnName + " →", x: width - 2, y: 13, anchor: "end", room: width / 2)
         for (column, label) in map.columns.enumerated() {
             svg += text(label, x: left + (Double(column) + 0.5) * cell, y: 34, anchor: "middle", room: cell)
         }
