@@ -82,7 +82,7 @@ struct SweepSession {
                 }
                 if kept != nil { pace.skipped(job.length) }
             }
-            if pace.done > 0, rung == 0 { say("\(pace.done) runs are there already") }
+            if pace.done > 0, rung == 0 { say("already there: \(pace.done) of \(pace.runs) runs") }
             for job in missing {
                 if let most, made >= most { return (runs, .limit) }
                 let scenario = try Self.scenario(plan, job)
