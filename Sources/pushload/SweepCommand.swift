@@ -84,6 +84,9 @@ struct SweepCommand: AsyncParsableCommand {
     func run() async throws {
         guard !(json && csv) else { throw HarnessError("--json and --csv: give one of them") }
         if let runs, runs < 0 { throw HarnessError("--runs \(runs): expected 0 or more") }
+        if let resume, let flag = flagOfPlan {
+            throw HarnessError("--resume takes everything from \(resume)/sweep.json: leave out \(flag)")
+        }
         let plan = try resume.map(SweepStore.plan) ?? makePlan()
         if let resume, plan.version != Versions.pushload {
             throw HarnessError(
@@ -107,6 +110,19 @@ struct SweepCommand: AsyncParsableCommand {
             Console.diagnostic("\(what); go on with: pushload sweep --resume \(folder)\n")
         }
         if end.reason == .interrupted { throw ExitCode(1) }
+    }
+
+    /// What was given of that which makes a plan.
+    private var flagOfPlan: String? {
+        let given: [(String, Bool)] = [
+            (file ?? "", file != nil), ("--vary", !vary.isEmpty), ("--search", search != nil),
+            ("--points", points != nil),
+            ("--goal", goal != nil), ("--repeat", repeats != nil), ("--set", !settings.isEmpty),
+            ("--output", output != nil),
+        ]
+        if let flag = given.first(where: \.1)?.0 { return flag }
+        let key = (load.given + identity.given + transport.given).first { $0.texts != nil }?.key
+        return key.flatMap(ScenarioKey.named)?.flag
     }
 
     private func makePlan() throws(HarnessError) -> SweepPlan {

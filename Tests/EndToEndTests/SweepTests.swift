@@ -75,6 +75,12 @@ import Testing
         #expect(
             FileManager.default.fileExists(atPath: damaged + ".damaged")
                 && FileManager.default.fileExists(atPath: output.path + "/notes.txt"))
+        let more = try Programs.run("pushload", ["sweep", "--resume", output.path, "-m", "7"])
+        #expect(
+            more.status == 64
+                && more.error
+                    == "pushload: --resume takes everything from \(output.path)/sweep.json: leave out --streams\n",
+            "\(more)")
         // Nothing is left to be made.
         let shown = try Programs.run("pushload", ["sweep", "--resume", output.path, "--json"])
         #expect(try outcome(shown) == sweep && !shown.error.contains("warm-up"))
