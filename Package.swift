@@ -127,10 +127,11 @@ let package = Package(
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(
-            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement"], swiftSettings: strict),
+            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement", "Scenarios"],
+            swiftSettings: strict),
         .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
+            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results"], swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [

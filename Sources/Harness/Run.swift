@@ -60,6 +60,9 @@ public struct Run: Sendable {
         stopper = Stopper()
     }
 
+    /// The settings as its result will have them.
+    public var settings: [String: Setting] { Self.settings(inputs.scenario) }
+
     /// Stops the run: the first time pushes in flight may still be answered, for 5 seconds; the second time at once.
     public func stop() { stopper.stop() }
 
@@ -344,11 +347,16 @@ public struct Run: Sendable {
     }
 
     private static func settings(_ scenario: Scenario) -> [String: Setting] {
+        // Stages are no plain values: they are written as people write them.
+        let stages = scenario.stages.map(\.text)
+        var scenario = scenario
+        scenario.stages = []
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         guard let data = try? encoder.encode(scenario),
-            let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
+            var settings = try? JSONDecoder().decode([String: Setting].self, from: data)
         else { return [:] }
+        settings["stages"] = .list(stages)
         return settings
     }
 

@@ -11,8 +11,7 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, CompareCommand.self, ABCommand.self, PlanCommand.self, ReportCommand.self,
-            SearchCommand.self,
+            MergeCommand.self, CompareCommand.self, ABCommand.self, PlanCommand.self, ReportCommand.self, SearchCommand.self, SweepCommand.self, SweepsCommand.self,
             TokenCommand.self,
             DeviceTokenCommand.self,
         ])

@@ -13,8 +13,19 @@ struct ChartPoint: Sendable, Equatable {
 }
 
 struct ChartLine: Sendable {
+    enum Style: Sendable {
+        case line
+        /// Points alone, each series with a shape of its own.
+        case marks
+        /// What is not measured but must hold: thin, dashed.
+        case bound
+    }
+
     var name: String
     var points: [ChartPoint]
+    var style = Style.line
+    /// Lines that belong together have the same; nil: one of its own.
+    var colour: Int?
 }
 
 /// What an axis shows, which says how it is divided and labelled.
@@ -22,6 +33,10 @@ enum ChartAxis: Sendable {
     case seconds, count, rate
     /// Logarithmic.
     case nanoseconds
+    /// Nanoseconds, evenly.
+    case milliseconds
+    /// Counts and rates, logarithmic.
+    case logarithmic
     /// Values are log10(1 / (1 - share)): 0 is the 0th percentile, 1 the 90th, 2 the 99th.
     case percentile
 }
@@ -66,7 +81,8 @@ struct ChartScale: Sendable, Equatable {
     init(_ axis: ChartAxis, _ values: [Double]) {
         let finite = values.filter(\.isFinite)
         switch axis {
-        case .nanoseconds: self = Self.logarithmic(finite.filter { $0 > 0 })
+        case .nanoseconds, .logarithmic: self = Self.logarithmic(finite.filter { $0 > 0 })
+        case .milliseconds: self = Self.linear(finite, isTight: false, least: 0)
         case .percentile:
             let high = max(finite.max() ?? 1, 1)
             let nines = [0, log10(2), 1, 2, 3, 4, 5, 6, 7, 8].filter { $0 <= high + 1e-9 }
@@ -118,15 +134,16 @@ extension ChartAxis {
     func label(_ value: Double) -> String {
         switch self {
         case .seconds: "\(Self.short(value)) s"
-        case .count, .rate:
+        case .count, .rate, .logarithmic:
             switch value {
             case 1e9...: "\(Self.short(value / 1e9))G"
             case 1e6...: "\(Self.short(value / 1e6))M"
             case 1e3...: "\(Self.short(value / 1e3))k"
             default: Self.short(value)
             }
-        case .nanoseconds:
+        case .nanoseconds, .milliseconds:
             switch value {
+            case ..<1 where self == .milliseconds: "0"
             case 1e9...: "\(Self.short(value / 1e9)) s"
             case 1e6...: "\(Self.short(value / 1e6)) ms"
             case 1e3...: "\(Self.short(value / 1e3)) us"

@@ -35,10 +35,19 @@ enum SVGLineChart {
             svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">percentile</text>"
         }
         for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
-            svg += "<g style=\"color:\(ChartStyle.colour(index))\">"
-            svg += "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+            svg += "<g style=\"color:\(ChartStyle.colour(line.colour ?? index))\">"
+            switch line.style {
+            case .line:
+                svg +=
+                    "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+            case .bound: svg += "<polyline class=\"bound\" points=\"\(coordinates(line.points, x, y))\"/>"
+            case .marks:
+                for point in line.points {
+                    svg += ChartStyle.mark(line.colour ?? index, horizontal(point.x, x), vertical(point.y, y))
+                }
+            }
             // Few points are marked, so that one alone is seen.
-            if line.points.count <= 12 {
+            if line.style == .line, line.points.count <= 12 {
                 for point in line.points {
                     svg +=
                         "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
@@ -47,7 +56,7 @@ enum SVGLineChart {
             svg += "</g>"
         }
         svg += "</svg>"
-        return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines.map(\.name)))</figure>\n"
+        return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines))</figure>\n"
     }
 
     /// `x,y x,y …` in the SVG's units.
@@ -81,11 +90,18 @@ enum SVGLineChart {
 
     private static func number(_ value: Double) -> String { Units.fixed(value, places: 1) }
 
-    private static func legend(_ names: [String]) -> String {
-        let items = names.enumerated().map { index, name in
-            "<li><svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\" style=\"color:\(ChartStyle.colour(index))\">"
-                + "<line class=\"line\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"\(ChartStyle.dash(index))/></svg>"
-                + "\(HTMLText.escape(name))</li>"
+    private static func legend(_ lines: [ChartLine]) -> String {
+        let items = lines.enumerated().map { index, line in
+            let colour = line.colour ?? index
+            let sample =
+                switch line.style {
+                case .line: "<line class=\"line\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"\(ChartStyle.dash(index))/>"
+                case .bound: "<line class=\"bound\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"/>"
+                case .marks: ChartStyle.mark(colour, 17, 5)
+                }
+            return
+                "<li><svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\" style=\"color:\(ChartStyle.colour(colour))\">"
+                + "\(sample)</svg>\(HTMLText.escape(line.name))</li>"
         }
         return "<ul class=\"legend\">\(items.joined())</ul>"
     }
