@@ -1,7 +1,7 @@
 import Results
 
 /// A figure of a run that comparisons look at.
-struct ComparedMetric: Sendable {
+public struct ComparedMetric: Sendable {
     let name: String
     let unit: ComparisonDocument.Unit
     /// What a higher value means.
@@ -22,6 +22,11 @@ struct ComparedMetric: Sendable {
         latency("total p99", \.total, \.p99), latency("total p99.9", \.total, \.p999),
         latency("round trip p50", \.roundTrip, \.p50), latency("round trip p99", \.roundTrip, \.p99),
     ]
+
+    /// The names of all figures, in the order they are shown.
+    public static var names: [String] { all.map(\.name) }
+
+    static func named(_ name: String) -> ComparedMetric? { all.first { $0.name == name } }
 
     private static func cost(
         _ name: String, _ unit: ComparisonDocument.Unit, _ value: @escaping @Sendable (ResultDocument.Cost) -> Double?
