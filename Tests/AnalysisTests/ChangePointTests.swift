@@ -90,11 +90,11 @@ import Testing
         for (name, noise) in noises {
             let seed: UInt64 = 20_261_121
             var random = SplitMix(seed: seed)
-            let alarms = (0..<400).count { index in
+            let alarms = (0..<300).count { index in
                 !ChangePoints((0..<20).map { _ in noise(&random) }, seed: UInt64(index)).starts.isEmpty
             }
-            // Binomial(400, 0.01): more than 13 once in 20,000 times.
-            #expect(alarms <= 13, "\(name), seed \(seed): \(alarms) of 400")
+            // Binomial(300, 0.01): more than 11 less than once in 10,000 times.
+            #expect(alarms <= 11, "\(name), seed \(seed): \(alarms) of 300")
         }
     }
 
@@ -103,14 +103,14 @@ import Testing
         let seed: UInt64 = 7
         var random = SplitMix(seed: seed)
         var (seen, near) = (0, 0)
-        for index in 0..<100 {
+        for index in 0..<50 {
             let values = (0..<20).map { ($0 < 10 ? 0 : 3) + normal(&random) }
             let starts = ChangePoints(values, seed: UInt64(index)).starts
             if !starts.isEmpty { seen += 1 }
             if starts.contains(where: { abs($0 - 10) <= 1 }) { near += 1 }
         }
-        // 97 and 93 of 100 of a thousand series.
-        #expect(seen >= 88 && near >= 80, "seed \(seed): \(seen), \(near) of 100")
+        // Of a thousand series, 97 and 93 %.
+        #expect(seen >= 42 && near >= 38, "seed \(seed): \(seen), \(near) of 50")
     }
 
     @Test("How few values can show a change follows from the level")

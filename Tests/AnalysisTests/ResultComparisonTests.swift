@@ -42,6 +42,8 @@ import Testing
             ])
         let rate = try #require(raised.metrics.first)
         #expect(abs(rate.ratio! - 1.5) < 1e-9 && rate.low! > 1.4 && rate.high! < 1.6 && rate.p! < 0.01)
+        // Nine figures: allocations are 0 on both sides.
+        #expect(abs(rate.adjusted! - 9 * rate.p!) < 1e-12)
         #expect(rate.delta == 1 && rate.detectable! > 1 && rate.detectable! < 1.1)
         let lowered = try ResultComparison.compare(side("a", calm.map { $0 * 1.5 }), side("b", calm))
         #expect(verdicts(lowered)["rate"] == .slower && verdicts(lowered)["total p99"] == .faster)
@@ -52,10 +54,21 @@ import Testing
     func notCalled() throws {
         let same = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }))
         #expect(verdicts(same)["rate"] == .noDifference)
-        let few = try ResultComparison.compare(side("a", [1, 1.1, 1.2]), side("b", [5, 5.1, 5.2]))
+        let few = try ResultComparison.compare(
+            side("a", [1, 1.1, 1.2, 1.3, 1.4]), side("b", [5, 5.1, 5.2, 5.3, 5.4]))
         #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].low! > 1)
+        #expect(few.judged == 9 && few.fewestRuns == 6)
         let one = try ResultComparison.compare(side("a", [1]), side("b", [5]))
         #expect(verdicts(one)["rate"] == .oneRun && one.metrics[0].low == nil && one.metrics[0].p == nil)
+    }
+
+    @Test("Figures named beforehand are judged alone, and need fewer runs")
+    func chosen() throws {
+        let (a, b) = (side("a", [1, 1.1, 1.2, 1.3]), side("b", [5, 5.1, 5.2, 5.3]))
+        let one = try ResultComparison.compare(a, b, judging: ["total p99"])
+        #expect(one.metrics.map(\.name) == ["total p99"] && one.metrics[0].verdict == .slower)
+        #expect(one.judged == 1 && one.fewestRuns == 4 && one.metrics[0].adjusted == one.metrics[0].p)
+        #expect(throws: ResultComparison.Failure.self) { try ResultComparison.compare(a, b, judging: ["speed"]) }
     }
 
     @Test("Histograms of a side are added up, and called different when they are, medians being the same or not")

@@ -2,7 +2,12 @@
 public enum HTMLReport {
     /// - Parameter runs: at least one; several are laid over each other and put side by side.
     public static func page(_ runs: [ReportedRun]) -> String {
-        let title = HTMLText.escape(ReportContent.title(runs))
+        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs))
+    }
+
+    /// Any sections as such a page.
+    static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+        let title = HTMLText.escape(title)
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -19,9 +24,9 @@ public enum HTMLReport {
             <main>
             <header>
             <h1>\(title)</h1>
-            <p>\(HTMLText.escape(ReportContent.subtitle(runs)))</p>
+            <p>\(HTMLText.escape(subtitle))</p>
             </header>
-            \(ReportContent.sections(runs).map(HTMLBlocks.section).joined())</main>
+            \(sections.map(HTMLBlocks.section).joined())</main>
             </body>
             </html>
 

@@ -24,6 +24,7 @@ enum HTMLStyle {
         svg text{font-size:12px;fill:var(--ink)}
         .grid{stroke:var(--line);stroke-width:1;stroke-opacity:.6}
         .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
+        .mark{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:3 3}
         circle{fill:currentColor}
         .bar{fill:var(--c0)}
         .outline{fill:none;stroke:var(--c1);stroke-width:1.5;stroke-dasharray:4 2}
