@@ -6,20 +6,29 @@ public enum ComparisonReport {
     public static func text(_ comparison: ComparisonDocument) -> String {
         var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
         var table = TextTable()
-        table.add(["median", "A", "B", "B/A", "95 % interval", "p", "adjusted", "delta", "verdict"])
-        for metric in comparison.metrics {
-            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-            table.add([
-                metric.name, Written.figure(metric.medianA, metric.unit), Written.figure(metric.medianB, metric.unit),
-                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
-                metric.adjusted.map(chance) ?? "-",
-                metric.delta.map { Units.fixed($0, places: 2) } ?? "-", verdict(metric, fewest: comparison.fewestRuns),
-            ])
-        }
+        table.add(header("A", "B"))
+        for row in rows(comparison) { table.add(row) }
         lines += table.lines + [""]
         for distribution in comparison.distributions { lines.append(line(distribution)) }
         for warning in comparison.warnings { lines.append("warning: \(warning)") }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func header(_ a: String, _ b: String) -> [String] {
+        ["median", a, b, "B/A", "95 % interval", "p", "adjusted", "delta", "verdict"]
+    }
+
+    /// One row a figure.
+    static func rows(_ comparison: ComparisonDocument) -> [[String]] {
+        comparison.metrics.map { metric in
+            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
+            return [
+                metric.name, Written.figure(metric.medianA, metric.unit), Written.figure(metric.medianB, metric.unit),
+                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
+                metric.adjusted.map(chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
+                verdict(metric, fewest: comparison.fewestRuns),
+            ]
+        }
     }
 
     /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
@@ -53,7 +62,7 @@ public enum ComparisonReport {
         }
     }
 
-    private static func line(_ distribution: ComparisonDocument.Distribution) -> String {
+    static func line(_ distribution: ComparisonDocument.Distribution) -> String {
         let name = distribution.name == "round_trip" ? "round trip" : distribution.name
         let distance = "D \(three(distribution.d)), p \(chance(distribution.betweenRuns ?? distribution.p))"
         func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }

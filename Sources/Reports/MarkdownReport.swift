@@ -1,9 +1,13 @@
+import Results
+
 /// The same report as Markdown (tables of GitHub's kind); charts are left to HTML, their figures are in the tables.
 public enum MarkdownReport {
-    /// - Parameter runs: at least one.
-    public static func text(_ runs: [ReportedRun]) -> String {
+    /// - Parameters:
+    ///   - runs: at least one.
+    ///   - comparisons: of these runs, shown beside them.
+    public static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
         var parts = ["# \(escape(ReportContent.title(runs)))", escape(ReportContent.subtitle(runs))]
-        for section in ReportContent.sections(runs) {
+        for section in ReportContent.sections(runs, comparisons) {
             let blocks = section.blocks.compactMap(block)
             guard !blocks.isEmpty else { continue }
             parts.append("## \(escape(section.title))")
