@@ -30,7 +30,7 @@ public struct TextPicture: Sendable {
         return String(
             shown.map { value -> Character in
                 guard let value else { return " " }
-                let share = most > least ? (value - least) / (most - least) : 0.5
+                let share = most > least ? (value - least) / (most - least) : low == nil ? 0.5 : 0
                 return levels[Int(min(7, max(0, share * 8)))]
             })
     }
