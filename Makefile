@@ -1,7 +1,7 @@
 # pushload: `make run` and `make test` work on a fresh Debian machine with Swift.
 SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev pkg-config
-TEST_PACKAGES := openssl curl nghttp2-client
+TEST_PACKAGES := openssl curl nghttp2-client chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
 ARGS ?= -n 1M

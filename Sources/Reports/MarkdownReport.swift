@@ -1,8 +1,12 @@
+import Results
+
 /// The same report as Markdown (tables of GitHub's kind); charts are left to HTML, their figures are in the tables.
 public enum MarkdownReport {
-    /// - Parameter runs: at least one.
-    public static func text(_ runs: [ReportedRun]) -> String {
-        text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs))
+    /// - Parameters:
+    ///   - runs: at least one.
+    ///   - comparisons: of these runs, shown beside them.
+    public static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+        text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
     }
 
     static func text(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {

@@ -11,7 +11,8 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, CompareCommand.self, ABCommand.self, PlanCommand.self, ReportCommand.self, SearchCommand.self, SweepCommand.self, SweepsCommand.self,
+            MergeCommand.self, CompareCommand.self, ABCommand.self, PlanCommand.self, ReportCommand.self,
+            SearchCommand.self, SweepCommand.self, SweepsCommand.self, HistoryCommand.self,
             TokenCommand.self,
             DeviceTokenCommand.self,
         ])

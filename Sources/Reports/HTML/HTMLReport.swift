@@ -1,10 +1,15 @@
+import Results
+
 /// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
 public enum HTMLReport {
-    /// - Parameter runs: at least one; several are laid over each other and put side by side.
-    public static func page(_ runs: [ReportedRun]) -> String {
-        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs))
+    /// - Parameters:
+    ///   - runs: at least one; several are laid over each other and put side by side.
+    ///   - comparisons: of these runs, shown beside them.
+    public static func page(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
     }
 
+    /// Any sections as such a page.
     static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
         let title = HTMLText.escape(title)
         return """

@@ -30,6 +30,7 @@ enum HTMLStyle {
         .cell{fill:var(--c0);stroke:var(--line)}
         .cell.best{stroke:var(--ink);stroke-width:2.5}
         .cell.front{stroke:var(--c1);stroke-width:2;stroke-dasharray:4 2}
+        .change{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:3 3}
         .bar{fill:var(--c0)}
         .outline{fill:none;stroke:var(--c1);stroke-width:1.5;stroke-dasharray:4 2}
         .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:4px 0 0;padding:0;font-size:.87em}
@@ -53,6 +54,10 @@ enum HTMLStyle {
         @media (max-width:600px){main{padding:12px}.figures{grid-template-columns:1fr 1fr}svg text{font-size:14.5px}}
         @media print{:root{--ink:#000;--dim:#444;--line:#bbb;--page:#fff;--card:#fff;--good:#116329;--bad:#a40e26;
         \(ChartStyle.variables(ChartStyle.light))}body{font-size:11px}main{max-width:none;padding:0}
-        .wide{overflow:visible}h2{break-after:avoid}tr,.figures div{break-inside:avoid}}
+        .wide{overflow:visible}h2{break-after:avoid}tr,.figures div{break-inside:avoid}
+        details::details-content{content-visibility:visible;block-size:auto}summary{break-after:avoid}
+        table{font-size:.9em}th,td{padding:2px 8px 2px 0}td,tbody th{white-space:normal;overflow-wrap:anywhere}
+        .charts{grid-template-columns:1fr 1fr}.figures{grid-template-columns:repeat(4,1fr)}}
+        @page{margin:14mm}
         """
 }

@@ -31,8 +31,17 @@ enum SVGLineChart {
                 "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
         }
         svg += labels(chart.x, x)
-        if chart.x == .percentile {
-            svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">percentile</text>"
+        if let name = chart.x == .percentile ? "percentile" : chart.x == .run ? "run" : nil {
+            svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">\(name)</text>"
+        }
+        for mark in chart.marks {
+            let place = number(horizontal(mark.x, x))
+            svg += "<line class=\"change\" x1=\"\(place)\" x2=\"\(place)\" "
+            svg += "y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
+            // Beside the line, on the side where there is room.
+            let isRight = x.place(mark.x) < 0.5
+            svg += "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + 9))\" "
+            svg += "text-anchor=\"\(isRight ? "start" : "end")\">\(HTMLText.escape(mark.label))</text>"
         }
         for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
             svg += "<g style=\"color:\(ChartStyle.colour(line.colour ?? index))\">"
@@ -46,8 +55,9 @@ enum SVGLineChart {
                     svg += ChartStyle.mark(line.colour ?? index, horizontal(point.x, x), vertical(point.y, y))
                 }
             }
-            // Few points are marked, so that one alone is seen.
-            if line.style == .line, line.points.count <= 12 {
+            // Few points are marked, so that one alone is seen; and runs, which are points.
+            if line.style == .line, (chart.x == .run ? index == 0 && line.points.count <= 200 : line.points.count <= 12)
+            {
                 for point in line.points {
                     svg +=
                         "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
