@@ -11,6 +11,7 @@ let package = Package(
         .executable(name: "mock-apns", targets: ["mock-apns"]),
         .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
+        .library(name: "Transport", targets: ["Transport"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement"]),
     ],
     traits: [

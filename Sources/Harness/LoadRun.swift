@@ -218,6 +218,7 @@ final class LoadRun: Sendable {
         options.session.headerTableSize = UInt32(scenario.headerTableSize)
         options.session.encoderTableSize = UInt32(scenario.encoderTableSize)
         options.session.maxFrameSize = UInt32(scenario.maxFrameSize)
+        options.huffman = scenario.huffman
         options.socket = SocketOptions(
             noDelay: scenario.noDelay, sendBuffer: scenario.socketSendBuffer,
             receiveBuffer: scenario.socketReceiveBuffer)

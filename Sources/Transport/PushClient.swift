@@ -209,14 +209,16 @@ public final class PushClient: PushEngine {
     }
 
     private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
+        let stream = try ByteStream(
+            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket)
         switch options.engine {
         case .wire:
-            try WireConnection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
-                driver: driver, reactor: reactor, shared: requestMemory, now: now)
+            return WireConnection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, stream: stream,
+                options: options, driver: driver, reactor: reactor, shared: requestMemory, now: now)
         case .nghttp2:
-            try NGHTTP2Connection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
+            return NGHTTP2Connection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream, options: options,
                 driver: driver, reactor: reactor, shared: requestMemory, now: now)
         }
     }

@@ -65,9 +65,9 @@ class PushConnection {
     @exclusivity(unchecked) var streamLimit: Int
 
     init(
-        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
+        token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions, driver: PushDriver,
         reactor: Reactor, now: UInt64
-    ) throws(NetworkError) {
+    ) {
         self.token = token
         self.index = index
         self.lane = lane
@@ -76,8 +76,7 @@ class PushConnection {
         self.reactor = reactor
         slots = SlotTable(capacity: options.streams)
         streamLimit = options.streams
-        stream = try ByteStream(
-            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket)
+        self.stream = stream
         // A batch, and the frames of one more request.
         sendCapacity = options.sendBatch + 65_536
         sendBuffer = .allocate(capacity: sendCapacity)
