@@ -28,7 +28,8 @@ public final class PushClient: PushEngine {
     private var byToken: [UInt64: PushConnection] = [:]
     private var nextToken: UInt64 = 0
     @exclusivity(unchecked) private var retries = RetryQueue()
-    private var turn = 0
+    private var firstLane = 0
+    @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
@@ -79,33 +80,45 @@ public final class PushClient: PushEngine {
 
     /// Runs until every push of the driver has ended; blocks the calling thread.
     public func run() {
-        let begin = MonotonicClock.now()
-        lastOpen = begin
-        for lane in lanes.indices { connect(lane, now: begin) }
-        var nextTick = begin
-        while true {
-            var now = MonotonicClock.now()
-            if now >= nextTick {
-                tick(now)
-                nextTick = now + Self.tickInterval
-            }
-            let request = control.request
-            if request == .abort { abandonAll(now) }
-            var wakeAt: UInt64?
-            if request == .none {
-                wakeAt = fill(now)
-            } else {
-                for connection in byToken.values { connection.flush() }
-            }
-            if isOver(request) { break }
-            now = MonotonicClock.now()
-            wait(until: min(wakeAt ?? nextTick, nextTick), now: now)
-        }
+        begin()
+        while turn(waits: true) {}
         for connection in byToken.values {
             connection.finishGracefully()
             account(connection)
         }
         driver.tick(now: MonotonicClock.now(), inFlight: 0)
+    }
+
+    /// Starts to connect.
+    package func begin() {
+        let now = MonotonicClock.now()
+        lastOpen = now
+        nextTick = now
+        for lane in lanes.indices { connect(lane, now: now) }
+    }
+
+    /// One round of the loop: sends what is due, and takes in what the network brought.
+    ///
+    /// - Parameter waits: wait for something to be due or to come; else it only looks.
+    /// - Returns: false when every push has ended.
+    package func turn(waits: Bool) -> Bool {
+        var now = MonotonicClock.now()
+        if now >= nextTick {
+            tick(now)
+            nextTick = now + Self.tickInterval
+        }
+        let request = control.request
+        if request == .abort { abandonAll(now) }
+        var wakeAt: UInt64?
+        if request == .none {
+            wakeAt = fill(now)
+        } else {
+            for connection in byToken.values { connection.flush() }
+        }
+        if isOver(request) { return false }
+        now = MonotonicClock.now()
+        wait(until: waits ? min(wakeAt ?? nextTick, nextTick) : now, now: now)
+        return true
     }
 
     private var inFlight: Int {
@@ -152,7 +165,7 @@ public final class PushClient: PushEngine {
         var wakeAt: UInt64?
         var paced = false
         let count = lanes.count
-        var position = turn
+        var position = firstLane
         for _ in 0..<count {
             if position >= count { position = 0 }
             if let connection = lanes[position].connection {
@@ -165,7 +178,7 @@ public final class PushClient: PushEngine {
                 if case .finished = verdict { isFinished = true }
                 if connection.state == .closed || connection.state == .draining { settle(connection) }
                 if paced || isFinished && retries.isEmpty {
-                    turn = position + 1
+                    firstLane = position + 1
                     break
                 }
             }

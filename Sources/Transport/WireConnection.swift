@@ -203,6 +203,16 @@ final class WireConnection: PushConnection {
 
     // MARK: Streams
 
+    /// Opens a stream as if a push had been sent on it, so that what its answer costs can be measured alone.
+    func pretend() -> Int32 {
+        let index = slots.take()
+        let stream = nextStream
+        slots.slots[index].stream = stream
+        nextStream = stream &+ 2
+        remember(stream, index)
+        return stream
+    }
+
     private func remember(_ stream: Int32, _ index: Int) {
         let place = Int(stream >> 1) & mask
         let old = byStream[place]
