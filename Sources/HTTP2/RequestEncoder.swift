@@ -54,6 +54,7 @@ public final class RequestEncoder {
     private let schemeIndex: UInt8
     /// nil: strings are written as they are.
     private let huffman: HPACKHuffmanEncoder?
+    private let isCoding: Bool
     /// The beginning of a literal `apns-id`: never inserted, its name spelt out.
     private let identifierStart: UnsafeMutableBufferPointer<UInt8>
 
@@ -64,9 +65,11 @@ public final class RequestEncoder {
     @exclusivity(unchecked) private var insertions: UInt64 = 0
     /// Grows with everything that makes rendered blocks out of date.
     @exclusivity(unchecked) private var version: UInt64 = 0
-    @exclusivity(unchecked) private var announcedLimit = 4096
+    private var announcedLimit = 4096
     /// The smallest limit since the last announcement, which the peer must hear of (RFC 7541 section 4.2).
-    @exclusivity(unchecked) private var smallestLimit: Int
+    private var smallestLimit: Int
+    /// The next block begins with an announcement.
+    @exclusivity(unchecked) private var hasNewLimit: Bool
     @exclusivity(unchecked) private var blocksSinceChange = 0
     private static let staticCount: UInt64 = 61
 
@@ -97,6 +100,8 @@ public final class RequestEncoder {
         smallestLimit = self.tableLimit
         let huffman = usesHuffman ? HPACKHuffmanEncoder() : nil
         self.huffman = huffman
+        isCoding = usesHuffman
+        hasNewLimit = self.tableLimit != 4096
         var start: [UInt8] = [0x00]
         Self.string(Array("apns-id".utf8), huffman, into: &start)
         identifierStart = .allocate(capacity: start.count)
@@ -116,6 +121,7 @@ public final class RequestEncoder {
         guard limit != tableLimit else { return }
         tableLimit = limit
         smallestLimit = min(smallestLimit, limit)
+        hasNewLimit = true
         evict(room: 0)
         version += 1
     }
@@ -138,7 +144,7 @@ public final class RequestEncoder {
     ) -> Int {
         if let authorizationValue { setAuthorization(authorizationValue) }
         var length = 0
-        if announcedLimit != tableLimit || smallestLimit < tableLimit { length = announceLimit(into: output) }
+        if hasNewLimit { length = announceLimit(into: output) }
         if rendered[set].version != version || rendered[set].hasAuthorization != (authorizationValue != nil) {
             render(set, authorizationValue != nil)
         }
@@ -148,18 +154,32 @@ public final class RequestEncoder {
         length &+= block.pointee.prefixLength
         // Literal without indexing, name from the static table: `:path` is entry 4.
         output[length] = 0x04
-        length = string(path, pathLength, into: output, at: length &+ 1)
+        if isCoding {
+            length = coded(path, pathLength, into: output, at: length &+ 1)
+        } else {
+            length = Self.integer(UInt64(pathLength), prefix: 7, first: 0, into: output, at: length &+ 1)
+            output.advanced(by: length).update(from: path, count: pathLength)
+            length &+= pathLength
+        }
         output.advanced(by: length).update(from: fixed + block.pointee.prefixLength, count: block.pointee.suffixLength)
         length &+= block.pointee.suffixLength
         if let identifier {
             output.advanced(by: length).update(from: identifierStart.baseAddress!, count: identifierStart.count)
-            length = string(identifier, 36, into: output, at: length &+ identifierStart.count)
+            length &+= identifierStart.count
+            if isCoding {
+                length = coded(identifier, 36, into: output, at: length)
+            } else {
+                output[length] = 36
+                output.advanced(by: length &+ 1).update(from: identifier, count: 36)
+                length &+= 37
+            }
         }
         blocksSinceChange &+= 1
         return length
     }
 
     /// Says how large a table is used from here on, and first how small it had to be in between.
+    @inline(never)
     private func announceLimit(into output: UnsafeMutablePointer<UInt8>) -> Int {
         var length = 0
         if smallestLimit < min(announcedLimit, tableLimit) {
@@ -168,6 +188,7 @@ public final class RequestEncoder {
         length = Self.integer(UInt64(tableLimit), prefix: 5, first: 0x20, into: output, at: length)
         announcedLimit = tableLimit
         smallestLimit = tableLimit
+        hasNewLimit = false
         return length
     }
 
@@ -243,7 +264,7 @@ public final class RequestEncoder {
 
     private static func string(_ text: [UInt8], _ huffman: HPACKHuffmanEncoder?, into output: inout [UInt8]) {
         if let huffman {
-            var coded = [UInt8](repeating: 0, count: text.count + 4)
+            var coded = [UInt8](repeating: 0, count: text.count + 8)
             if let length = huffman.encode(text, text.count, into: &coded) {
                 integer(UInt64(length), prefix: 7, first: 0x80, into: &output)
                 output += coded[..<length]
@@ -254,40 +275,22 @@ public final class RequestEncoder {
         output += text
     }
 
-    /// Writes a string at `offset`; returns the offset after it.
-    @inline(__always)
-    private func string(
-        _ text: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>, at offset: Int
-    ) -> Int {
-        if let huffman, let end = coded(text, count, huffman, into: output, at: offset) { return end }
-        let start = Self.integer(UInt64(count), prefix: 7, first: 0, into: output, at: offset)
-        output.advanced(by: start).update(from: text, count: count)
-        return start &+ count
-    }
-
-    /// Writes a string with Huffman, when that is shorter; returns the offset after it.
+    /// Writes a string at `offset`, as it is or with Huffman, whichever is shorter; returns the offset after it.
     @inline(never)
     private func coded(
-        _ text: UnsafePointer<UInt8>, _ count: Int, _ huffman: HPACKHuffmanEncoder,
-        into output: UnsafeMutablePointer<UInt8>, at offset: Int
-    ) -> Int? {
-        // Behind the length of the string as it is, which takes as many bytes or more.
-        let start = Self.integer(UInt64(count), prefix: 7, first: 0x80, into: output, at: offset)
-        guard let length = huffman.encode(text, count, into: output + start) else { return nil }
+        _ text: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>, at offset: Int
+    ) -> Int {
+        // The length of the string as it is takes as many bytes as the code's, or more.
+        let start = Self.integer(UInt64(count), prefix: 7, first: 0, into: output, at: offset)
+        guard let length = huffman!.encode(text, count, into: output + start) else {
+            output.advanced(by: start).update(from: text, count: count)
+            return start &+ count
+        }
         let end = Self.integer(UInt64(length), prefix: 7, first: 0x80, into: output, at: offset)
         if end < start { memmove(output + end, output + start, length) }
         return end &+ length
     }
 
-    private static func integer(_ value: UInt64, prefix: Int, first: UInt8, into output: inout [UInt8]) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
-            let count = integer(value, prefix: prefix, first: first, into: buffer.baseAddress!, at: 0)
-            output += buffer[..<count]
-        }
-    }
-
-    /// Writes an integer at `offset`; returns the offset after it.
-    @inline(__always)
     private static func integer(
         _ value: UInt64, prefix: Int, first: UInt8, into output: UnsafeMutablePointer<UInt8>, at offset: Int
     ) -> Int {

@@ -9,7 +9,7 @@ import Testing
         let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(text.count, 1))
         _ = input.update(from: text)
         defer { input.deallocate() }
-        let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 4)
+        let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 8)
         defer { output.deallocate() }
         guard
             let count = HPACKHuffmanEncoder().encode(input.baseAddress!, text.count, into: output.baseAddress!)

@@ -33,54 +33,54 @@ struct HPACKHuffmanEncoder {
 
     /// Writes `count` bytes coded, when that is shorter.
     ///
-    /// - Parameter output: room for `count` + 4 bytes.
+    /// - Parameter output: room for `count` + 8 bytes.
     /// - Returns: how many bytes the code has, fewer than `count`; nil when it would not be shorter.
     @inline(__always)
     func encode(
         _ input: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>
     ) -> Int? {
-        // The low `filled` bits of `bits` are not written yet; at most 31 between steps, and no step adds more than 32.
+        // Bits not written yet, from the top; between steps at most seven, and no step adds more than 32.
         var bits: UInt64 = 0
         var filled: UInt64 = 0
         var length = 0
         var position = 0
         while position < count {
-            var isTaken = false
-            if position &+ 4 <= count {
-                let four = UInt32(littleEndian: UnsafeRawPointer(input + position).loadUnaligned(as: UInt32.self))
-                let (one, two) = (pairs[Int(four & 0xFFFF)], pairs[Int(four >> 16)])
-                if one != 0, two != 0 {
-                    let (oneBits, twoBits) = (UInt64(one & 0xFF), UInt64(two & 0xFF))
-                    bits = (bits &<< oneBits | UInt64(one >> 8)) &<< twoBits | UInt64(two >> 8)
-                    filled &+= oneBits &+ twoBits
-                    position &+= 4
-                    isTaken = true
-                }
+            let code: UInt64
+            let added: UInt64
+            let first = position
+            if let four = usualText(input, position, count) {
+                (code, added) = four
+                position = first &+ 4
+            } else {
+                let single = singles[Int(input[first])]
+                (code, added) = (single >> 8, single & 0xFF)
+                position = first &+ 1
             }
-            if !isTaken {
-                let single = singles[Int(input[position])]
-                bits = bits &<< (single & 0xFF) | single >> 8
-                filled &+= single & 0xFF
-                position &+= 1
-            }
-            if filled >= 32 {
-                if length &+ 4 >= count { return nil }
-                filled &-= 32
-                UnsafeMutableRawPointer(output + length).storeBytes(
-                    of: UInt32(truncatingIfNeeded: bits &>> filled).bigEndian, as: UInt32.self)
-                length &+= 4
-            }
+            filled &+= added
+            bits |= code &<< (64 &- filled)
+            UnsafeMutableRawPointer(output + length).storeBytes(of: bits.bigEndian, as: UInt64.self)
+            length &+= Int(filled &>> 3)
+            bits = bits &<< (filled & 0x38)
+            filled &= 7
+            if length >= count { return nil }
         }
+        guard filled > 0 else { return length }
         // Filled up with the end-of-string code's first bits, which are ones.
-        let padding = (8 &- (filled & 7)) & 7
-        bits = bits &<< padding | ((1 &<< padding) &- 1)
-        filled &+= padding
-        guard length &+ Int(filled >> 3) < count else { return nil }
-        while filled > 0 {
-            filled &-= 8
-            output[length] = UInt8(truncatingIfNeeded: bits &>> filled)
-            length &+= 1
-        }
-        return length
+        guard length &+ 1 < count else { return nil }
+        output[length] = UInt8(truncatingIfNeeded: bits &>> 56) | UInt8(truncatingIfNeeded: 0xFF &>> filled)
+        return length &+ 1
+    }
+
+    /// The codes of four bytes, one after the other, and how many bits they are; nil where not both pairs are in the table.
+    @inline(__always)
+    private func usualText(
+        _ input: UnsafePointer<UInt8>, _ position: Int, _ count: Int
+    ) -> (code: UInt64, bits: UInt64)? {
+        guard position &+ 4 <= count else { return nil }
+        let four = UInt32(littleEndian: UnsafeRawPointer(input + position).loadUnaligned(as: UInt32.self))
+        let (one, two) = (pairs[Int(four & 0xFFFF)], pairs[Int(four &>> 16)])
+        guard one != 0, two != 0 else { return nil }
+        let bits = UInt64(two & 0xFF)
+        return (UInt64(one &>> 8) &<< bits | UInt64(two &>> 8), UInt64(one & 0xFF) &+ bits)
     }
 }
