@@ -11,7 +11,8 @@ let package = Package(
         .executable(name: "mock-apns", targets: ["mock-apns"]),
         .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
-        .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement"]),
+        .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
     ],
     traits: [
         .trait(
@@ -111,6 +112,12 @@ let package = Package(
             ],
             path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
             linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
+
+        // What the benchmarks turn by hand: client and mock on one thread.
+        .target(
+            name: "PushLoop",
+            dependencies: ["Harness", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
+            swiftSettings: strict),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP"], swiftSettings: strict),
