@@ -40,9 +40,15 @@ public struct Run: Sendable {
     private let inputs: RunInputs
     private let identity: Identity
     private let stopper: Stopper
+    private let mockCores: [Int]?
 
+    /// - Parameters:
+    ///   - injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
+    ///   - mockCores: the bundled mock is kept to these; nil: wherever the system puts it.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
-    public init(_ scenario: Scenario, identity: Identity) throws(HarnessError) {
+    public init(
+        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0, mockCores: [Int]? = nil
+    ) throws(HarnessError) {
         var scenario = scenario
         if scenario.target == nil, let folder = identity.credentials,
             FileManager.default.fileExists(atPath: folder + "/credentials.json")
@@ -55,7 +61,10 @@ public struct Run: Sendable {
             }
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
-        inputs = try RunInputs(scenario)
+        var inputs = try RunInputs(scenario)
+        inputs.injectedCPU = injectedCPU
+        self.inputs = inputs
+        self.mockCores = mockCores
         self.identity = identity
         stopper = Stopper()
     }
@@ -97,6 +106,7 @@ public struct Run: Sendable {
         let ((load, outcome, costs), counts) = try await mock.run(ended: { control.targetEnded() }) { handle in
             let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
             control.attach(load.control)
+            if let mockCores { CoreSplit.keep(pid: handle.pid, to: mockCores) }
             let before = ProcessCost.sample(pid: handle.pid)
             let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)

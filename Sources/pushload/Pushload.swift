@@ -11,7 +11,8 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, SearchCommand.self,
+            MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, GateCommand.self,
+            SearchCommand.self,
             TokenCommand.self,
             DeviceTokenCommand.self,
         ])
