@@ -127,6 +127,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
+        .testTarget(name: "ReferenceTests", dependencies: ["Reference"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
@@ -134,7 +135,7 @@ let package = Package(
             name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
+            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results"], swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [

@@ -48,7 +48,8 @@ struct GateCommand: AsyncParsableCommand {
     // MARK: Judging
 
     private func judge() async throws {
-        let given = flags.first { $0.texts != nil }?.key ?? source.settings.first ?? source.file
+        let flag = flags.first { $0.texts != nil }.map { ScenarioKey.named($0.key)?.flag ?? $0.key }
+        let given = flag ?? source.settings.first ?? source.file
         if let given {
             throw HarnessError("\(given): the baseline says what is run; flags of run go with --update")
         }
@@ -113,9 +114,9 @@ struct GateCommand: AsyncParsableCommand {
         let exists = FileManager.default.fileExists(atPath: baseline)
         var before: BaselineDocument?
         if exists {
-            // What cannot be read is not overwritten, except an older schema's, whose scenario is asked for again.
+            // What cannot be read is not overwritten.
             do throws(ResultError) { before = try BaselineFile.read(baseline) } catch {
-                throw HarnessError("\(error); to make it anew, remove it first")
+                throw HarnessError("\(error); remove it to make it anew")
             }
         }
         let scenario = try scenario(before)

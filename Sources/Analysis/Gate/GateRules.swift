@@ -25,7 +25,7 @@ public struct GateRules: Sendable, Equatable {
 
     /// Each interval's share of the error, on one side.
     var errorPerInterval: Double {
-        let looks = max(1, mostRounds / Self.roundsPerLook)
-        return Self.error / Double(looks * max(1, metrics.count))
+        let looks = (mostRounds + Self.roundsPerLook - 1) / Self.roundsPerLook
+        return Self.error / Double(max(1, looks * metrics.count))
     }
 }
