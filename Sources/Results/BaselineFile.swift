@@ -17,7 +17,7 @@ public enum BaselineFile {
         }
         guard schema == BaselineDocument.currentSchema else {
             throw ResultError(
-                "\(origin): schema \(schema); this version reads \(BaselineDocument.currentSchema); renew it with --update"
+                "\(origin): schema \(schema); this version reads \(BaselineDocument.currentSchema)"
             )
         }
         let baseline: BaselineDocument = try DocumentFile.decode(bytes, origin: origin)

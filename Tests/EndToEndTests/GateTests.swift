@@ -67,13 +67,13 @@ import Testing
         #expect(try refusal(["--update", "--reason", " "]).hasPrefix("pushload: --update needs --reason"))
         #expect(
             try refusal(["-n", "5"])
-                == "pushload: pushes: the baseline says what is run; flags of run go with --update\n")
+                == "pushload: --pushes: the baseline says what is run; flags of run go with --update\n")
         #expect(try refusal(["--max-rounds", "3"]) == "pushload: --max-rounds 3: expected 8 to 128\n")
         #expect(try refusal(of: "{").hasSuffix("not complete JSON; the file is truncated or damaged\n"))
         #expect(
             try refusal(of: #"{"schema":"pushload.baseline/0"}"#).contains("schema pushload.baseline/0; this version"))
         #expect(try refusal(of: #"{"schema":"pushload.result/2"}"#).contains("not a baseline of pushload gate"))
-        #expect(try refusal(["--update", "--reason", "x"]).contains("to make it anew, remove it first"))
+        #expect(try refusal(["--update", "--reason", "x"]).contains("remove it to make it anew"))
         var baseline = BaselineDocument(
             name: "b", reason: "r", updatedAt: "2026-01-01T00:00:00Z", version: "0", commit: nil, scenario: [:],
             machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/0",

@@ -44,7 +44,7 @@ func sampleBaseline() -> BaselineDocument {
                 == "b.json: not a baseline of pushload gate: its schema is pushload.result/2")
         #expect(
             problem(#"{"schema": "pushload.baseline/0"}"#)
-                == "b.json: schema pushload.baseline/0; this version reads pushload.baseline/1; renew it with --update")
+                == "b.json: schema pushload.baseline/0; this version reads pushload.baseline/1")
         #expect(problem(#"{"schema": "pushload.baseline/1"}"#).hasSuffix("is missing"))
         func changed(_ change: (inout BaselineDocument) -> Void) throws -> String {
             var baseline = sampleBaseline()
