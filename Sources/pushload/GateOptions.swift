@@ -8,8 +8,8 @@ import Settings
 struct GateOptions: ParsableArguments {
     /// Pushes of a round when nothing else is said: long enough for the start to weigh little, short enough for many rounds.
     static let pushes: UInt64 = 150_000
-    /// Seconds before a regression is looked for again: what disturbed this machine lasted up to four.
-    static let pause = 2.0
+    /// Seconds before a regression is looked for again.
+    static let pause = 1.0
 
     enum Unsure: String, ExpressibleByArgument, CaseIterable { case pass, fail }
 

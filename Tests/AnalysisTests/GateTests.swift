@@ -113,7 +113,7 @@ private struct Machine {
         #expect(progress.verdict == .improved && !progress.metrics.contains { $0.name == "mock_cpu" })
     }
 
-    @Test("Of 300 gates at exactly the tolerance at most one in a hundred alarms; of 300 at the same costs none does")
+    @Test("Of 300 gates at exactly the tolerance about one in a hundred alarms; of 300 at the same costs none does")
     func falseAlarms() {
         var machine = Machine(random: SplitMix(seed: 7))
         var (edge, same) = (0, 0)
@@ -124,6 +124,7 @@ private struct Machine {
             }
             if gate(baseline, rules, { _ in machine.round() }).progress.verdict == .regression { same += 1 }
         }
-        #expect(edge <= 3 && same == 0, "\(edge) \(same)")
+        // Three of 300, and five deviations.
+        #expect(edge <= 11 && same == 0, "\(edge) \(same)")
     }
 }

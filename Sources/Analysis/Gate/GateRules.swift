@@ -1,13 +1,15 @@
 /// How a gate decides.
 ///
-/// It looks after every 8 rounds. At a look each judged metric has an interval (`HodgesLehmann`) at such a level that all looks
-/// at all metrics together miss a true ratio at most once in 100 gates. A metric passes when its interval lies below the
-/// tolerance. When it lies above, as many rounds as a look has are made anew after a pause, and only if they alone say so too
-/// is it a regression: what disturbs a machine for a few seconds is not one.
+/// It looks after every 8 rounds. At a look each judged metric has an interval (`HodgesLehmann`). The metric passes when that
+/// lies below the tolerance. When it lies above, 8 rounds more are made after a pause, and only if they alone say so too is it
+/// a regression: what disturbs a machine for a few seconds is not one.
+///
+/// A false alarm takes two intervals of different rounds that both miss the true ratio on the same side. The level of each is
+/// such that this happens at most once in 100 gates, over all looks at all metrics, to costs that are exactly at the tolerance.
 public struct GateRules: Sendable, Equatable {
     /// Rounds from look to look, and in a confirmation.
     public static let roundsPerLook = 8
-    /// The chance that any of a gate's intervals misses the true ratio on the side where it matters, 0…1.
+    /// The chance of a false alarm in a gate, 0…1.
     public static let error = 0.01
 
     /// Names of the judged metrics.
@@ -23,9 +25,9 @@ public struct GateRules: Sendable, Equatable {
         self.mostRounds = mostRounds
     }
 
-    /// Each interval's share of the error, on one side.
+    /// The chance that an interval misses the true ratio, on one side: its square is the share of one look at one metric.
     var errorPerInterval: Double {
         let looks = (mostRounds + Self.roundsPerLook - 1) / Self.roundsPerLook
-        return Self.error / Double(max(1, looks * metrics.count))
+        return (Self.error / Double(max(1, looks * metrics.count))).squareRoot()
     }
 }
