@@ -1,21 +1,22 @@
 import CEpoll
 import Glibc
 
-/// The cores this process may use in two halves, so that client and mock do not wander into each other's way: who shares a
+/// Cores for client and mock, none for both, so that they do not wander into each other's way: who shares a
 /// core with whom, and for how long, is most of the noise of CPU time a push.
 public struct CoreSplit: Sendable, Equatable {
     /// Core numbers.
     public let client: [Int]
     public let mock: [Int]
 
-    /// nil with fewer than two cores.
-    public init?() { self.init(cores: Self.allowed()) }
+    /// As many cores as each side has threads, or halves of what there is; nil with fewer than two.
+    public init?(client: Int, mock: Int) { self.init(cores: Self.allowed(), client: client, mock: mock) }
 
-    init?(cores: [Int]) {
-        guard cores.count > 1 else { return nil }
-        let half = cores.count / 2
-        mock = Array(cores[..<half])
-        client = Array(cores[half...])
+    init?(cores: [Int], client: Int, mock: Int) {
+        guard cores.count > 1, client > 0, mock > 0 else { return nil }
+        let isEnough = client + mock <= cores.count
+        let place = isEnough ? mock : cores.count / 2
+        self.mock = Array(cores[..<place])
+        self.client = Array(cores[place..<(isEnough ? place + client : cores.count)])
     }
 
     /// The cores that the calling thread may use, ascending.

@@ -14,6 +14,7 @@ final class GateRounds {
     private let scenario: Scenario
     private let injectedCPU: UInt64
     private let split: CoreSplit?
+    private let awake: AwakeCores?
     private let kernel: ReferenceKernel
     private var kernelBefore = 0.0
     /// The latest run.
@@ -21,11 +22,15 @@ final class GateRounds {
 
     /// - Parameters:
     ///   - injectedCPU: ns a push.
-    ///   - splitsCores: client and mock are kept to cores of their own, where there are two.
+    ///   - splitsCores: client and mock are kept to cores of their own, where there are two, and these awake.
     init(_ scenario: Scenario, injectedCPU: UInt64, splitsCores: Bool) throws(HarnessError) {
         self.scenario = scenario
         self.injectedCPU = injectedCPU
-        split = splitsCores && scenario.target == nil ? CoreSplit() : nil
+        split =
+            splitsCores && scenario.target == nil
+            ? CoreSplit(client: scenario.threads, mock: scenario.mockThreads) : nil
+        // Before this process is kept to some of them.
+        awake = split.map { AwakeCores($0.mock + $0.client) }
         do throws(ReferenceKernel.Failure) { kernel = try ReferenceKernel() } catch {
             throw HarnessError("the reference kernel cannot run: \(error)", isUsage: false)
         }

@@ -4,11 +4,15 @@ import Testing
 @testable import Networking
 
 @Suite struct CoreSplitTests {
-    @Test("Cores are parted in two, the client's half the larger; one core cannot be")
+    @Test("Each side gets a core a thread; where there are too few, half of them; one core cannot be parted")
     func halves() {
-        #expect(CoreSplit(cores: [3]) == nil)
-        #expect(CoreSplit(cores: [0, 5])?.mock == [0] && CoreSplit(cores: [0, 5])?.client == [5])
-        #expect(CoreSplit(cores: [0, 1, 2])?.client == [1, 2])
+        func split(_ cores: [Int], _ client: Int, _ mock: Int) -> [[Int]]? {
+            CoreSplit(cores: cores, client: client, mock: mock).map { [$0.mock, $0.client] }
+        }
+        #expect(split([3], 1, 1) == nil)
+        #expect(split([0, 5], 1, 1) == [[0], [5]])
+        #expect(split([0, 1, 2, 3, 4], 2, 1) == [[0], [1, 2]])
+        #expect(split([0, 1, 2], 2, 2) == [[0], [1, 2]])
     }
 
     @Test("A process is kept to the cores it has already; one that is not there is not")
