@@ -40,14 +40,11 @@ public struct Run: Sendable {
     private let inputs: RunInputs
     private let identity: Identity
     private let stopper: Stopper
-    private let mockCores: [Int]?
 
-    /// - Parameters:
-    ///   - injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
-    ///   - mockCores: the bundled mock is kept to these; nil: wherever the system puts it.
+    /// - Parameter injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
     public init(
-        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0, mockCores: [Int]? = nil
+        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0
     ) throws(HarnessError) {
         var scenario = scenario
         if scenario.target == nil, let folder = identity.credentials,
@@ -64,7 +61,6 @@ public struct Run: Sendable {
         var inputs = try RunInputs(scenario)
         inputs.injectedCPU = injectedCPU
         self.inputs = inputs
-        self.mockCores = mockCores
         self.identity = identity
         stopper = Stopper()
     }
@@ -106,7 +102,6 @@ public struct Run: Sendable {
         let ((load, outcome, costs), counts) = try await mock.run(ended: { control.targetEnded() }) { handle in
             let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
             control.attach(load.control)
-            if let mockCores { CoreSplit.keep(pid: handle.pid, to: mockCores) }
             let before = ProcessCost.sample(pid: handle.pid)
             let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)

@@ -18,19 +18,19 @@ public struct BaselineDocument: Codable, Sendable, Equatable {
     public var machine: Machine
     /// Version of the reference kernel.
     public var kernel: String
-    /// Client and mock were kept to cores of their own.
-    public var splitCores: Bool
+    /// Client and mock shared one core.
+    public var oneCore: Bool
     public var metrics: [Metric]
 
     enum CodingKeys: String, CodingKey {
         case schema, name, reason, version, commit, scenario, machine, kernel, metrics
         case updatedAt = "updated_at"
-        case splitCores = "split_cores"
+        case oneCore = "one_core"
     }
 
     public init(
         name: String, reason: String, updatedAt: String, version: String, commit: String?,
-        scenario: [String: JSONValue], machine: Machine, kernel: String, splitCores: Bool, metrics: [Metric]
+        scenario: [String: JSONValue], machine: Machine, kernel: String, oneCore: Bool, metrics: [Metric]
     ) {
         self.name = name
         self.reason = reason
@@ -40,7 +40,7 @@ public struct BaselineDocument: Codable, Sendable, Equatable {
         self.scenario = scenario
         self.machine = machine
         self.kernel = kernel
-        self.splitCores = splitCores
+        self.oneCore = oneCore
         self.metrics = metrics
     }
 

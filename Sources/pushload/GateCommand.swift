@@ -66,7 +66,7 @@ struct GateCommand: AsyncParsableCommand {
         let rules = try judging.rules(known)
         let rounds = try GateRounds(
             try ScenarioSettings.read(known.scenario, origin: baseline), injectedCPU: judging.injectedCPU,
-            splitsCores: known.splitCores)
+            onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
         let budget = try judging.seconds
         try await rounds.warmUp()
@@ -80,7 +80,7 @@ struct GateCommand: AsyncParsableCommand {
             step = progress.add(round, isLast: now - begun + (now - roundBegun) > budget)
             show(progress, step)
         }
-        var warnings = GateWarnings.of(known, rounds.last, rounds.splitsCores)
+        var warnings = GateWarnings.of(known, rounds.last)
         if judging.injectedCPU > 0 { warnings.append("every push was slowed down by \(judging.injectedCPU) ns") }
         let gate = GateDocument(
             baseline: known.name, reason: known.reason, baselineUpdatedAt: known.updatedAt, verdict: progress.verdict,
@@ -121,7 +121,7 @@ struct GateCommand: AsyncParsableCommand {
         }
         let scenario = try scenario(before)
         let rounds = try GateRounds(
-            scenario, injectedCPU: judging.injectedCPU, splitsCores: !judging.noSplit)
+            scenario, injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
         try await rounds.warmUp()
         var made: [GateDocument.Round] = []
         let count = judging.baselineRounds
@@ -140,7 +140,7 @@ struct GateCommand: AsyncParsableCommand {
             scenario: ScenarioSettings.write(scenario),
             machine: .init(
                 host: facts.host, cpu: facts.cpuModel, cores: facts.cores, kernel: facts.kernel, system: facts.system),
-            kernel: ReferenceKernel.version, splitCores: rounds.splitsCores, metrics: GateMetric.baseline(made))
+            kernel: ReferenceKernel.version, oneCore: !judging.allCores, metrics: GateMetric.baseline(made))
         do throws(ResultError) {
             try BaselineFile.write(renewed, to: baseline)
             Console.output(

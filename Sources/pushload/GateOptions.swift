@@ -7,7 +7,7 @@ import Settings
 /// How a gate decides.
 struct GateOptions: ParsableArguments {
     /// Pushes of a round when nothing else is said: long enough for the start to weigh little, short enough for many rounds.
-    static let pushes: UInt64 = 150_000
+    static let pushes: UInt64 = 100_000
     /// Seconds before a regression is looked for again.
     static let pause = 1.0
 
@@ -31,8 +31,8 @@ struct GateOptions: ParsableArguments {
     @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")
     var cannotTell = Unsure.fail
 
-    @Flag(help: "With --update: leave client and mock wherever the system puts them, on any core.")
-    var noSplit = false
+    @Flag(help: "With --update: let client and mock run on all cores; else one core has both, which is far steadier.")
+    var allCores = false
 
     @Option(name: .customLong("inject-cpu-ns"), help: .hidden)
     var injectedCPU: UInt64 = 0

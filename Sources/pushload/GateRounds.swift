@@ -13,8 +13,6 @@ final class GateRounds {
 
     private let scenario: Scenario
     private let injectedCPU: UInt64
-    private let split: CoreSplit?
-    private let awake: AwakeCores?
     private let kernel: ReferenceKernel
     private var kernelBefore = 0.0
     /// The latest run.
@@ -22,24 +20,18 @@ final class GateRounds {
 
     /// - Parameters:
     ///   - injectedCPU: ns a push.
-    ///   - splitsCores: client and mock are kept to cores of their own, where there are two, and these awake.
-    init(_ scenario: Scenario, injectedCPU: UInt64, splitsCores: Bool) throws(HarnessError) {
+    ///   - onOneCore: this process, and the mock it starts, are kept to one core.
+    init(_ scenario: Scenario, injectedCPU: UInt64, onOneCore: Bool) throws(HarnessError) {
         self.scenario = scenario
         self.injectedCPU = injectedCPU
-        split =
-            splitsCores && scenario.target == nil
-            ? CoreSplit(client: scenario.threads, mock: scenario.mockThreads) : nil
-        // Before this process is kept to some of them.
-        awake = split.map { AwakeCores($0.mock + $0.client) }
         do throws(ReferenceKernel.Failure) { kernel = try ReferenceKernel() } catch {
             throw HarnessError("the reference kernel cannot run: \(error)", isUsage: false)
         }
         // Before anything is sent: what cannot be run is found out now.
         _ = try makeRun()
-        if let split { CoreSplit.keep(pid: getpid(), to: split.client) }
+        // The last one: interrupts are seldom there.
+        if onOneCore, let core = CoreAffinity.allowed().last { CoreAffinity.keep(pid: getpid(), to: [core]) }
     }
-
-    var splitsCores: Bool { split != nil }
 
     /// One round that does not count: memory, caches and clocks find their place.
     func warmUp() async throws {
@@ -63,7 +55,7 @@ final class GateRounds {
     }
 
     private func makeRun() throws(HarnessError) -> Run {
-        try Run(scenario, identity: try scenario.identity(), injectedCPU: injectedCPU, mockCores: split?.mock)
+        try Run(scenario, identity: try scenario.identity(), injectedCPU: injectedCPU)
     }
 
     private func run() async throws -> ResultDocument {

@@ -2,7 +2,7 @@ import Results
 
 /// What a reader of a gate's outcome must know of how it came about.
 enum GateWarnings {
-    static func of(_ baseline: BaselineDocument, _ result: ResultDocument?, _ splitsCores: Bool) -> [String] {
+    static func of(_ baseline: BaselineDocument, _ result: ResultDocument?) -> [String] {
         guard let environment = result?.environment else { return [] }
         var warnings: [String] = []
         let machine = baseline.machine
@@ -14,9 +14,6 @@ enum GateWarnings {
             warnings.append(
                 "the baseline is of another machine (\(differing.joined(separator: "; "))): the reference kernel evens out its "
                     + "speed, to a few per cent")
-        }
-        if baseline.splitCores, !splitsCores {
-            warnings.append("the baseline kept client and mock to cores of their own; here there are too few")
         }
         return warnings
     }

@@ -14,7 +14,7 @@ struct Pushload: AsyncParsableCommand {
             MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, GateCommand.self,
             SearchCommand.self,
             TokenCommand.self,
-            DeviceTokenCommand.self, KeepAwakeCommand.self,
+            DeviceTokenCommand.self,
         ])
 
     static func main() async {

@@ -24,7 +24,7 @@ private struct Machine {
         return BaselineDocument(
             name: "b", reason: "r", updatedAt: "2026-01-01T00:00:00Z", version: "0", commit: nil, scenario: [:],
             machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/1",
-            splitCores: true, metrics: GateMetric.baseline(rounds))
+            oneCore: true, metrics: GateMetric.baseline(rounds))
     }
 }
 

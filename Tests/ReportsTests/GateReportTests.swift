@@ -50,7 +50,7 @@ import Testing
             BaselineDocument(
                 name: "b", reason: "why", updatedAt: "2026-01-02T03:04:05Z", version: "0", commit: nil, scenario: [:],
                 machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/1",
-                splitCores: true,
+                oneCore: true,
                 metrics: [
                     .init(
                         name: "client_cpu", unit: .nanoseconds, raw: [raw, raw], normalised: [normalised, normalised])

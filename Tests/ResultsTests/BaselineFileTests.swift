@@ -8,7 +8,7 @@ func sampleBaseline() -> BaselineDocument {
     BaselineDocument(
         name: "alert", reason: "first", updatedAt: "2026-01-02T03:04:05Z", version: "0.1.0", commit: nil,
         scenario: ["pushes": .integer(5), "by": .list([]), "rate": .null, "retry_budget": .number(0.25)],
-        machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/1", splitCores: true,
+        machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/1", oneCore: true,
         metrics: [
             .init(name: "client_cpu", unit: .nanoseconds, raw: [650, 651], normalised: [0.04, 0.041]),
             .init(name: "rate", unit: .perSecond, raw: [1e6, 1.1e6], normalised: nil),
