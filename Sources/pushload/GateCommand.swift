@@ -69,18 +69,18 @@ struct GateCommand: AsyncParsableCommand {
             onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
         let budget = try judging.seconds
-        try await rounds.warmUp()
+        _ = try rounds.next()
         var progress = GateProgress(known, rules)
         var step = GateProgress.Step.round
         while step != .decided {
-            if step == .pause { try await rounds.pause(seconds: GateOptions.pause) }
+            if step == .pause { try await Self.pause() }
             let roundBegun = MonotonicSeconds.now()
-            let round = try await rounds.next()
+            let round = try rounds.next()
             let now = MonotonicSeconds.now()
             step = progress.add(round, isLast: now - begun + (now - roundBegun) > budget)
             show(progress, step)
         }
-        var warnings = GateWarnings.of(known, rounds.last)
+        var warnings = GateWarnings.of(known)
         if judging.injectedCPU > 0 { warnings.append("every push was slowed down by \(judging.injectedCPU) ns") }
         let gate = GateDocument(
             baseline: known.name, reason: known.reason, baselineUpdatedAt: known.updatedAt, verdict: progress.verdict,
@@ -122,13 +122,13 @@ struct GateCommand: AsyncParsableCommand {
         let scenario = try scenario(before)
         let rounds = try GateRounds(
             scenario, injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
-        try await rounds.warmUp()
+        _ = try rounds.next()
         var made: [GateDocument.Round] = []
         let count = judging.baselineRounds
         while made.count < count {
             // In four parts, so that what disturbs the machine for a while is not all there is.
-            if !made.isEmpty, made.count % max(1, count / 4) == 0 { try await rounds.pause(seconds: GateOptions.pause) }
-            made.append(try await rounds.next())
+            if !made.isEmpty, made.count % max(1, count / 4) == 0 { try await Self.pause() }
+            made.append(try rounds.next())
             if !output.quiet, made.count % GateRules.roundsPerLook == 0 {
                 Console.diagnostic("\(made.count) of \(count) rounds\n")
             }
@@ -136,7 +136,7 @@ struct GateCommand: AsyncParsableCommand {
         let facts = MachineFacts()
         let renewed = BaselineDocument(
             name: Self.name(baseline), reason: reason, updatedAt: Date().formatted(.iso8601),
-            version: Versions.pushload, commit: rounds.last?.environment.commit,
+            version: Versions.pushload, commit: Versions.commit,
             scenario: ScenarioSettings.write(scenario),
             machine: .init(
                 host: facts.host, cpu: facts.cpuModel, cores: facts.cores, kernel: facts.kernel, system: facts.system),
@@ -166,6 +166,8 @@ struct GateCommand: AsyncParsableCommand {
         }
         return scenario
     }
+
+    private static func pause() async throws { try await Task.sleep(nanoseconds: UInt64(GateOptions.pause * 1e9)) }
 
     /// The file's name without its suffix.
     private static func name(_ path: String) -> String {

@@ -1,72 +1,40 @@
-import Analysis
-import Glibc
+import Foundation
 import Harness
-import Networking
-import Reference
 import Results
 import Scenarios
 
-/// Rounds of a gate: runs of one scenario with the reference kernel in between.
-final class GateRounds {
-    /// About 19 ms.
-    private static let records = 1000
-
-    private let scenario: Scenario
-    private let injectedCPU: UInt64
-    private let kernel: ReferenceKernel
-    private var kernelBefore = 0.0
-    /// The latest run.
-    private(set) var last: ResultDocument?
+/// Rounds of a gate, each in a process of its own (`GateRoundCommand`): where a process's memory happens to lie makes up to 4 %
+/// of what a push costs, for as long as it lives.
+struct GateRounds {
+    private let order: GateRoundOrder
 
     /// - Parameters:
     ///   - injectedCPU: ns a push.
-    ///   - onOneCore: this process, and the mock it starts, are kept to one core.
+    ///   - onOneCore: client and mock are kept to one core.
     init(_ scenario: Scenario, injectedCPU: UInt64, onOneCore: Bool) throws(HarnessError) {
-        self.scenario = scenario
-        self.injectedCPU = injectedCPU
-        do throws(ReferenceKernel.Failure) { kernel = try ReferenceKernel() } catch {
-            throw HarnessError("the reference kernel cannot run: \(error)", isUsage: false)
-        }
+        order = GateRoundOrder(
+            scenario: ScenarioSettings.write(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore)
         // Before anything is sent: what cannot be run is found out now.
-        _ = try makeRun()
-        // The last one: interrupts are seldom there.
-        if onOneCore, let core = CoreAffinity.allowed().last { CoreAffinity.keep(pid: getpid(), to: [core]) }
+        _ = try Run(scenario, identity: try scenario.identity())
     }
 
-    /// One round that does not count: memory, caches and clocks find their place.
-    func warmUp() async throws {
-        _ = kernel.measure(records: Self.records)
-        _ = try await run()
-        kernelBefore = kernel.measure(records: Self.records)
-    }
-
-    func next() async throws -> GateDocument.Round {
-        let result = try await run()
-        let after = kernel.measure(records: Self.records)
-        let round = GateMetric.round(result, kernelBefore: kernelBefore, kernelAfter: after)
-        kernelBefore = after
-        return round
-    }
-
-    /// Waits; what the kernel measured before is measured anew.
-    func pause(seconds: Double) async throws {
-        try await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
-        kernelBefore = kernel.measure(records: Self.records)
-    }
-
-    private func makeRun() throws(HarnessError) -> Run {
-        try Run(scenario, identity: try scenario.identity(), injectedCPU: injectedCPU)
-    }
-
-    private func run() async throws -> ResultDocument {
-        let result = try await makeRun().execute(isTerminal: false) { _ in }.result
-        let verdict = RunVerdict(result, thresholds: [])
-        guard verdict.isGood else {
-            throw HarnessError(
-                "a round went wrong, so that costs mean nothing: \(verdict.problems.joined(separator: "; "))",
-                isUsage: false)
+    func next() throws -> GateDocument.Round {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["gate-round"]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        do { try process.run() } catch {
+            throw HarnessError("cannot start a process for a round: \(error)", isUsage: false)
         }
-        last = result
-        return result
+        input.fileHandleForWriting.write(try JSONEncoder().encode(order))
+        try? input.fileHandleForWriting.close()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        // Its own line has said why.
+        guard process.terminationStatus == 0, let round = try? JSONDecoder().decode(GateDocument.Round.self, from: data)
+        else { throw HarnessError("a round went wrong, so that costs mean nothing", isUsage: false) }
+        return round
     }
 }

@@ -14,7 +14,7 @@ struct Pushload: AsyncParsableCommand {
             MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, GateCommand.self,
             SearchCommand.self,
             TokenCommand.self,
-            DeviceTokenCommand.self,
+            DeviceTokenCommand.self, GateRoundCommand.self,
         ])
 
     static func main() async {
