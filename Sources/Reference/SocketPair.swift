@@ -44,7 +44,7 @@ final class SocketPair {
     func pass(_ bytes: UnsafeMutablePointer<UInt8>, count: Int) {
         var left = write(writer, bytes, count)
         while left > 0 {
-            let taken = read(reader, bytes, left)
+            let taken = read(reader, bytes + (count - left), left)
             guard taken > 0 else { return }
             left -= taken
         }

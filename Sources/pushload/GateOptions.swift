@@ -25,7 +25,7 @@ struct GateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("No further round after so long.", valueName: "duration"))
     var budget = "30s"
 
-    @Option(help: ArgumentHelp("Most rounds (8 to 128); 32 of a baseline that is made.", valueName: "count"))
+    @Option(help: ArgumentHelp("Most rounds (8 to 128); 32 of a baseline.", valueName: "count"))
     var maxRounds: Int?
 
     @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")

@@ -31,7 +31,7 @@ import Testing
         let slow = try Programs.run(
             "pushload",
             [
-                "gate", "--baseline", path, "--inject-cpu-ns", "2000000", "--metrics", "client_cpu", "--junit", junit,
+                "gate", "--baseline", path, "--inject-cpu-ns", "200000", "--metrics", "client_cpu", "--junit", junit,
                 "--markdown", markdown, "--github", "--quiet",
             ])
         #expect(slow.status == 99 && slow.output.contains("REGRESSION: client CPU a push +"), "\(slow)")
