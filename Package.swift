@@ -68,6 +68,9 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The fixed work that the cost of a push is divided by.
+        .target(name: "Reference", dependencies: ["COpenSSL"], swiftSettings: strict),
+
         // What a run is asked to do, and what is made of its outcome.
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
@@ -89,7 +92,8 @@ let package = Package(
         .executableTarget(
             name: "pushload",
             dependencies: [
-                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing",
+                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Reference", "Measurement", "Payloads",
+                "Signing",
                 "Networking", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -130,6 +134,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
+        .testTarget(name: "ReferenceTests", dependencies: ["Reference"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),

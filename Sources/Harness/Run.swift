@@ -41,8 +41,11 @@ public struct Run: Sendable {
     private let identity: Identity
     private let stopper: Stopper
 
+    /// - Parameter injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
-    public init(_ scenario: Scenario, identity: Identity) throws(HarnessError) {
+    public init(
+        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0
+    ) throws(HarnessError) {
         var scenario = scenario
         if scenario.target == nil, let folder = identity.credentials,
             FileManager.default.fileExists(atPath: folder + "/credentials.json")
@@ -55,7 +58,9 @@ public struct Run: Sendable {
             }
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
-        inputs = try RunInputs(scenario)
+        var inputs = try RunInputs(scenario)
+        inputs.injectedCPU = injectedCPU
+        self.inputs = inputs
         self.identity = identity
         stopper = Stopper()
     }
