@@ -11,7 +11,8 @@ let package = Package(
         .executable(name: "mock-apns", targets: ["mock-apns"]),
         .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
-        .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement"]),
+        .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
     ],
     traits: [
         .trait(
@@ -67,6 +68,9 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The fixed work that the cost of a push is divided by.
+        .target(name: "Reference", dependencies: ["COpenSSL"], swiftSettings: strict),
+
         // What a run is asked to do, and what is made of its outcome.
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
@@ -88,7 +92,8 @@ let package = Package(
         .executableTarget(
             name: "pushload",
             dependencies: [
-                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Payloads", "Signing",
+                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Reference", "Measurement", "Payloads",
+                "Signing",
                 "Networking", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -112,6 +117,12 @@ let package = Package(
             path: "mock-apns/Sources/mock-apns", swiftSettings: strict,
             linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
+        // What the benchmarks turn by hand: client and mock on one thread.
+        .target(
+            name: "PushLoop",
+            dependencies: ["Harness", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
+            swiftSettings: strict),
+
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
@@ -123,14 +134,16 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
+        .testTarget(name: "ReferenceTests", dependencies: ["Reference"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
         .testTarget(
-            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement"], swiftSettings: strict),
+            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement", "Scenarios"],
+            swiftSettings: strict),
         .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads"], swiftSettings: strict),
+            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results"], swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [

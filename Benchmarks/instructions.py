@@ -41,9 +41,13 @@ def measure(program, stage):
     return (count(program, stage, 2 * PUSHES) - count(program, stage, PUSHES)) / PUSHES
 
 
+def kept(before, now):
+    return before if before is not None and abs(now / before - 1) <= TOLERANCE else now
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--update", action="store_true", help="write what is counted to instructions.json")
+    parser.add_argument("--update", action="store_true", help="write what is new, or moved, to instructions.json")
     arguments = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("valgrind is not installed: apt-get install valgrind")
@@ -54,9 +58,11 @@ def main():
         subprocess.run(["strip", "--strip-all", "-o", program, built], check=True)
         names = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
         counted = {name: round(measure(program, name), 1) for name in names}
-    if arguments.update:
-        COMMITTED.write_text(json.dumps(counted, indent=2) + "\n")
     committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {}
+    if arguments.update:
+        # What did not move keeps its number: small steps must not add up unseen.
+        committed = {name: kept(committed.get(name), now) for name, now in counted.items()}
+        COMMITTED.write_text(json.dumps(committed, indent=2) + "\n")
     moved = 0
     print(f"{'stage':<22}{'instructions a push':>20}{'committed':>12}{'change':>9}")
     for name in sorted({*counted, *committed}, key=list({**counted, **committed}).index):

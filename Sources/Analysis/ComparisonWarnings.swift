@@ -4,7 +4,7 @@ import Results
 enum ComparisonWarnings {
     /// Each fact of machine, versions and settings in which not all runs are the same, named once.
     static func differences(_ a: [ResultDocument], _ b: [ResultDocument]) -> [String] {
-        let (factsA, factsB) = (a.map(facts), b.map(facts))
+        let (factsA, factsB) = (a.map(RunFacts.of), b.map(RunFacts.of))
         let names = Set((factsA + factsB).flatMap(\.keys)).sorted()
         return names.compactMap { name -> String? in
             let valuesA = Set(factsA.map { $0[name] ?? "none" })
@@ -29,19 +29,6 @@ enum ComparisonWarnings {
             count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
             count("the generator was a limit") { $0.generator.limited },
         ].compactMap { $0 }
-    }
-
-    private static func facts(_ result: ResultDocument) -> [String: String] {
-        let environment = result.environment
-        var facts = [
-            "host": environment.host, "cpu": environment.cpu, "cores": "\(environment.cores)",
-            "memory": "\(environment.memoryBytes)", "kernel": environment.kernel, "system": environment.system,
-            "commit": environment.commit ?? "none", "engine": result.run.engine, "tls": result.run.tls ?? "none",
-        ]
-        for (name, version) in environment.versions { facts["version of \(name)"] = version }
-        for (name, setting) in result.scenario { facts[name] = setting.description }
-        if facts["target"] == nil { facts["target"] = result.run.target }
-        return facts
     }
 
     private static func list(_ values: Set<String>) -> String {

@@ -2,14 +2,16 @@ import Measurement
 import Results
 
 /// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
-/// Mann–Whitney test gives p < 0.05: the interval alone is too narrow of few runs, the test alone says nothing of size.
+/// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
+/// runs, the test alone says nothing of size, and of a dozen figures one in a dozen would be called by chance. The two
+/// distributions are judged likewise, apart from the figures.
 public enum ResultComparison {
     /// Why results cannot be compared, one line.
     public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
         public let description: String
     }
 
-    /// Below which p a difference of figures may be called.
+    /// The chance of calling any of the figures different where none is.
     static let level = 0.05
     /// Above which distance, and below which p, distributions are said to differ; beside that, exchanging runs between the
     /// sides must not often give as large a distance.
@@ -27,11 +29,17 @@ public enum ResultComparison {
         }
     }
 
-    /// - Parameter leftOut: metrics that mean nothing here, by name.
+    /// - Parameters:
+    ///   - leftOut: metrics that mean nothing here, by name.
+    ///   - chosen: the only ones to judge, of `ComparedMetric.names`; none: all. Fewer figures need fewer runs.
     public static func compare(
-        _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = []
+        _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = [], judging chosen: [String] = []
     ) throws(Failure) -> ComparisonDocument {
         for side in [a, b] { try check(side) }
+        for name in chosen where ComparedMetric.named(name) == nil {
+            throw Failure(
+                description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
+        }
         var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
@@ -39,7 +47,8 @@ public enum ResultComparison {
             warnings.append("A and B share runs: what they share cannot differ")
         }
         var metrics: [ComparisonDocument.Metric] = []
-        for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
+        for metric in ComparedMetric.all
+        where !leftOut.contains(metric.name) && (chosen.isEmpty || chosen.contains(metric.name)) {
             let (valuesA, valuesB) = (a.runs.map { metric.value($0.result) }, b.runs.map { metric.value($0.result) })
             let (knownA, knownB) = (valuesA.compactMap { $0 }, valuesB.compactMap { $0 })
             if knownA.count < valuesA.count || knownB.count < valuesB.count {
@@ -51,17 +60,15 @@ public enum ResultComparison {
             }
             metrics.append(metric.compare(knownA, knownB))
         }
-        var distributions: [ComparisonDocument.Distribution] = []
-        for name in ["total", "round_trip"] {
-            if let distribution = distribution(name, try histograms(name, a), try histograms(name, b)) {
-                distributions.append(distribution)
-            }
-        }
+        let judged = ComparedMetric.judged(metrics)
+        let distributions = try distributions(a, b)
         func described(_ side: Side) -> ComparisonDocument.Side {
             .init(name: side.name, runs: side.runs.map(\.result.run.id))
         }
+        let tested = judged.count { $0.adjusted != nil }
         return ComparisonDocument(
-            a: described(a), b: described(b), metrics: metrics, distributions: distributions, warnings: warnings)
+            a: described(a), b: described(b), judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested),
+            metrics: judged, distributions: distributions, warnings: warnings)
     }
 
     private static func check(_ side: Side) throws(Failure) {
@@ -79,15 +86,29 @@ public enum ResultComparison {
         }
     }
 
-    private static func distribution(
-        _ name: String, _ a: [LatencyHistogram], _ b: [LatencyHistogram]
-    ) -> ComparisonDocument.Distribution? {
-        guard let test = KolmogorovSmirnov(added(a), added(b)) else { return nil }
-        let runs = RunExchange.p(a, b)
-        return .init(
-            name: name, d: test.d, p: test.p, betweenRuns: runs, place: test.place, belowA: test.below.a,
-            belowB: test.below.b,
-            differs: test.d > leastDistance && test.p < distributionLevel && (runs ?? 0) < level)
+    private static func distributions(_ a: Side, _ b: Side) throws(Failure) -> [ComparisonDocument.Distribution] {
+        let names = ["total", "round_trip"]
+        var found: [ComparisonDocument.Distribution] = []
+        for name in names {
+            let (runsA, runsB) = (try histograms(name, a), try histograms(name, b))
+            guard let test = KolmogorovSmirnov(added(runsA), added(runsB)) else { continue }
+            found.append(
+                .init(
+                    name: name, d: test.d, p: test.p,
+                    betweenRuns: RunExchange.p(runsA, runsB, level: level / Double(names.count)), place: test.place,
+                    belowA: test.below.a, belowB: test.below.b, differs: false))
+        }
+        // Holm's correction for the exchanges; where there are too few runs for any, the distance alone speaks.
+        let exchanged = found.indices.filter { found[$0].betweenRuns != nil }
+        for (index, p) in zip(exchanged, Holm.adjusted(exchanged.compactMap { found[$0].betweenRuns })) {
+            found[index].betweenRuns = p
+        }
+        for index in found.indices {
+            found[index].differs =
+                found[index].d > leastDistance && found[index].p < distributionLevel
+                && (found[index].betweenRuns ?? 0) <= level
+        }
+        return found
     }
 
     private static func added(_ histograms: [LatencyHistogram]) -> LatencyHistogram {

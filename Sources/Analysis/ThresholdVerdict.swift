@@ -32,7 +32,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
             guard ofTarget else { return result.throughput.perSecond }
             return result.throughput.targetPerSecond.map { result.throughput.perSecond / $0 }
         case .memory("rss"): return Double(result.cost.clientMemory)
-        case .memory: return result.cost.mockMemory.map(Double.init)
+        case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.cost.clientCPU
         }
     }

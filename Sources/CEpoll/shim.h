@@ -7,6 +7,11 @@
 // glibc declares this one under _GNU_SOURCE only.
 extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 
+// Which cores a thread may use, one bit each; 0 is the calling thread. The same under _GNU_SOURCE.
+#include <sched.h>
+extern int sched_getaffinity(pid_t thread, size_t size, cpu_set_t *cores);
+extern int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *cores);
+
 #include <stdint.h>
 
 // The processor's time-stamp counter: it counts at a constant rate where the kernel uses it as its clock.

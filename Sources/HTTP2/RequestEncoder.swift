@@ -1,7 +1,8 @@
 import Glibc
 
 /// HPACK (RFC 7541) for requests that are nearly all alike: fields that stay the same are put into the peer's dynamic
-/// table once and then named by their index; `:path` is a literal each time. No Huffman coding.
+/// table once and then named by their index; `:path` is a literal each time. Strings are coded with Huffman only when asked,
+/// and then where that makes them shorter.
 ///
 /// Cost: in the steady state three copies and a comparison of the token, 230 instructions (`make bench-instructions`).
 public final class RequestEncoder {
@@ -51,6 +52,11 @@ public final class RequestEncoder {
     @exclusivity(unchecked) private var token: UnsafeMutablePointer<UInt8>?
     @exclusivity(unchecked) private var tokenLength = -1
     private let schemeIndex: UInt8
+    /// nil: strings are written as they are.
+    private let huffman: HPACKHuffmanEncoder?
+    private let isCoding: Bool
+    /// The beginning of a literal `apns-id`: never inserted, its name spelt out.
+    private let identifierStart: UnsafeMutableBufferPointer<UInt8>
 
     private var table: [Inserted] = []
     private var tableUsed = 0
@@ -59,14 +65,21 @@ public final class RequestEncoder {
     @exclusivity(unchecked) private var insertions: UInt64 = 0
     /// Grows with everything that makes rendered blocks out of date.
     @exclusivity(unchecked) private var version: UInt64 = 0
-    @exclusivity(unchecked) private var announcedLimit = 4096
+    private var announcedLimit = 4096
+    /// The smallest limit since the last announcement, which the peer must hear of (RFC 7541 section 4.2).
+    private var smallestLimit: Int
+    /// The next block begins with an announcement.
+    @exclusivity(unchecked) private var hasNewLimit: Bool
     @exclusivity(unchecked) private var blocksSinceChange = 0
     private static let staticCount: UInt64 = 61
 
     /// - Parameters:
     ///   - headerSets: for each kind of request the fields that never change.
     ///   - tableLimit: most bytes of the peer's dynamic table to use; the peer's own limit is obeyed besides.
-    public init(authority: String, isSecure: Bool, headerSets: [[(String, String)]], tableLimit: Int) {
+    ///   - usesHuffman: code strings with Huffman where that makes them shorter: fewer bytes, more work on both sides.
+    public init(
+        authority: String, isSecure: Bool, headerSets: [[(String, String)]], tableLimit: Int, usesHuffman: Bool = false
+    ) {
         var fields: [Field] = []
         func place(_ name: String, _ value: String) -> Int {
             let name = Array(name.utf8)
@@ -84,12 +97,22 @@ public final class RequestEncoder {
         schemeIndex = isSecure ? 0x87 : 0x86
         ownLimit = tableLimit
         self.tableLimit = min(tableLimit, 4096)
+        smallestLimit = self.tableLimit
+        let huffman = usesHuffman ? HPACKHuffmanEncoder() : nil
+        self.huffman = huffman
+        isCoding = usesHuffman
+        hasNewLimit = self.tableLimit != 4096
+        var start: [UInt8] = [0x00]
+        Self.string(Array("apns-id".utf8), huffman, into: &start)
+        identifierStart = .allocate(capacity: start.count)
+        _ = identifierStart.update(from: start)
     }
 
     deinit {
         for set in sets.indices { rendered[set].bytes?.deallocate() }
         rendered.deallocate()
         token?.deallocate()
+        identifierStart.deallocate()
     }
 
     /// The peer's SETTINGS_HEADER_TABLE_SIZE (RFC 7541 section 4.2).
@@ -97,6 +120,8 @@ public final class RequestEncoder {
         let limit = min(size, ownLimit)
         guard limit != tableLimit else { return }
         tableLimit = limit
+        smallestLimit = min(smallestLimit, limit)
+        hasNewLimit = true
         evict(room: 0)
         version += 1
     }
@@ -119,10 +144,7 @@ public final class RequestEncoder {
     ) -> Int {
         if let authorizationValue { setAuthorization(authorizationValue) }
         var length = 0
-        if announcedLimit != tableLimit {
-            announcedLimit = tableLimit
-            length = Self.integer(UInt64(tableLimit), prefix: 5, first: 0x20, into: output, at: 0)
-        }
+        if hasNewLimit { length = announceLimit(into: output) }
         if rendered[set].version != version || rendered[set].hasAuthorization != (authorizationValue != nil) {
             render(set, authorizationValue != nil)
         }
@@ -132,21 +154,41 @@ public final class RequestEncoder {
         length &+= block.pointee.prefixLength
         // Literal without indexing, name from the static table: `:path` is entry 4.
         output[length] = 0x04
-        length = Self.integer(UInt64(pathLength), prefix: 7, first: 0, into: output, at: length &+ 1)
-        output.advanced(by: length).update(from: path, count: pathLength)
-        length &+= pathLength
+        if isCoding {
+            length = coded(path, pathLength, into: output, at: length &+ 1)
+        } else {
+            length = Self.integer(UInt64(pathLength), prefix: 7, first: 0, into: output, at: length &+ 1)
+            output.advanced(by: length).update(from: path, count: pathLength)
+            length &+= pathLength
+        }
         output.advanced(by: length).update(from: fixed + block.pointee.prefixLength, count: block.pointee.suffixLength)
         length &+= block.pointee.suffixLength
         if let identifier {
-            let name: StaticString = "apns-id"
-            output[length] = 0x00
-            output[length &+ 1] = 7
-            output.advanced(by: length &+ 2).update(from: name.utf8Start, count: 7)
-            output[length &+ 9] = 36
-            output.advanced(by: length &+ 10).update(from: identifier, count: 36)
-            length &+= 46
+            output.advanced(by: length).update(from: identifierStart.baseAddress!, count: identifierStart.count)
+            length &+= identifierStart.count
+            if isCoding {
+                length = coded(identifier, 36, into: output, at: length)
+            } else {
+                output[length] = 36
+                output.advanced(by: length &+ 1).update(from: identifier, count: 36)
+                length &+= 37
+            }
         }
         blocksSinceChange &+= 1
+        return length
+    }
+
+    /// Says how large a table is used from here on, and first how small it had to be in between.
+    @inline(never)
+    private func announceLimit(into output: UnsafeMutablePointer<UInt8>) -> Int {
+        var length = 0
+        if smallestLimit < min(announcedLimit, tableLimit) {
+            length = Self.integer(UInt64(smallestLimit), prefix: 5, first: 0x20, into: output, at: 0)
+        }
+        length = Self.integer(UInt64(tableLimit), prefix: 5, first: 0x20, into: output, at: length)
+        announcedLimit = tableLimit
+        smallestLimit = tableLimit
+        hasNewLimit = false
         return length
     }
 
@@ -195,8 +237,8 @@ public final class RequestEncoder {
         let nameIndex: UInt64 =
             place == authority ? 1 : place == authorization ? 23 : 0
         Self.integer(nameIndex, prefix: canInsert ? 6 : 4, first: first, into: &output)
-        if nameIndex == 0 { Self.string(fields[place].name, into: &output) }
-        Self.string(fields[place].value, into: &output)
+        if nameIndex == 0 { Self.string(fields[place].name, huffman, into: &output) }
+        Self.string(fields[place].value, huffman, into: &output)
         if canInsert {
             evict(room: fields[place].size)
             table.append(Inserted(field: place, insertion: insertions, size: fields[place].size))
@@ -220,20 +262,35 @@ public final class RequestEncoder {
 
     // MARK: Primitives (RFC 7541 section 5)
 
-    private static func string(_ text: [UInt8], into output: inout [UInt8]) {
+    private static func string(_ text: [UInt8], _ huffman: HPACKHuffmanEncoder?, into output: inout [UInt8]) {
+        if let huffman {
+            var coded = [UInt8](repeating: 0, count: text.count + 8)
+            if let length = huffman.encode(text, text.count, into: &coded) {
+                integer(UInt64(length), prefix: 7, first: 0x80, into: &output)
+                output += coded[..<length]
+                return
+            }
+        }
         integer(UInt64(text.count), prefix: 7, first: 0, into: &output)
         output += text
     }
 
-    private static func integer(_ value: UInt64, prefix: Int, first: UInt8, into output: inout [UInt8]) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
-            let count = integer(value, prefix: prefix, first: first, into: buffer.baseAddress!, at: 0)
-            output += buffer[..<count]
+    /// Writes a string at `offset`, as it is or with Huffman, whichever is shorter; returns the offset after it.
+    @inline(never)
+    private func coded(
+        _ text: UnsafePointer<UInt8>, _ count: Int, into output: UnsafeMutablePointer<UInt8>, at offset: Int
+    ) -> Int {
+        // The length of the string as it is takes as many bytes as the code's, or more.
+        let start = Self.integer(UInt64(count), prefix: 7, first: 0, into: output, at: offset)
+        guard let length = huffman!.encode(text, count, into: output + start) else {
+            output.advanced(by: start).update(from: text, count: count)
+            return start &+ count
         }
+        let end = Self.integer(UInt64(length), prefix: 7, first: 0x80, into: output, at: offset)
+        if end < start { memmove(output + end, output + start, length) }
+        return end &+ length
     }
 
-    /// Writes an integer at `offset`; returns the offset after it.
-    @inline(__always)
     private static func integer(
         _ value: UInt64, prefix: Int, first: UInt8, into output: UnsafeMutablePointer<UInt8>, at offset: Int
     ) -> Int {

@@ -188,7 +188,7 @@ final class LoadRun: Sendable {
                 sign: driver.signTime))
     }
 
-    private func makeEngine(_ options: TransportOptions, _ driver: WorkerDriver) throws -> any PushEngine {
+    func makeEngine(_ options: TransportOptions, _ driver: WorkerDriver) throws -> any PushEngine {
         let headerSets = inputs.headers.map(\.fields)
         #if NIO
             if inputs.scenario.engine == "nio" {
@@ -202,7 +202,7 @@ final class LoadRun: Sendable {
             tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity)
     }
 
-    private func transportOptions(_ worker: Int) -> TransportOptions {
+    func transportOptions(_ worker: Int) -> TransportOptions {
         let scenario = inputs.scenario
         var options = TransportOptions()
         options.engine = EngineKind(rawValue: scenario.engine) ?? .wire
@@ -218,6 +218,7 @@ final class LoadRun: Sendable {
         options.session.headerTableSize = UInt32(scenario.headerTableSize)
         options.session.encoderTableSize = UInt32(scenario.encoderTableSize)
         options.session.maxFrameSize = UInt32(scenario.maxFrameSize)
+        options.huffman = scenario.huffman
         options.socket = SocketOptions(
             noDelay: scenario.noDelay, sendBuffer: scenario.socketSendBuffer,
             receiveBuffer: scenario.socketReceiveBuffer)

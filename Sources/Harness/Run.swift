@@ -41,8 +41,11 @@ public struct Run: Sendable {
     private let identity: Identity
     private let stopper: Stopper
 
+    /// - Parameter injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
-    public init(_ scenario: Scenario, identity: Identity) throws(HarnessError) {
+    public init(
+        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0
+    ) throws(HarnessError) {
         var scenario = scenario
         if scenario.target == nil, let folder = identity.credentials,
             FileManager.default.fileExists(atPath: folder + "/credentials.json")
@@ -55,10 +58,15 @@ public struct Run: Sendable {
             }
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
-        inputs = try RunInputs(scenario)
+        var inputs = try RunInputs(scenario)
+        inputs.injectedCPU = injectedCPU
+        self.inputs = inputs
         self.identity = identity
         stopper = Stopper()
     }
+
+    /// The settings as its result will have them.
+    public var settings: [String: Setting] { Self.settings(inputs.scenario) }
 
     /// Stops the run: the first time pushes in flight may still be answered, for 5 seconds; the second time at once.
     public func stop() { stopper.stop() }
@@ -344,11 +352,16 @@ public struct Run: Sendable {
     }
 
     private static func settings(_ scenario: Scenario) -> [String: Setting] {
+        // Stages are no plain values: they are written as people write them.
+        let stages = scenario.stages.map(\.text)
+        var scenario = scenario
+        scenario.stages = []
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         guard let data = try? encoder.encode(scenario),
-            let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
+            var settings = try? JSONDecoder().decode([String: Setting].self, from: data)
         else { return [:] }
+        settings["stages"] = .list(stages)
         return settings
     }
 

@@ -26,6 +26,8 @@ public struct RunInputs: Sendable {
     public let planned: UInt64?
     /// What outcomes are kept apart by besides.
     public let breakdown: [BreakdownDimension]
+    /// CPU time that every push costs besides, ns; for finding out what would be noticed.
+    var injectedCPU: UInt64 = 0
 
     /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
     public init(_ scenario: Scenario) throws(HarnessError) {

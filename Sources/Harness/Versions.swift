@@ -26,7 +26,7 @@ public enum Versions {
     }
 
     /// The commit checked out where the executable lies; nil outside a checkout.
-    static let commit: String? = {
+    public static let commit: String? = {
         guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
         var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
         while folder.path != "/" {

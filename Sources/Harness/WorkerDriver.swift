@@ -50,6 +50,8 @@ final class WorkerDriver: PushDriver {
     private let times: PushTimes?
     private let isOpenLoop: Bool
     private let breaksDown: Bool
+    private let burnsTime: Bool
+    @exclusivity(unchecked) private var burner: TimeBurner
     /// Open loop only.
     @exclusivity(unchecked) private var cursor: ArrivalCursor?
     @exclusivity(unchecked) private var backlog: Backlog?
@@ -88,6 +90,8 @@ final class WorkerDriver: PushDriver {
         retriesOff = retries.isOff
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
+        burner = TimeBurner(perPush: inputs.injectedCPU)
+        burnsTime = inputs.injectedCPU > 0
         if let schedule = inputs.schedule {
             cursor = schedule.cursor()
             backlog = Backlog(schedule, share: share, bound: scenario.backlog / UInt64(scenario.threads))
@@ -210,6 +214,7 @@ final class WorkerDriver: PushDriver {
             PushID.write(run: run, sequence: sequence, into: request.identifier)
             request.hasIdentifier = true
         }
+        if burnsTime { burner.burn() }
         if isSampled, isMeasured(ticket) {
             recorder.encoded(clock.nanoseconds(from: begin, to: clock.now()))
         }

@@ -6,19 +6,29 @@ public enum ComparisonReport {
     public static func text(_ comparison: ComparisonDocument) -> String {
         var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
         var table = TextTable()
-        table.add(["median", "A", "B", "B/A", "95 % interval", "p", "delta", "verdict"])
-        for metric in comparison.metrics {
-            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-            table.add([
-                metric.name, written(metric.medianA, metric.unit), written(metric.medianB, metric.unit),
-                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
-                metric.delta.map { Units.fixed($0, places: 2) } ?? "-", verdict(metric),
-            ])
-        }
+        table.add(header("A", "B"))
+        for row in rows(comparison) { table.add(row) }
         lines += table.lines + [""]
         for distribution in comparison.distributions { lines.append(line(distribution)) }
         for warning in comparison.warnings { lines.append("warning: \(warning)") }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func header(_ a: String, _ b: String) -> [String] {
+        ["median", a, b, "B/A", "95 % interval", "p", "adjusted", "delta", "verdict"]
+    }
+
+    /// One row a figure.
+    static func rows(_ comparison: ComparisonDocument) -> [[String]] {
+        comparison.metrics.map { metric in
+            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
+            return [
+                metric.name, Written.figure(metric.medianA, metric.unit), Written.figure(metric.medianB, metric.unit),
+                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
+                metric.adjusted.map(chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
+                verdict(metric, fewest: comparison.fewestRuns),
+            ]
+        }
     }
 
     /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
@@ -37,14 +47,14 @@ public enum ComparisonReport {
     }
 
     /// `slower by 8.1 %`, `no difference seen (could have seen 3.1 %)`.
-    static func verdict(_ metric: ComparisonDocument.Metric) -> String {
+    static func verdict(_ metric: ComparisonDocument.Metric, fewest: Int) -> String {
         let percent = metric.ratio.map { "\(Units.fixed(abs($0 - 1) * 100, places: 1)) %" } ?? ""
         switch metric.verdict {
         case .faster, .slower, .more, .less: return "\(metric.verdict.rawValue) by \(percent)"
         case .noDifference:
             let seen = metric.detectable.map { " (could have seen \(Units.fixed(($0 - 1) * 100, places: 1)) %)" }
             return "no difference seen" + (seen ?? "")
-        case .tooFewRuns: return "too few runs to call a difference (4 a side can)"
+        case .tooFewRuns: return "too few runs to call a difference (\(fewest) a side can)"
         case .oneRun:
             if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
             return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
@@ -52,7 +62,7 @@ public enum ComparisonReport {
         }
     }
 
-    private static func line(_ distribution: ComparisonDocument.Distribution) -> String {
+    static func line(_ distribution: ComparisonDocument.Distribution) -> String {
         let name = distribution.name == "round_trip" ? "round trip" : distribution.name
         let distance = "D \(three(distribution.d)), p \(chance(distribution.betweenRuns ?? distribution.p))"
         func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }
@@ -64,16 +74,7 @@ public enum ComparisonReport {
         return "\(name): the shapes differ \(place) (\(distance)\(doubt))"
     }
 
-    private static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : three(p) }
+    static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : three(p) }
 
     private static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
-
-    private static func written(_ value: Double, _ unit: ComparisonDocument.Unit) -> String {
-        switch unit {
-        case .perSecond: "\(Units.grouped(UInt64(value.rounded())))/s"
-        case .nanoseconds: Units.duration(nanoseconds: value)
-        case .bytes: Units.bytes(UInt64(value))
-        case .count: Units.fixed(value, places: 2)
-        }
-    }
 }

@@ -1,9 +1,17 @@
+import Results
+
 /// The same report as Markdown (tables of GitHub's kind); charts are left to HTML, their figures are in the tables.
 public enum MarkdownReport {
-    /// - Parameter runs: at least one.
-    public static func text(_ runs: [ReportedRun]) -> String {
-        var parts = ["# \(escape(ReportContent.title(runs)))", escape(ReportContent.subtitle(runs))]
-        for section in ReportContent.sections(runs) {
+    /// - Parameters:
+    ///   - runs: at least one.
+    ///   - comparisons: of these runs, shown beside them.
+    public static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+        text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
+    }
+
+    static func text(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+        var parts = ["# \(escape(title))", escape(subtitle)]
+        for section in sections {
             let blocks = section.blocks.compactMap(block)
             guard !blocks.isEmpty else { continue }
             parts.append("## \(escape(section.title))")
@@ -38,7 +46,7 @@ public enum MarkdownReport {
             for figure in figures { table.add([figure.name, figure.value, figure.remark]) }
             return self.table(table)
         case .table(let table): return self.table(table)
-        case .charts, .bars: return nil
+        case .charts, .bars, .heatMaps: return nil
         case .text(let text): return escape(text)
         case .list(let lines): return lines.map { "- \(escape($0))" }.joined(separator: "\n")
         case .verdicts(let verdicts):

@@ -6,6 +6,10 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
     public var schema = ComparisonDocument.currentSchema
     public var a: Side
     public var b: Side
+    /// How many figures were tested at once.
+    public var judged: Int
+    /// The fewest runs a side of which a difference of any of these can be called.
+    public var fewestRuns: Int
     /// Only what both sides have figures of.
     public var metrics: [Metric]
     /// By the names histograms have in a result.
@@ -13,9 +17,20 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
     /// What else differs between the runs, one sentence each.
     public var warnings: [String]
 
-    public init(a: Side, b: Side, metrics: [Metric], distributions: [Distribution], warnings: [String]) {
+    enum CodingKeys: String, CodingKey {
+        case schema, a, b, metrics, distributions, warnings
+        case judged = "figures_judged"
+        case fewestRuns = "fewest_runs_a_side"
+    }
+
+    public init(
+        a: Side, b: Side, judged: Int, fewestRuns: Int, metrics: [Metric], distributions: [Distribution],
+        warnings: [String]
+    ) {
         self.a = a
         self.b = b
+        self.judged = judged
+        self.fewestRuns = fewestRuns
         self.metrics = metrics
         self.distributions = distributions
         self.warnings = warnings
@@ -61,16 +76,19 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         @Nullable public var ratio: Double?
         @Nullable public var low: Double?
         @Nullable public var high: Double?
-        /// Mann–Whitney, two-sided.
+        /// Mann–Whitney, two-sided; of this figure alone.
         @Nullable public var p: Double?
+        /// After Holm's correction for all figures judged, which is what the verdict goes by.
+        @Nullable public var adjusted: Double?
         /// Cliff's delta, −1…1; above 0 where B's values are larger.
         @Nullable public var delta: Double?
-        /// The smallest ratio, above 1, that these runs could have shown.
+        /// The smallest ratio, above 1, that these runs could have shown, all figures being judged at once.
         @Nullable public var detectable: Double?
         public var verdict: Verdict
 
         enum CodingKeys: String, CodingKey {
             case name, unit, a, b, ratio, low, high, p, verdict
+            case adjusted = "p_adjusted"
             case medianA = "median_a"
             case medianB = "median_b"
             case delta = "cliffs_delta"
@@ -79,7 +97,8 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
 
         public init(
             name: String, unit: Unit, a: [Double], b: [Double], medianA: Double, medianB: Double, ratio: Double?,
-            low: Double?, high: Double?, p: Double?, delta: Double?, detectable: Double?, verdict: Verdict
+            low: Double?, high: Double?, p: Double?, adjusted: Double?, delta: Double?, detectable: Double?,
+            verdict: Verdict
         ) {
             self.name = name
             self.unit = unit
@@ -91,6 +110,7 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
             self.low = low
             self.high = high
             self.p = p
+            self.adjusted = adjusted
             self.delta = delta
             self.detectable = detectable
             self.verdict = verdict
@@ -104,7 +124,8 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         public var d: Double
         /// Of the pushes, as if each were independent.
         public var p: Double
-        /// How often exchanging runs between the sides gives as large a distance, 0…1; nil of fewer than four runs a side.
+        /// How often exchanging runs between the sides gives as large a distance, 0…1, after Holm's correction for the
+        /// distributions compared; nil of fewer than five runs a side.
         @Nullable public var betweenRuns: Double?
         /// Where it is, nanoseconds.
         public var place: UInt64

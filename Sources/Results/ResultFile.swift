@@ -11,38 +11,19 @@ public struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
 public enum ResultFile {
     /// The document as JSON text: sorted keys, pretty-printed, ending with a newline.
     public static func encode(_ document: ResultDocument) throws(ResultError) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            return Array(try encoder.encode(document)) + [0x0A]
-        } catch {
-            throw ResultError("cannot write the result as JSON: \(error)")
-        }
+        try DocumentFile.encode(document, "result")
     }
 
     /// - Parameter origin: the file's name, for error messages.
     public static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
-        let data = Data(bytes)
-        let object: Any
-        do {
-            object = try JSONSerialization.jsonObject(with: data)
-        } catch {
-            throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
-        }
-        guard let schema = (object as? [String: Any])?["schema"] as? String, schema.hasPrefix("pushload.result/") else {
+        guard let schema = try DocumentFile.schema(bytes, origin: origin), schema.hasPrefix("pushload.result/") else {
             throw ResultError("\(origin): not a pushload result: \"schema\" is missing or foreign")
         }
         guard schema == ResultDocument.currentSchema else {
             throw ResultError(
                 "\(origin): schema \(schema); this version reads \(ResultDocument.currentSchema)")
         }
-        do {
-            return try JSONDecoder().decode(ResultDocument.self, from: data)
-        } catch let error as DecodingError {
-            throw ResultError("\(origin): \(describe(error))")
-        } catch {
-            throw ResultError("\(origin): \(error)")
-        }
+        return try DocumentFile.decode(bytes, origin: origin)
     }
 
     public static func read(_ path: String) throws(ResultError) -> ResultDocument {
@@ -50,16 +31,6 @@ public enum ResultFile {
             throw ResultError("cannot read \(path); expected a pushload result.json")
         }
         return try decode(Array(data), origin: path)
-    }
-
-    private static func describe(_ error: DecodingError) -> String {
-        func place(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
-        return switch error {
-        case .keyNotFound(let key, let context): "\"\(place(context.codingPath + [key]))\" is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            "\"\(place(context.codingPath))\" has the wrong type or value"
-        @unknown default: "damaged"
-        }
     }
 
     /// Makes a new folder `<time>-<name>` under `parent` (with `-2`, `-3`… when it is taken).

@@ -73,6 +73,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var connectionWindow = 1_048_576
     public var headerTableSize = 4096
     public var encoderTableSize = 4096
+    /// Engine `wire`: header strings coded with Huffman where that makes them shorter.
+    public var huffman = false
     public var maxFrameSize = 16_384
     public var tlsMinimum = "1.2"
     public var tlsMaximum = "1.3"
@@ -211,6 +213,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
+        check(
+            !huffman || engine == "wire",
+            "huffman is a tuning of engine wire: engine \(engine) chooses for itself what it codes with Huffman")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems

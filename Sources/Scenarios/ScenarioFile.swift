@@ -22,9 +22,11 @@ public enum ScenarioFile {
             folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: 0, to: &scenario)
     }
 
-    /// - Parameter folder: where included files, and files the scenario names, are looked for.
+    /// - Parameters:
+    ///   - folder: where included files, and files the scenario names, are looked for.
+    ///   - isSweep: the keys of a sweep may be there, and are left to `SweepFile`.
     static func apply(
-        _ text: String, file: String, folder: String, depth: Int, to scenario: inout Scenario
+        _ text: String, file: String, folder: String, depth: Int, isSweep: Bool = false, to scenario: inout Scenario
     ) throws(Problems) {
         var problems: [String] = []
         let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
@@ -38,9 +40,16 @@ public enum ScenarioFile {
                 }
             } catch { problems.append(error.description) }
         }
-        for entry in entries where entry.name != "include" {
+        for entry in entries where entry.name != "include" && !(isSweep && SweepFile.keys.contains(entry.name)) {
+            if SweepFile.keys.contains(entry.name) {
+                problems.append(
+                    entry.key.error("\"\(entry.name)\" belongs in a sweep file itself: pushload sweep \(file)")
+                        .description)
+                continue
+            }
             guard let key = ScenarioKey.named(entry.name) else {
-                let hint = NearestName.of(entry.name, among: ScenarioKey.allNames + ["include"])
+                let hint = NearestName.of(
+                    entry.name, among: ScenarioKey.allNames + ["include"] + (isSweep ? SweepFile.keys : []))
                 problems.append(
                     entry.key.error(
                         "unknown key \"\(entry.name)\""
@@ -80,7 +89,7 @@ public enum ScenarioFile {
         ["trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert"].contains(name)
     }
 
-    private static func resolve(_ path: String, _ folder: String) -> String {
+    static func resolve(_ path: String, _ folder: String) -> String {
         path.hasPrefix("/") ? path : folder + "/" + path
     }
 

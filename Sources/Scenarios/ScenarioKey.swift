@@ -271,6 +271,8 @@ public struct ScenarioKey: Sendable {
         bytes("connection_window", "Flow-control window of each connection towards us.", \.connectionWindow),
         bytes("header_table", "HPACK table we offer for answers.", \.headerTableSize),
         bytes("encoder_table", "HPACK table we use for requests, as far as the peer allows.", \.encoderTableSize),
+        flag(
+            "huffman", "Engine wire: code header strings with Huffman where that makes them shorter.", \.huffman),
         bytes("max_frame", "Largest frame we take.", \.maxFrameSize),
         choice("tls_min", ["1.2", "1.3"], "Oldest TLS version.", \.tlsMinimum),
         choice("tls_max", ["1.2", "1.3"], "Newest TLS version.", \.tlsMaximum),

@@ -76,6 +76,7 @@ public struct YAMLValue {
         return YAMLMap(owner: self, entries: entries)
     }
 
+    public var isList: Bool { if case .sequence = node { true } else { false } }
     public var isMap: Bool { if case .mapping = node { true } else { false } }
 
     public func text() throws(SettingsError) -> String {

@@ -10,12 +10,12 @@ final class NGHTTP2Connection: PushConnection {
     private let shared: RequestMemory
 
     init(
-        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
-    ) throws(NetworkError) {
+        token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions,
+        driver: PushDriver, reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
+    ) {
         self.shared = shared
-        try super.init(
-            token: token, index: index, lane: lane, target: target, options: options, driver: driver,
+        super.init(
+            token: token, index: index, lane: lane, stream: stream, options: options, driver: driver,
             reactor: reactor, sendBuffers: sendBuffers, now: now)
     }
 

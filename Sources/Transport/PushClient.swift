@@ -32,6 +32,7 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var ready: LaneQueue
     /// A rate is kept: pushes have been waited for.
     @exclusivity(unchecked) private var isPaced = false
+    @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
@@ -88,33 +89,45 @@ public final class PushClient: PushEngine {
 
     /// Runs until every push of the driver has ended; blocks the calling thread.
     public func run() {
-        let begin = MonotonicClock.now()
-        lastOpen = begin
-        for lane in lanes.indices { connect(lane, now: begin) }
-        var nextTick = begin
-        while true {
-            var now = MonotonicClock.now()
-            if now >= nextTick {
-                tick(now)
-                nextTick = now + Self.tickInterval
-            }
-            let request = control.request
-            if request == .abort { abandonAll(now) }
-            var wakeAt: UInt64?
-            if request == .none {
-                wakeAt = fill(now)
-            } else {
-                for connection in byToken.values { connection.flush() }
-            }
-            if isOver(request) { break }
-            now = MonotonicClock.now()
-            wait(until: min(wakeAt ?? nextTick, nextTick), now: now)
-        }
+        begin()
+        while turn(waits: true) {}
         for connection in byToken.values {
             connection.finishGracefully()
             account(connection)
         }
         driver.tick(now: MonotonicClock.now(), inFlight: 0)
+    }
+
+    /// Starts to connect.
+    package func begin() {
+        let now = MonotonicClock.now()
+        lastOpen = now
+        nextTick = now
+        for lane in lanes.indices { connect(lane, now: now) }
+    }
+
+    /// One round of the loop: sends what is due, and takes in what the network brought.
+    ///
+    /// - Parameter waits: wait for something to be due or to come; else it only looks.
+    /// - Returns: false when every push has ended.
+    package func turn(waits: Bool) -> Bool {
+        var now = MonotonicClock.now()
+        if now >= nextTick {
+            tick(now)
+            nextTick = now + Self.tickInterval
+        }
+        let request = control.request
+        if request == .abort { abandonAll(now) }
+        var wakeAt: UInt64?
+        if request == .none {
+            wakeAt = fill(now)
+        } else {
+            for connection in byToken.values { connection.flush() }
+        }
+        if isOver(request) { return false }
+        now = MonotonicClock.now()
+        wait(until: waits ? min(wakeAt ?? nextTick, nextTick) : now, now: now)
+        return true
     }
 
     private var inFlight: Int {
@@ -211,14 +224,17 @@ public final class PushClient: PushEngine {
     }
 
     private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
+        let stream = try ByteStream(
+            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket,
+            gathering: sendBuffers)
         switch options.engine {
         case .wire:
-            try WireConnection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
-                driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
+            return WireConnection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, stream: stream,
+                options: options, driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
         case .nghttp2:
-            try NGHTTP2Connection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, options: options,
+            return NGHTTP2Connection(
+                token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream, options: options,
                 driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
         }
     }

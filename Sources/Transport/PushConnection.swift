@@ -66,9 +66,9 @@ class PushConnection {
     @exclusivity(unchecked) var streamLimit: Int
 
     init(
-        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
+        token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions, driver: PushDriver,
         reactor: Reactor, sendBuffers: BufferPool, now: UInt64
-    ) throws(NetworkError) {
+    ) {
         self.sendBuffers = sendBuffers
         self.token = token
         self.index = index
@@ -78,9 +78,7 @@ class PushConnection {
         self.reactor = reactor
         slots = SlotTable(capacity: options.streams)
         streamLimit = options.streams
-        stream = try ByteStream(
-            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket,
-            gathering: sendBuffers)
+        self.stream = stream
         unstamped = WrittenQueue(capacity: options.streams * 2)
         connectDeadline = now + options.connectTimeout
         lastRead = now

@@ -39,6 +39,8 @@ public struct TransportOptions: Sendable {
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
     public var sendBatch = 65_536
     public var session = SessionSettings()
+    /// Engine `wire`: code header strings with Huffman where that makes them shorter; `nghttp2` chooses for itself.
+    public var huffman = false
     public var socket = SocketOptions()
     /// TCP, TLS and the peer's SETTINGS must be there after so long.
     public var connectTimeout: UInt64 = 10_000_000_000

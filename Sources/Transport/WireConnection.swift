@@ -10,32 +10,33 @@ final class WireConnection: PushConnection {
     private let shared: RequestMemory
     private let encoder: RequestEncoder
     private let reader: WireReader
-    @exclusivity(unchecked) private var nextStream: Int32 = 1
+    /// Negative once the ids are used up.
+    @exclusivity(unchecked) var nextStream: Int32 = 1
     /// Slot by stream: place (id / 2) & mask. A stream that is still open when its place is wanted again is displaced.
     private let byStream: UnsafeMutablePointer<Int32>
     private let mask: Int
     @exclusivity(unchecked) private var displaced: [Int32: Int32] = [:]
 
     // What the peer allows.
-    @exclusivity(unchecked) private var connectionWindow = 65_535
-    @exclusivity(unchecked) private var initialWindow = 65_535
+    @exclusivity(unchecked) private(set) var connectionWindow = 65_535
+    @exclusivity(unchecked) private(set) var initialWindow = 65_535
     @exclusivity(unchecked) private var peerMaxFrame = 16_384
     private var maxStreams = UInt32.max
     /// Slots with payload held back by flow control.
-    @exclusivity(unchecked) private var heldBack = 0
+    @exclusivity(unchecked) private(set) var heldBack = 0
 
     // What we allow.
     private let receiveWindow: Int
     private var unacknowledged = 0
 
     init(
-        token: UInt64, index: Int, lane: Int, target: Target, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
-    ) throws(NetworkError) {
+        token: UInt64, index: Int, lane: Int, target: Target, stream: ByteStream, options: TransportOptions,
+        driver: PushDriver, reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
+    ) {
         self.shared = shared
         encoder = RequestEncoder(
             authority: target.authority, isSecure: target.tls != nil, headerSets: shared.headerSets,
-            tableLimit: Int(options.session.encoderTableSize))
+            tableLimit: Int(options.session.encoderTableSize), usesHuffman: options.huffman)
         reader = WireReader(settings: options.session)
         receiveWindow = Int(options.session.connectionWindow)
         var size = 64
@@ -43,8 +44,8 @@ final class WireConnection: PushConnection {
         mask = size - 1
         byStream = .allocate(capacity: size)
         byStream.initialize(repeating: -1, count: size)
-        try super.init(
-            token: token, index: index, lane: lane, target: target, options: options, driver: driver,
+        super.init(
+            token: token, index: index, lane: lane, stream: stream, options: options, driver: driver,
             reactor: reactor, sendBuffers: sendBuffers, now: now)
     }
 
@@ -193,6 +194,16 @@ final class WireConnection: PushConnection {
 
     // MARK: Streams
 
+    /// Opens a stream as if a push had been sent on it, so that what its answer costs can be measured alone.
+    func pretend() -> Int32 {
+        let index = slots.take()
+        let stream = nextStream
+        slots.slots[index].stream = stream
+        nextStream = stream &+ 2
+        remember(stream, index)
+        return stream
+    }
+
     private func remember(_ stream: Int32, _ index: Int) {
         let place = Int(stream >> 1) & mask
         let old = byStream[place]
@@ -212,7 +223,7 @@ final class WireConnection: PushConnection {
     }
 
     /// Was this stream never opened by us?
-    func isIdle(_ stream: Int32) -> Bool { stream & 1 == 0 || stream >= nextStream }
+    func isIdle(_ stream: Int32) -> Bool { stream & 1 == 0 || (nextStream > 0 && stream >= nextStream) }
 
     @inline(__always)
     private func forget(_ index: Int) {
@@ -241,6 +252,17 @@ final class WireConnection: PushConnection {
             finish(index, .accepted, at: readTime)
         } else {
             finish(index, status == 0 ? .failed(.protocolViolation) : .rejected(status: status), at: readTime)
+        }
+    }
+
+    /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.
+    func didReceiveMalformed(_ index: Int) {
+        reset(stream: slots.slots[index].stream, code: .protocolError)
+        forget(index)
+        if slots.slots[index].isAbandoned {
+            slots.free(index)
+        } else {
+            finish(index, .failed(.protocolViolation), at: readTime)
         }
     }
 

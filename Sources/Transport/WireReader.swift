@@ -175,8 +175,21 @@ final class WireReader {
         }
         guard let slot = connection.slot(of: stream) else { return nil }
         let entry = connection.slots.slots + slot
-        if status >= 200, entry.pointee.status == 0 { entry.pointee.status = status }
-        if endsStream { connection.didEnd(slot) }
+        // RFC 9113 section 8.1: interim answers, the answer, and at most one section of trailers, which ends the stream.
+        let isRight: Bool
+        if status == 0 {
+            isRight = entry.pointee.status != 0 && endsStream
+        } else if status < 200 {
+            isRight = entry.pointee.status == 0 && !endsStream
+        } else {
+            isRight = entry.pointee.status == 0 && status != StatusDecoder.malformed
+            entry.pointee.status = status
+        }
+        if !isRight {
+            connection.didReceiveMalformed(slot)
+        } else if endsStream {
+            connection.didEnd(slot)
+        }
         return nil
     }
 
@@ -200,6 +213,10 @@ final class WireReader {
             return violation
         }
         guard let slot = connection.slot(of: stream) else { return nil }
+        guard connection.slots.slots[slot].status != 0 else {
+            connection.didReceiveMalformed(slot)
+            return nil
+        }
         connection.slots.appendBody(slot, payload + start, end - start)
         if isLast { connection.didEnd(slot) }
         return nil

@@ -12,8 +12,9 @@ struct ABCommand: AsyncParsableCommand {
         commandName: "ab",
         abstract: "Run a scenario two ways in alternation (A B B A …), and compare.",
         discussion: """
-            Flags outside --a and --b are both sides'. One round more is run first and thrown away. Exit status: 0 whatever the \
-            verdict, 64 when the request itself is wrong or a run was not whole.
+            Flags outside --a and --b are both sides'. One round more is run first and thrown away. With --a-binary or --b-binary \
+            each run is a process of its own; a side without one is this program. Exit status: 0 whatever the verdict, 64 when \
+            the request itself is wrong or a run was not whole.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -28,12 +29,24 @@ struct ABCommand: AsyncParsableCommand {
         help: ArgumentHelp("Flags of run that only B has.", valueName: "flags"))
     var b: String?
 
+    @Option(
+        name: .customLong("a-binary"),
+        help: ArgumentHelp("The pushload to run as A; it uses the mock-apns beside it.", valueName: "path"))
+    var binaryA: String?
+
+    @Option(
+        name: .customLong("b-binary"), help: ArgumentHelp("The pushload to run as B.", valueName: "path"))
+    var binaryB: String?
+
     @Flag(
         name: .customLong("self"),
         help: "A against A: what this machine calls a difference, and how wide intervals are.")
     var isSelf = false
 
-    @Option(help: "Runs a side; four are the fewest of which a difference can be called.")
+    @Option(
+        help:
+            "Runs a side; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
+    )
     var rounds = 6
 
     @OptionGroup(title: "Load") var load: LoadOptions
@@ -43,20 +56,36 @@ struct ABCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
     var output: String?
 
+    @Option(
+        name: .customLong("metric"),
+        help: ArgumentHelp("A figure to judge, several times; the others are left out.", valueName: "name"))
+    var metrics: [String] = []
+
     @Flag(help: "Print the comparison as JSON, and nothing else on standard output.")
     var json = false
 
     func run() async throws {
-        guard isSelf != (b != nil) else { throw HarnessError("ab: expected either --b with flags, or --self") }
+        let isOther = b != nil || binaryB != nil
+        guard isSelf ? !isOther : isOther || binaryA != nil else {
+            throw HarnessError("ab: expected either --b with flags, --a-binary or --b-binary, or --self")
+        }
         guard (1...1000).contains(rounds) else { throw HarnessError("--rounds \(rounds): expected 1 to 1000") }
-        let base = try source.scenario(load.given + identity.given + transport.given)
-        let sides = [try ABSide("A", a, base), try ABSide("B", isSelf ? a : b ?? "", base)]
-        // Before anything is sent: what cannot be run is found out now.
-        for side in sides { _ = try side.makeRun() }
+        let given = load.given + identity.given + transport.given
+        let base = try source.scenario(given)
+        let sides: [any ABSide]
+        if binaryA != nil || binaryB != nil {
+            let shared = ABBinarySide.words(source, given)
+            sides = [
+                try await ABBinarySide("A", binaryA, shared, a),
+                try await ABBinarySide("B", isSelf ? binaryA : binaryB, shared, isSelf ? a : b ?? ""),
+            ]
+        } else {
+            sides = [try ABOwnSide("A", a, base), try ABOwnSide("B", isSelf ? a : b ?? "", base)]
+        }
         var runs: [[(path: String, result: ResultDocument)]] = [[], []]
         for round in 0...rounds {
             for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                let result = try await sides[index].makeRun().execute(isTerminal: false) { _ in }.result
+                let result = try await sides[index].execute()
                 let place = round == 0 ? "warm-up" : "round \(round) of \(rounds)"
                 let rate = Units.grouped(UInt64(result.throughput.perSecond.rounded()))
                 Console.diagnostic("\(place), \(sides[index].name): \(rate) pushes/s\n")
@@ -64,11 +93,16 @@ struct ABCommand: AsyncParsableCommand {
             }
         }
         do {
-            // All runs share a process, which has one peak.
+            let isOneProcess = sides.contains { $0 is ABOwnSide }
             var comparison = try ResultComparison.compare(
                 .init(name: sides[0].description, runs: runs[0]), .init(name: sides[1].description, runs: runs[1]),
-                leavingOut: ["client peak memory"])
-            comparison.warnings.append("client peak memory: not compared, all runs were made by one process")
+                leavingOut: isOneProcess ? ["client peak memory"] : [], judging: metrics)
+            // One process has one peak.
+            if isOneProcess {
+                comparison.warnings.append("client peak memory: not compared, all runs were made by one process")
+            } else if let warning = ABBinarySide.mockWarning(sides, runs.flatMap { $0.map(\.result) }) {
+                comparison.warnings.append(warning)
+            }
             if json {
                 Console.output(String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self))
             } else {
@@ -80,7 +114,7 @@ struct ABCommand: AsyncParsableCommand {
     }
 
     /// Writes a result if that was asked for; returns what to call it in messages.
-    private func keep(_ result: ResultDocument, _ side: ABSide, _ round: Int) throws(HarnessError) -> String {
+    private func keep(_ result: ResultDocument, _ side: any ABSide, _ round: Int) throws(HarnessError) -> String {
         guard let output else { return "\(side.name), round \(round)" }
         do throws(ResultError) {
             let time = result.run.startedAt.filter { $0 != "-" && $0 != ":" }
@@ -93,45 +127,4 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError(error.description, isUsage: false)
         }
     }
-}
-
-/// One side of an A/B run.
-private struct ABSide {
-    let name: String
-    private let flags: String
-    private let scenario: Scenario
-
-    var description: String { flags.isEmpty ? "as given" : flags }
-
-    /// Flags of `run`, without where results go.
-    private struct Flags: ParsableArguments {
-        @OptionGroup var source: ScenarioArguments
-        @OptionGroup var load: LoadOptions
-        @OptionGroup var identity: IdentityOptions
-        @OptionGroup var transport: TransportFlags
-    }
-
-    init(_ name: String, _ flags: String, _ base: Scenario) throws(HarnessError) {
-        let parsed: Flags
-        do { parsed = try Flags.parse(try ShellWords.split(flags)) } catch let error as HarnessError {
-            throw HarnessError("--\(name.lowercased()): \(error.description)")
-        } catch {
-            // A request for help is answered with pages.
-            let line = Flags.message(for: error).split(separator: "\n").first.map(String.init) ?? ""
-            let why = Flags.exitCode(for: error).isSuccess ? "expected flags of run" : line
-            throw HarnessError("--\(name.lowercased()) \"\(flags)\": \(why)")
-        }
-        guard parsed.source.file == nil else {
-            throw HarnessError("--\(name.lowercased()): expected flags; a scenario is named outside --a and --b")
-        }
-        var scenario = base
-        try ScenarioArguments.apply(
-            settings: parsed.source.settings,
-            flags: parsed.load.given + parsed.identity.given + parsed.transport.given, to: &scenario)
-        self.name = name
-        self.flags = flags
-        self.scenario = scenario
-    }
-
-    func makeRun() throws(HarnessError) -> Run { try Run(scenario, identity: try scenario.identity()) }
 }

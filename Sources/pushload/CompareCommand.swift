@@ -10,8 +10,9 @@ struct CompareCommand: ParsableCommand {
         commandName: "compare",
         abstract: "Hold two groups of runs against each other.",
         discussion: """
-            Each side is a result.json, a run's folder, or a folder with several runs. Four runs a side are the fewest of which a \
-            difference can be called. Exit status: 0 whatever the verdict, 64 for what cannot be compared.
+            Each side is a result.json, a run's folder, or a folder with several runs. Six runs a side are the fewest of which a \
+            difference of all figures can be called, four of one figure that is named (--metric). Exit status: 0 whatever \
+            the verdict, 64 for what cannot be compared.
             """)
 
     @Argument(help: ArgumentHelp("The runs to compare with.", valueName: "A"))
@@ -20,12 +21,19 @@ struct CompareCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The runs to be judged.", valueName: "B"))
     var b: String
 
+    @Option(
+        name: .customLong("metric"),
+        help: ArgumentHelp(
+            "A figure to judge, several times; the others are left out. Fewer figures need fewer runs and show smaller "
+                + "differences, if they are named before the runs are seen.", valueName: "name"))
+    var metrics: [String] = []
+
     @Flag(help: "Print the comparison as JSON.")
     var json = false
 
     func run() throws {
         do {
-            let comparison = try ResultComparison.compare(try Self.side(a), try Self.side(b))
+            let comparison = try ResultComparison.compare(try Self.side(a), try Self.side(b), judging: metrics)
             Console.output(
                 json
                     ? String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self)
@@ -39,16 +47,7 @@ struct CompareCommand: ParsableCommand {
 
     /// The file itself, or every result.json below the folder.
     private static func side(_ path: String) throws -> ResultComparison.Side {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw HarnessError("\(path): no such file or folder; expected a result.json or a folder of runs")
-        }
-        var paths = [path]
-        if isFolder.boolValue {
-            let below = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-            paths = below.filter { $0 == "result.json" || $0.hasSuffix("/result.json") }.sorted()
-                .map { "\(path)/\($0)" }
-        }
+        let paths = try ResultPaths.below(path)
         return ResultComparison.Side(name: path, runs: try paths.map { ($0, try ResultFile.read($0)) })
     }
 }

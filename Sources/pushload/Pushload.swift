@@ -11,9 +11,9 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [
             RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, CompareCommand.self, ABCommand.self, ReportCommand.self, SearchCommand.self,
-            TokenCommand.self,
-            DeviceTokenCommand.self,
+            MergeCommand.self, CompareCommand.self, ABCommand.self, GateCommand.self, HistoryCommand.self,
+            SearchCommand.self, SweepCommand.self, SweepsCommand.self, PlanCommand.self, ReportCommand.self,
+            TokenCommand.self, DeviceTokenCommand.self, GateRoundCommand.self,
         ])
 
     static func main() async {

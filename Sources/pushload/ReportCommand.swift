@@ -8,7 +8,9 @@ struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
         abstract: "Make one page of one or several results.",
-        discussion: "Several results are laid over each other, with a table that has a column for each.")
+        discussion:
+            "Several results are laid over each other, with a table that has a column for each, and each is compared with the first."
+    )
 
     @Argument(help: ArgumentHelp("Result files or run folders.", valueName: "result"))
     var results: [String]
@@ -20,12 +22,19 @@ struct ReportCommand: ParsableCommand {
             valueName: "file"))
     var output: String?
 
-    @Option(help: "html: one self-contained page; markdown: tables alone.")
+    @Option(
+        help:
+            "html: one self-contained page; markdown: tables alone; terminal: bars of characters, printed unless --output is given."
+    )
     var format = ReportFormat.html
 
     func run() throws {
         var runs: [ReportedRun] = []
         for path in results { runs.append(try ReportFile.run(path)) }
+        if format == .terminal, output == nil {
+            Console.output(ReportFile.text(ReportedRun.told(apart: runs), format, Console.picture))
+            return
+        }
         let name = "report.\(format.suffix)"
         var path = output ?? name
         if output == nil, results.count == 1 {

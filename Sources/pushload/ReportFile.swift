@@ -7,9 +7,9 @@ import Results
 import Scenarios
 
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
-    case html, markdown
+    case html, markdown, terminal
 
-    var suffix: String { self == .html ? "html" : "md" }
+    var suffix: String { self == .html ? "html" : self == .markdown ? "md" : "txt" }
 }
 
 /// Reports on disk.
@@ -41,9 +41,26 @@ enum ReportFile {
         return exists && isFolder.boolValue ? (path.hasSuffix("/") ? path : path + "/") + "result.json" : path
     }
 
+    static func text(_ runs: [ReportedRun], _ format: ReportFormat, _ picture: TextPicture) -> String {
+        let comparisons = comparisons(runs)
+        return switch format {
+        case .html: HTMLReport.page(runs, comparisons: comparisons)
+        case .markdown: MarkdownReport.text(runs, comparisons: comparisons)
+        case .terminal: TerminalReport.text(runs, comparisons: comparisons, picture)
+        }
+    }
+
+    /// Each run against the first; none with a run that cannot be compared, which its verdict says.
+    private static func comparisons(_ runs: [ReportedRun]) -> [ComparisonDocument] {
+        func side(_ run: ReportedRun) -> ResultComparison.Side {
+            .init(name: run.label, runs: [(run.label, run.result)])
+        }
+        return runs.dropFirst().compactMap { try? ResultComparison.compare(side(runs[0]), side($0)) }
+    }
+
     /// Whole or not at all.
     static func write(_ runs: [ReportedRun], _ format: ReportFormat, to path: String) throws(HarnessError) {
-        let text = format == .html ? HTMLReport.page(runs) : MarkdownReport.text(runs)
+        let text = text(runs, format, TextPicture(width: 80, isUnicode: true))
         do throws(ResultError) { try ResultFile.write(Array(text.utf8), to: path) } catch {
             throw HarnessError(error.description, isUsage: false)
         }

@@ -41,7 +41,7 @@ struct RunCommand: AsyncParsableCommand {
         let scenario = try source.scenario(load.given + identity.given + transport.given)
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
-        let folder = try makeFolder(scenario.name)
+        let folder = try RunFolder.make(in: output, name: scenario.name)
         let signals = watchSignals(run)
         defer { for source in signals { source.cancel() } }
         let isLive = Console.isTerminal && !quiet
@@ -60,29 +60,6 @@ struct RunCommand: AsyncParsableCommand {
         }
         if isLive { Console.diagnostic("\r\u{1B}[K") }
         try finish(product, folder, scenario.parsedThresholds)
-    }
-
-    private func makeFolder(_ name: String) throws(HarnessError) -> String {
-        let isPlain =
-            !name.isEmpty && name.utf8.count <= 100
-            && name.utf8.allSatisfy {
-                ($0 >= 48 && $0 <= 57) || ($0 >= 65 && $0 <= 90) || ($0 >= 97 && $0 <= 122) || $0 == 45 || $0 == 46
-                    || $0 == 95
-            }
-        guard isPlain, !name.hasPrefix(".") else {
-            throw HarnessError("name \"\(name)\": expected letters, digits, '-', '_' and '.'")
-        }
-        var time = time(nil)
-        var parts = tm()
-        gmtime_r(&time, &parts)
-        var text = [CChar](repeating: 0, count: 32)
-        strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
-        let stamp = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        do throws(ResultError) {
-            return try ResultFile.makeRunFolder(parent: output, time: stamp, name: name)
-        } catch {
-            throw HarnessError(error.description)
-        }
     }
 
     private func watchSignals(_ run: Run) -> [any DispatchSourceSignal] {

@@ -36,6 +36,9 @@ struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("encoder-table"), help: .of("encoder_table", "size"))
     var encoderTable: String?
 
+    @Flag(name: .customLong("huffman"), inversion: .prefixedNo, help: .of("huffman"))
+    var huffman: Bool?
+
     @Option(name: .customLong("max-frame"), help: .of("max_frame", "size"))
     var maxFrame: String?
 
@@ -107,6 +110,7 @@ struct TransportFlags: ParsableArguments {
             ("connection_window", connectionWindow.map { [$0] }),
             ("header_table", headerTable.map { [$0] }),
             ("encoder_table", encoderTable.map { [$0] }),
+            ("huffman", huffman.map { [String($0)] }),
             ("max_frame", maxFrame.map { [$0] }),
             ("tls_min", tlsMin.map { [$0] }),
             ("tls_max", tlsMax.map { [$0] }),

@@ -1,42 +1,11 @@
-import Measurement
 import Results
 import Testing
 
 @testable import Analysis
 
 @Suite struct ResultComparisonTests {
-    /// A run of which every figure is `factor` times 1,000, and whose latencies are `values`.
     private func result(_ id: String, _ factor: Double, _ values: [UInt64] = [100, 200, 300]) -> ResultDocument {
-        var histogram = LatencyHistogram()
-        for value in values { histogram.record(value, count: 1000) }
-        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
-        let figure = UInt64(1000 * factor)
-        let latency = ResultDocument.Latency(
-            count: 9, min: figure, mean: Double(figure), p50: figure, p90: figure, p99: figure, p999: figure,
-            max: figure)
-        return ResultDocument(
-            run: .init(
-                id: id, name: "n", startedAt: "", durationSeconds: 2, complete: true, interrupted: false,
-                engine: "wire", target: "t", tls: nil),
-            environment: .init(
-                host: "h", cpu: "c", cores: 2, memoryBytes: 0, kernel: "", system: "", versions: ["openssl": "3.0"],
-                commit: nil),
-            scenario: ["streams": .integer(100)],
-            pushes: .init(
-                planned: 9, sent: 9, accepted: 9, rejected: 0, failed: 0, retried: 0, lost: 0, duplicated: 0),
-            throughput: .init(perSecond: 1000 * factor, targetPerSecond: nil),
-            latency: .init(
-                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: latency, service: none,
-                total: latency, toMock: none, inMock: none, fromMock: none),
-            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: [], loopLag: none, workerLoad: [], steal: 0, cpu: .init()),
-            statuses: [:], reasons: [:], failures: [:],
-            connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-            cost: .init(
-                clientCPU: 1000 * factor, mockCPU: nil, clientMemory: figure, mockMemory: nil, clientAllocations: 0,
-                mockAllocations: nil, tokensSigned: 1, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], histograms: ["total": HistogramCodec.encodeForLog(histogram)], notes: [])
+        SampleRun.make(id, factor, values)
     }
 
     private func side(_ name: String, _ results: [ResultDocument]) -> ResultComparison.Side {
@@ -73,6 +42,8 @@ import Testing
             ])
         let rate = try #require(raised.metrics.first)
         #expect(abs(rate.ratio! - 1.5) < 1e-9 && rate.low! > 1.4 && rate.high! < 1.6 && rate.p! < 0.01)
+        // Nine figures: allocations are 0 on both sides.
+        #expect(abs(rate.adjusted! - 9 * rate.p!) < 1e-12)
         #expect(rate.delta == 1 && rate.detectable! > 1 && rate.detectable! < 1.1)
         let lowered = try ResultComparison.compare(side("a", calm.map { $0 * 1.5 }), side("b", calm))
         #expect(verdicts(lowered)["rate"] == .slower && verdicts(lowered)["total p99"] == .faster)
@@ -83,10 +54,21 @@ import Testing
     func notCalled() throws {
         let same = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }))
         #expect(verdicts(same)["rate"] == .noDifference)
-        let few = try ResultComparison.compare(side("a", [1, 1.1, 1.2]), side("b", [5, 5.1, 5.2]))
+        let few = try ResultComparison.compare(
+            side("a", [1, 1.1, 1.2, 1.3, 1.4]), side("b", [5, 5.1, 5.2, 5.3, 5.4]))
         #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].low! > 1)
+        #expect(few.judged == 9 && few.fewestRuns == 6)
         let one = try ResultComparison.compare(side("a", [1]), side("b", [5]))
         #expect(verdicts(one)["rate"] == .oneRun && one.metrics[0].low == nil && one.metrics[0].p == nil)
+    }
+
+    @Test("Figures named beforehand are judged alone, and need fewer runs")
+    func chosen() throws {
+        let (a, b) = (side("a", [1, 1.1, 1.2, 1.3]), side("b", [5, 5.1, 5.2, 5.3]))
+        let one = try ResultComparison.compare(a, b, judging: ["total p99"])
+        #expect(one.metrics.map(\.name) == ["total p99"] && one.metrics[0].verdict == .slower)
+        #expect(one.judged == 1 && one.fewestRuns == 4 && one.metrics[0].adjusted == one.metrics[0].p)
+        #expect(throws: ResultComparison.Failure.self) { try ResultComparison.compare(a, b, judging: ["speed"]) }
     }
 
     @Test("Histograms of a side are added up, and called different when they are, medians being the same or not")

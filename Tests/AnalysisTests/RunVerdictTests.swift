@@ -1,4 +1,5 @@
 import Results
+import Scenarios
 import Testing
 
 @testable import Analysis
@@ -67,5 +68,18 @@ import Testing
                 result(accepted: 7, rejected: 3, reasons: reasons, expected: ["BadDeviceToken", "Unregistered"])
             ).isGood)
         #expect(!RunVerdict(result(accepted: 7, rejected: 3, reasons: reasons, expected: ["Unregistered"])).isGood)
+    }
+
+    @Test("The mock's memory is judged in bytes, as the client's is")
+    func memory() throws {
+        var result = result()
+        result.cost.mockMemory = 50_000_000
+        result.cost.clientMemory = 40_000_000
+        for (text, isHeld) in [
+            ("mock_rss < 60MB", true), ("mock_rss < 30MB", false), ("rss < 60MB", true), ("rss < 30MB", false),
+        ] {
+            let verdict = RunVerdict(result, thresholds: [try Threshold(parsing: text)])
+            #expect(verdict.thresholds.map(\.isHeld) == [isHeld], "\(text)")
+        }
     }
 }

@@ -82,13 +82,80 @@ import Testing
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
             return finished.error
         }
-        #expect(try refusal([]) == "pushload: ab: expected either --b with flags, or --self\n")
-        #expect(try refusal(["--self", "--b", "-m 5"]) == "pushload: ab: expected either --b with flags, or --self\n")
+        #expect(
+            try refusal([]) == "pushload: ab: expected either --b with flags, --a-binary or --b-binary, or --self\n")
+        #expect(
+            try refusal(["--self", "--b", "-m 5"])
+                == "pushload: ab: expected either --b with flags, --a-binary or --b-binary, or --self\n")
         #expect(try refusal(["--b", "--bogus 3"]) == "pushload: --b \"--bogus 3\": Unknown option '--bogus'\n")
         #expect(try refusal(["--b", "--help"]) == "pushload: --b \"--help\": expected flags of run\n")
         #expect(
             try refusal(["--b", "steady"])
                 == "pushload: --b: expected flags; a scenario is named outside --a and --b\n")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
+    }
+
+    @Test("ab with a binary runs each side as a process: its memory is compared, and other mocks are named")
+    func binaries() throws {
+        // Another place is another binary; the mock beside it is another file.
+        let place = OutputFolder()
+        try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+        let other = place.path + "/pushload"
+        try FileManager.default.copyItem(atPath: Programs.path("pushload"), toPath: other)
+        try "#!/bin/sh\nexec \(Programs.path("mock-apns")) \"$@\"\n"
+            .write(toFile: place.path + "/mock-apns", atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path + "/mock-apns")
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "ab", "-n", "300", "-m", "20", "--no-apns-id", "--b-binary", other, "--b", "-m 10 --name second",
+                "--rounds", "1", "--json", "--output", output.path,
+            ])
+        #expect(finished.status == 0, "\(finished)")
+        let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(order == ["A", "B", "warm-up, A", "warm-up, B", "round 1 of 1, B", "round 1 of 1, A"])
+        #expect(finished.error.contains("B: \(other) (pushload 0.1.0), bundled mock \(place.path)/mock-apns\n"))
+        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        #expect(comparison.metrics.contains { $0.name == "client peak memory" })
+        #expect(comparison.b.name == other + " -m 10 --name second")
+        #expect(comparison.warnings.contains("A and B differ in streams: 20 and 10"), "\(comparison.warnings)")
+        #expect(
+            comparison.warnings.contains {
+                $0.hasPrefix("A and B use different mocks: ") && $0.hasSuffix(" and \(place.path)/mock-apns")
+            }, "\(comparison.warnings)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: output.path + "/b")[0].hasSuffix("round-01"))
+    }
+
+    @Test("A binary that is missing, no pushload, of another schema, or fails ends ab with one line")
+    func wrongBinaries() throws {
+        let place = OutputFolder()
+        try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+        func refusal(_ script: String?, _ name: String) throws -> String {
+            let path = place.path + "/" + name
+            if let script {
+                try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            }
+            let finished = try Programs.run("pushload", ["ab", "-n", "100", "--a-binary", path, "--rounds", "1"])
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            let lines = finished.error.split(separator: "\n").filter { $0.hasPrefix("pushload: ") }
+            #expect(lines.count == 1, "\(finished)")
+            return lines.map(String.init).joined().replacing(path, with: "X")
+        }
+        #expect(
+            try refusal(nil, "none") == "pushload: --a-binary X: no such program; expected a pushload executable")
+        #expect(
+            try refusal("echo cat 9.1", "cat") == "pushload: --a-binary X: not a pushload: --version says \"cat 9.1\"")
+        let isVersion = "[ $1 = --version ] && echo 0.0.9 && exit"
+        #expect(
+            try refusal(isVersion + "; echo broken >&2; exit 3", "broken")
+                == "pushload: A: X: wrote no result (exit status 3): broken")
+        let old =
+            isVersion
+            + #"; while [ $# -gt 1 ]; do shift; done; mkdir -p $1/r; echo '{"schema": "pushload.result/1"}' > $1/r/result.json"#
+        #expect(
+            try refusal(old, "old")
+                == "pushload: A: result of X: schema pushload.result/1; this version reads pushload.result/2")
     }
 }

@@ -19,6 +19,11 @@ import Testing
         #expect(again.status == 0 && again.output.contains("report.html"), "\(again.error)")
         #expect(try String(contentsOfFile: folder + "/report.html", encoding: .utf8) == page)
 
+        let terminal = try Programs.run("pushload", ["report", folder, "--format", "terminal"])
+        #expect(terminal.status == 0 && terminal.output.contains("latency, due to answered"), "\(terminal)")
+        #expect(terminal.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(terminal.output)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/report.txt"))
+
         let both = output.path + "/both.md"
         let markdown = try Programs.run(
             "pushload", ["report", folder, folder + "/result.json", "-o", both, "--format", "markdown"])
@@ -37,6 +42,15 @@ import Testing
             let finished = try Programs.run("pushload", ["report", file, "-o", page])
             #expect(finished.status == 64, "\(text)")
             #expect(finished.error.split(separator: "\n").count == 1 && finished.error.contains("other.json"))
+        }
+        // Where several are asked for, one that is wrong is enough, and each says which.
+        for command in ["report", "merge", "compare", "history"] {
+            let finished = try Programs.run(
+                "pushload", [command, file, file] + (command == "merge" ? ["-o", page] : []))
+            #expect(finished.status == 64, "\(command)")
+            #expect(
+                finished.error.split(separator: "\n").count == 1 && finished.error.contains("other.json"), "\(finished)"
+            )
         }
         #expect(try Programs.run("pushload", ["report", output.path]).status == 64)
         #expect(!FileManager.default.fileExists(atPath: page))

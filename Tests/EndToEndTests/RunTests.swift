@@ -45,6 +45,7 @@ import Testing
             ["--plaintext"], ["--tls-max", "1.2"], ["--sign-policy", "per-push", "-n", "300"],
             ["--sign-policy", "every:100"], ["--sign-policy", "per-connection", "-c", "3"], ["--apns-id"],
             ["--send-batch", "1"], ["--send-batch", "65536"], ["--stream-window", "0", "--encoder-table", "0"],
+            ["--huffman"], ["--huffman", "--apns-id", "--encoder-table", "0", "--sign-policy", "every:100"],
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
         ] + nioSettings)

@@ -11,6 +11,7 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 .product(name: "MockAPNs", package: "pushload"), .product(name: "Scenarios", package: "pushload"),
+                .product(name: "Transport", package: "pushload"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)])
     ],

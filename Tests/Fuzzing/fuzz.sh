@@ -4,7 +4,7 @@
 # `fuzz.sh keep <target>`, which merges and makes them few. A crash is written to .build/crashes/<target>.
 set -euo pipefail
 cd "$(dirname "$0")"
-targets="${FUZZ_TARGETS:-checks json token faults scenario connection admin}"
+targets="${FUZZ_TARGETS:-checks json token faults scenario connection client admin}"
 runtime=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 build() {
     swift build --sanitize address -Xswiftc -enable-testing \

@@ -44,28 +44,31 @@ import Testing
 
     @Test(
         "nghttp2 decodes every block to the same fields, whatever the table size and however tokens change",
-        arguments: [0, 100, 400, 1000, 4096])
-    func independent(_ peerTable: Int) {
-        let seed = UInt64.random(in: .min ... .max)
-        var state = seed
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
+        arguments: [0, 100, 400, 1000, 4096], [false, true])
+    func independent(_ peerTable: Int, _ usesHuffman: Bool) {
+        var numbers = SeededNumbers()
+        let seed = numbers.seed
+        func random(_ bound: Int) -> Int { numbers.next(bound) }
+        func text(_ letters: String, _ count: Int) -> String {
+            let letters = Array(letters)
+            return String((0..<count).map { _ in letters[random(letters.count)] })
         }
         let sets = [
             [("apns-topic", "com.example.app"), ("apns-priority", "10")], [("apns-topic", "com.example.app.voip")],
         ]
-        let encoder = RequestEncoder(authority: "a:1", isSecure: true, headerSets: sets, tableLimit: 4096)
+        let encoder = RequestEncoder(
+            authority: "a:1", isSecure: true, headerSets: sets, tableLimit: 4096, usesHuffman: usesHuffman)
         let inflater = Inflater(4096)
         encoder.setPeerTableSize(peerTable)
         var token = "bearer first"
         var output = [UInt8](repeating: 0, count: 8192)
         for round in 0..<2000 {
-            if random(10) == 0 { token = "bearer " + String(repeating: "t", count: 1 + random(300)) }
+            if random(10) == 0 { token = "bearer " + text("abcXYZ019.-_~^", 1 + random(300)) }
             if round == 1000 { encoder.setPeerTableSize(min(4096, peerTable * 2)) }
             let set = random(2)
-            let path = "/3/device/" + String(repeating: "a", count: random(400))
-            let identifier = random(3) == 0 ? String(repeating: "i", count: 36) : nil
+            let letters = random(4) > 0 ? "0123456789abcdef" : "0aF/\\ {}\u{7}"
+            let path = "/3/device/" + text(letters, random(400))
+            let identifier = random(3) == 0 ? text("0123456789abcdef-", 36) : nil
             let pathBytes = Array(path.utf8)
             let tokenBytes = Array(token.utf8)
             let hasToken = random(20) != 0
@@ -102,6 +105,48 @@ import Testing
             }
         }
         #expect(count == 2 + 1 + 2 + 74 + 1 + 1)
+    }
+
+    @Test("A table that shrank and grew again between two blocks is announced at its smallest and as it is")
+    func shrunkAndGrown() {
+        let encoder = RequestEncoder(
+            authority: "a:1", isSecure: true, headerSets: [[("apns-topic", "t")]], tableLimit: 4096)
+        let inflater = Inflater(4096)
+        var output = [UInt8](repeating: 0, count: 4096)
+        for sizes in [[], [0, 4096], [100, 4096, 200, 300], [0, 100], [4096], [8192], []] {
+            for size in sizes { encoder.setPeerTableSize(size) }
+            // As nghttp2 does it when its SETTINGS are acknowledged.
+            if let smallest = sizes.min(), let last = sizes.last {
+                if smallest < last { nghttp2_hd_inflate_change_table_size(inflater.inflater, smallest) }
+                nghttp2_hd_inflate_change_table_size(inflater.inflater, last)
+            }
+            for _ in 0..<3 {
+                let count = encoder.write(
+                    set: 0, path: [0x2F], pathLength: 1, authorizationValue: nil, identifier: nil, into: &output)
+                #expect(
+                    inflater.decode(output[..<count])
+                        == [":method=POST", ":scheme=https", ":authority=a:1", ":path=/", "apns-topic=t"], "\(sizes)")
+            }
+        }
+    }
+
+    @Test("In the steady state a coded path is a third shorter than the path")
+    func smallCoded() {
+        let encoder = RequestEncoder(
+            authority: "127.0.0.1:2197", isSecure: true, headerSets: [[("apns-topic", "com.example.app")]],
+            tableLimit: 4096, usesHuffman: true)
+        var output = [UInt8](repeating: 0, count: 4096)
+        let path = Array("/3/device/".utf8) + Array(String(repeating: "0123456789abcdef", count: 4).utf8)
+        let identifier = Array("01234567-89ab-cdef-0123-456789abcdef".utf8)
+        var count = 0
+        for _ in 0..<3 {
+            count = encoder.write(
+                set: 0, path: path, pathLength: 74, authorizationValue: nil, identifier: identifier, into: &output)
+        }
+        // RFC 7541 appendix B: the path's prefix has 58 bits, sixteen digits 90, the identifier's name 37 and its value 204.
+        let pathBytes = (58 + 4 * 90 + 7) / 8
+        let identifierBytes = 1 + 1 + (37 + 7) / 8 + 1 + (204 + 7) / 8
+        #expect(count == 2 + 1 + 2 + pathBytes + 1 + identifierBytes)
     }
 
     @Test("Statuses are found in blocks of every shape nghttp2 makes, with its table changing")
@@ -141,5 +186,8 @@ import Testing
         }
         #expect(decoder.status([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 6) == nil)
         #expect(decoder.status([0xC5], 1) == nil)
+        // Two of them overflowed once.
+        let twice: [UInt8] = [0x08, 3, 0x39, 0x39, 0x39, 0x08, 3, 0x39, 0x39, 0x39]
+        #expect(StatusDecoder(tableSize: 4096).status(twice, twice.count) == StatusDecoder.malformed)
     }
 }

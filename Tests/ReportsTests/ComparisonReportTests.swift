@@ -9,23 +9,25 @@ import Testing
     ) -> ComparisonDocument.Metric {
         .init(
             name: "total p99", unit: .nanoseconds, a: a, b: b, medianA: a[0], medianB: b[0], ratio: ratio, low: nil,
-            high: nil, p: nil, delta: nil, detectable: detectable, verdict: verdict)
+            high: nil, p: nil, adjusted: nil, delta: nil, detectable: detectable, verdict: verdict)
     }
+
+    private func verdict(_ metric: ComparisonDocument.Metric) -> String { ComparisonReport.verdict(metric, fewest: 6) }
 
     @Test("Each verdict in words, with the size of what was seen or could have been")
     func verdicts() {
-        #expect(ComparisonReport.verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")
-        #expect(ComparisonReport.verdict(metric(.less, [1e6], [0.9e6], ratio: 0.9)) == "less by 10.0 %")
+        #expect(verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")
+        #expect(verdict(metric(.less, [1e6], [0.9e6], ratio: 0.9)) == "less by 10.0 %")
         #expect(
-            ComparisonReport.verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
+            verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
                 == "no difference seen (could have seen 3.4 %)")
-        #expect(ComparisonReport.verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
-        #expect(ComparisonReport.verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
+        #expect(verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
+        #expect(verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
         #expect(
-            ComparisonReport.verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2))
-                == "too few runs to call a difference (4 a side can)")
-        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
-        #expect(ComparisonReport.verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
+            verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2))
+                == "too few runs to call a difference (6 a side can)")
+        #expect(verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
+        #expect(verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
     }
 
     @Test("Shapes that differ are shown where they differ most; warnings are printed")
@@ -37,7 +39,8 @@ import Testing
         }
         let text = ComparisonReport.text(
             ComparisonDocument(
-                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), metrics: [],
+                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), judged: 0,
+                fewestRuns: 4, metrics: [],
                 distributions: [distribution(true, 0.002), distribution(true, nil), distribution(false, 0.3)],
                 warnings: ["something differs"]))
         #expect(text.contains("A: before (1 run)\nB: after (2 runs)\n"))

@@ -94,6 +94,29 @@ import Testing
         #expect(MarkupChecker.problem(page) == nil)
     }
 
+    @Test("Comparisons of the runs stand beside them, in HTML and Markdown, as text")
+    func compared() {
+        let metric = ComparisonDocument.Metric(
+            name: "total p99", unit: .nanoseconds, a: [1e6], b: [2e6], medianA: 1e6, medianB: 2e6, ratio: 2, low: 1.9,
+            high: 2.1, p: 0.002, adjusted: 0.02, delta: 1, detectable: nil, verdict: .slower)
+        let comparison = ComparisonDocument(
+            a: .init(name: "one", runs: ["1"]), b: .init(name: "<two>", runs: ["2"]), judged: 1, fewestRuns: 4,
+            metrics: [metric],
+            distributions: [
+                .init(
+                    name: "total", d: 0.5, p: 0, betweenRuns: nil, place: 1000, belowA: 1, belowB: 0.5, differs: true)
+            ], warnings: ["A and B differ in streams: 1 and 2"])
+        let runs = [ReportedDocument.make(name: "one"), .make(name: "<two>")].map(ReportedDocument.run)
+        let page = HTMLReport.page(runs, comparisons: [comparison])
+        #expect(MarkupChecker.problem(page) == nil && page.contains("<h2>&lt;two&gt; against one</h2>"))
+        #expect(page.contains("<td>2.000</td><td>1.900 - 2.100</td><td>0.002</td><td>0.020</td>"))
+        for text in [page, MarkdownReport.text(runs, comparisons: [comparison])] {
+            for part in ["slower by 100.0 %", "the shapes differ", "A and B differ in streams: 1 and 2"] {
+                #expect(text.contains(part), "\(part)")
+            }
+        }
+    }
+
     @Test("The checker of these tests sees what is not closed, crossed or not escaped")
     func checker() {
         #expect(MarkupChecker.problem("<p><b>x</b><br></p><line x=\"1\"/>") == nil)

@@ -29,4 +29,17 @@ import Testing
         scenario.engine = "warp"
         #expect(scenario.validate().count == 4)
     }
+
+    @Test("Huffman coding is for engine wire, and another engine is told so in one line")
+    func huffman() {
+        var scenario = Scenario()
+        scenario.pushes = 10
+        scenario.huffman = true
+        #expect(scenario.validate().isEmpty)
+        scenario.engine = "nghttp2"
+        #expect(
+            scenario.validate() == [
+                "huffman is a tuning of engine wire: engine nghttp2 chooses for itself what it codes with Huffman"
+            ])
+    }
 }

@@ -9,6 +9,8 @@ import Networking
 /// The engines this build has: what holds for one holds for all.
 enum TestedEngine: String, CaseIterable, Sendable {
     case wire
+    /// With its header strings coded.
+    case wireHuffman
     case nghttp2
     #if NIO
         case nio
@@ -26,7 +28,8 @@ enum TestedEngine: String, CaseIterable, Sendable {
             }
         #endif
         var options = options
-        options.engine = EngineKind(rawValue: rawValue)!
+        options.engine = self == .nghttp2 ? .nghttp2 : .wire
+        options.huffman = self == .wireHuffman
         return try PushClient(
             target: target, options: options, driver: driver, control: control, headerSets: [[("apns-topic", "t")]],
             tokenCapacity: 64, payloadCapacity: payloadCapacity)

@@ -9,7 +9,10 @@ import Stages
 let benchmarks: @Sendable () -> Void = {
     let names =
         ["encode-alert", "encode-silent", "encode-rich", "encode-live-activity", "encode-voip"]
-        + ["sign-cached", "sign-each", "header-block", "frame-write", "histogram-record"]
+        + [
+            "sign-cached", "sign-each", "header-block", "header-block-huffman", "frame-write", "frame-parse",
+            "histogram-record",
+        ]
     for name in names {
         Benchmark(
             name,

@@ -28,7 +28,9 @@ public class Stage {
         try ["alert", "silent", "rich", "live-activity", "voip"].map { try EncodeStage(profile: $0) } + [
             SignStage("sign-cached", policy: .cached(renewAfterSeconds: 3000)),
             SignStage("sign-each", policy: .perPush),
-            HeaderStage(), FrameStage(), ServerStage(), RecordStage(),
+            HeaderStage(), HeaderStage(usesHuffman: true), FrameStage(), FrameParseStage(), ServerStage(),
+            RecordStage(),
+            LoopStage(),
         ]
     }
 }

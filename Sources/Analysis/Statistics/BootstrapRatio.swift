@@ -33,7 +33,7 @@ public struct BootstrapRatio: Sendable, Equatable {
     }
 
     /// The median of as many draws with replacement, by counting how often each value was drawn.
-    private static func resampledMedian(
+    static func resampledMedian(
         _ sorted: [Double], _ random: inout SplitMix, _ counts: inout [Int]
     ) -> Double {
         let count = sorted.count

@@ -49,7 +49,7 @@ public struct MannWhitney: Sendable, Equatable {
 
     /// In how many orders of `n` and `m` different values each U comes about: the largest value belongs to one side or the
     /// other, ways(n, m)[u] = ways(n − 1, m)[u − m] + ways(n, m − 1)[u].
-    private static func ways(_ n: Int, _ m: Int) -> [Double] {
+    static func ways(_ n: Int, _ m: Int) -> [Double] {
         // previous[j]: of i − 1 and j values.
         var previous = [[Double]](repeating: [1], count: m + 1)
         for i in 1...n {

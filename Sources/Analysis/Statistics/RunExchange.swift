@@ -8,11 +8,14 @@ enum RunExchange {
     /// Distances are taken at so many places at most, equally many records apart.
     static let places = 500
 
-    /// The p-value: 1/1,000 … 1. nil when the sides have so few runs that no exchange could give p < 0.05, or no records.
+    /// The p-value: 1/1,000 … 1. nil when the sides have so few runs that no exchange could give one at the level, or no
+    /// records.
     ///
     /// - Parameter seed: the same seed gives the same exchanges.
-    static func p(_ a: [LatencyHistogram], _ b: [LatencyHistogram], seed: UInt64 = 1) -> Double? {
-        guard MannWhitney.smallestP(a.count, b.count) < 0.05 else { return nil }
+    static func p(
+        _ a: [LatencyHistogram], _ b: [LatencyHistogram], level: Double = 0.05, seed: UInt64 = 1
+    ) -> Double? {
+        guard MannWhitney.smallestP(a.count, b.count) <= level else { return nil }
         let runs = cumulative(a + b)
         guard let width = runs.first?.count, width > 0 else { return nil }
         let totals = (0..<width).map { place in runs.reduce(0) { $0 + $1[place] } }

@@ -31,7 +31,7 @@ enum StudentDistribution {
     /// The value at or below which a share of the distribution lies.
     ///
     /// - Parameters:
-    ///   - share: 0.5 … 0.999.
+    ///   - share: 0.5 … 0.9999.
     ///   - degrees: at least 1.
     static func quantile(_ share: Double, degrees: Int) -> Double {
         var (low, high) = (0.0, 1000.0)

@@ -1,4 +1,5 @@
 import Foundation
+import Results
 import Settings
 
 /// A place on a chart, in the units of its axes.
@@ -13,15 +14,34 @@ struct ChartPoint: Sendable, Equatable {
 }
 
 struct ChartLine: Sendable {
+    enum Style: Sendable {
+        case line
+        /// Points alone, each series with a shape of its own.
+        case marks
+        /// What is not measured but must hold: thin, dashed.
+        case bound
+    }
+
     var name: String
     var points: [ChartPoint]
+    var style = Style.line
+    /// Lines that belong together have the same; nil: one of its own.
+    var colour: Int?
 }
 
 /// What an axis shows, which says how it is divided and labelled.
-enum ChartAxis: Sendable {
+enum ChartAxis: Sendable, Equatable {
     case seconds, count, rate
+    /// Runs, numbered from 1.
+    case run
+    /// A figure of runs: linear, and not from 0 where all values are far from it.
+    case figure(ComparisonDocument.Unit)
     /// Logarithmic.
     case nanoseconds
+    /// Nanoseconds, evenly.
+    case milliseconds
+    /// Counts and rates, logarithmic.
+    case logarithmic
     /// Values are log10(1 / (1 - share)): 0 is the 0th percentile, 1 the 90th, 2 the 99th.
     case percentile
 }
@@ -32,6 +52,14 @@ struct LineChart: Sendable {
     var x: ChartAxis
     var y: ChartAxis
     var lines: [ChartLine]
+    /// Vertical lines, where something happened.
+    var marks: [ChartMark] = []
+}
+
+/// A place on the horizontal axis, with what happened there.
+struct ChartMark: Sendable {
+    var x: Double
+    var label: String
 }
 
 /// Horizontal bars, one or more for each row; `SVGBarChart` draws it.
@@ -66,12 +94,15 @@ struct ChartScale: Sendable, Equatable {
     init(_ axis: ChartAxis, _ values: [Double]) {
         let finite = values.filter(\.isFinite)
         switch axis {
-        case .nanoseconds: self = Self.logarithmic(finite.filter { $0 > 0 })
+        case .nanoseconds, .logarithmic: self = Self.logarithmic(finite.filter { $0 > 0 })
+        case .milliseconds: self = Self.linear(finite, isTight: false, least: 0)
         case .percentile:
             let high = max(finite.max() ?? 1, 1)
             let nines = [0, log10(2), 1, 2, 3, 4, 5, 6, 7, 8].filter { $0 <= high + 1e-9 }
             self = .init(low: 0, high: high, isLogarithmic: false, ticks: nines)
         case .seconds: self = Self.linear(finite, isTight: true, least: 0)
+        case .run: self = Self.linear(finite, isTight: true, least: 1)
+        case .figure: self = Self.near(finite)
         case .rate: self = Self.linear(finite, isTight: false, least: 0)
         case .count: self = Self.linear(finite, isTight: false, least: 1)
         }
@@ -96,6 +127,19 @@ struct ChartScale: Sendable, Equatable {
         return .init(low: 0, high: high, isLogarithmic: false, ticks: ticks)
     }
 
+    /// From tick to tick around the values; from 0 where that is not far.
+    private static func near(_ values: [Double]) -> ChartScale {
+        guard let least = values.min(), let most = values.max(), least > most / 2 else {
+            return linear(values, isTight: false, least: 0)
+        }
+        let range = max(most - least, most * 0.02)
+        let power = pow(10, floor(log10(range / 4)))
+        let step = power * ([1, 2, 5, 10].first { $0 * power * 4 >= range * 0.999_999 } ?? 10)
+        let (first, last) = (floor(least / step - 0.2), ceil(most / step + 0.2))
+        let ticks = stride(from: first, through: last, by: 1).map { $0 * step }
+        return .init(low: first * step, high: last * step, isLogarithmic: false, ticks: ticks)
+    }
+
     /// From and to 1, 2 or 5 times a power of ten; ticks at powers of ten alone where there are many.
     private static func logarithmic(_ values: [Double]) -> ChartScale {
         guard let least = values.min(), let most = values.max() else {
@@ -118,15 +162,18 @@ extension ChartAxis {
     func label(_ value: Double) -> String {
         switch self {
         case .seconds: "\(Self.short(value)) s"
-        case .count, .rate:
+        case .figure(.nanoseconds): ChartAxis.nanoseconds.label(value)
+        case .figure(.bytes): Units.bytes(UInt64(max(0, value)))
+        case .count, .rate, .logarithmic, .run, .figure(.perSecond), .figure(.count):
             switch value {
             case 1e9...: "\(Self.short(value / 1e9))G"
             case 1e6...: "\(Self.short(value / 1e6))M"
             case 1e3...: "\(Self.short(value / 1e3))k"
             default: Self.short(value)
             }
-        case .nanoseconds:
+        case .nanoseconds, .milliseconds:
             switch value {
+            case ..<1 where self == .milliseconds: "0"
             case 1e9...: "\(Self.short(value / 1e9)) s"
             case 1e6...: "\(Self.short(value / 1e6)) ms"
             case 1e3...: "\(Self.short(value / 1e3)) us"

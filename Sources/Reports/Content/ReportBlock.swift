@@ -12,6 +12,8 @@ indirect enum ReportBlock: Sendable {
     /// Charts that stand side by side where there is room.
     case charts([LineChart])
     case bars([BarChart])
+    /// The same for grids of cells.
+    case heatMaps([HeatMap])
     case text(String)
     case list([String])
     /// Each said to be good or not.

@@ -13,9 +13,8 @@ enum StageSection {
                     + [Units.duration(nanoseconds: row.mean)]
                     + Written.latencies(row, [\.p50, \.p90, \.p99, \.p999, \.max]))
         }
-        let bars = [table.rows.isEmpty ? nil : latencyBars(result.latency), parts.isEmpty ? nil : cpuBars(parts)]
         var blocks: [ReportBlock] = [
-            .bars(bars.compactMap { $0 }),
+            .bars(charts(run)),
             table.rows.isEmpty ? .text("No push was answered within the measured time.") : .table(table),
         ]
         if !parts.isEmpty {
@@ -28,6 +27,13 @@ enum StageSection {
             ]
         }
         return ReportSection(title: "Where a push spends time and CPU", blocks: blocks)
+    }
+
+    /// What there is of latency and CPU time, as bars.
+    static func charts(_ run: ReportedRun) -> [BarChart] {
+        let (latency, parts) = (run.result.latency, parts(run.result.generator.cpu))
+        let hasLatency = latency.byName.contains { $0.latency.count > 0 }
+        return [hasLatency ? latencyBars(latency) : nil, parts.isEmpty ? nil : cpuBars(parts)].compactMap { $0 }
     }
 
     private static func latencyBars(_ latency: ResultDocument.Latencies) -> BarChart {

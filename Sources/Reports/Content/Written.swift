@@ -23,4 +23,14 @@ enum Written {
     {
         paths.map { latency.count > 0 ? time(latency[keyPath: $0]) : "-" }
     }
+
+    /// A figure that comparisons look at, with its unit.
+    static func figure(_ value: Double, _ unit: ComparisonDocument.Unit) -> String {
+        switch unit {
+        case .perSecond: "\(Units.grouped(UInt64(value.rounded())))/s"
+        case .nanoseconds: Units.duration(nanoseconds: value)
+        case .bytes: Units.bytes(UInt64(value))
+        case .count: Units.fixed(value, places: 2)
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import Settings
+
 /// Colours of Okabe and Ito, which colour-blind readers can tell apart, each with a dash pattern of its own: colour is never
 /// the only cue.
 enum ChartStyle {
@@ -11,6 +13,20 @@ enum ChartStyle {
     static func dash(_ index: Int) -> String {
         let pattern = dashes[(index + index / light.count) % dashes.count]
         return pattern.isEmpty ? "" : " stroke-dasharray=\"\(pattern)\""
+    }
+
+    /// A point as a disc, a square, a triangle or a diamond.
+    static func mark(_ index: Int, _ x: Double, _ y: Double) -> String {
+        let corners: [(Double, Double)]
+        switch index % 4 {
+        case 1: corners = [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)]
+        case 2: corners = [(0, -4.2), (4, 3), (-4, 3)]
+        case 3: corners = [(0, -4.6), (4.6, 0), (0, 4.6), (-4.6, 0)]
+        default:
+            return "<circle cx=\"\(Units.fixed(x, places: 1))\" cy=\"\(Units.fixed(y, places: 1))\" r=\"3.4\"/>"
+        }
+        let points = corners.map { "\(Units.fixed(x + $0.0, places: 1)),\(Units.fixed(y + $0.1, places: 1))" }
+        return "<polygon class=\"mark\" points=\"\(points.joined(separator: " "))\"/>"
     }
 
     static func variables(_ colours: [String]) -> String {

@@ -11,6 +11,7 @@ enum HTMLBlocks {
         case .table(let table): self.table(table)
         case .charts(let charts): "<div class=\"charts\">\n\(charts.map(SVGLineChart.figure).joined())</div>\n"
         case .bars(let charts): "<div class=\"charts\">\n\(charts.map(SVGBarChart.figure).joined())</div>\n"
+        case .heatMaps(let maps): "<div class=\"charts\">\n\(maps.map(SVGHeatMap.figure).joined())</div>\n"
         case .text(let text): "<p>\(HTMLText.escape(text))</p>\n"
         case .list(let lines): "<ul>\(lines.map { "<li>\(HTMLText.escape($0))</li>" }.joined(separator: "\n"))</ul>\n"
         case .verdicts(let verdicts):

@@ -1,8 +1,17 @@
+import Results
+
 /// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
 public enum HTMLReport {
-    /// - Parameter runs: at least one; several are laid over each other and put side by side.
-    public static func page(_ runs: [ReportedRun]) -> String {
-        let title = HTMLText.escape(ReportContent.title(runs))
+    /// - Parameters:
+    ///   - runs: at least one; several are laid over each other and put side by side.
+    ///   - comparisons: of these runs, shown beside them.
+    public static func page(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
+    }
+
+    /// Any sections as such a page.
+    static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+        let title = HTMLText.escape(title)
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -19,9 +28,9 @@ public enum HTMLReport {
             <main>
             <header>
             <h1>\(title)</h1>
-            <p>\(HTMLText.escape(ReportContent.subtitle(runs)))</p>
+            <p>\(HTMLText.escape(subtitle))</p>
             </header>
-            \(ReportContent.sections(runs).map(HTMLBlocks.section).joined())</main>
+            \(sections.map(HTMLBlocks.section).joined())</main>
             </body>
             </html>
 

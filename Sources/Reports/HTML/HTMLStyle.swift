@@ -18,13 +18,19 @@ enum HTMLStyle {
         dd{margin:0;font-size:1.12em;font-weight:600;font-variant-numeric:tabular-nums}
         dd small{display:block;color:var(--dim);font-size:.7em;font-weight:400}
         .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:12px;max-width:1120px}
+        .charts+.charts{margin-top:12px}
         figure{margin:0;padding:8px 10px;border:1px solid var(--line);border-radius:6px;break-inside:avoid;min-width:0;}
         figcaption{font-weight:600;font-size:.93em;margin-bottom:4px}
         svg{display:block;width:100%;height:auto}
         svg text{font-size:12px;fill:var(--ink)}
         .grid{stroke:var(--line);stroke-width:1;stroke-opacity:.6}
         .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
-        circle{fill:currentColor}
+        circle,.mark{fill:currentColor}
+        .bound{fill:none;stroke:currentColor;stroke-width:1.3;stroke-dasharray:5 3}
+        .cell{fill:var(--c0);stroke:var(--line)}
+        .cell.best{stroke:var(--ink);stroke-width:2.5}
+        .cell.front{stroke:var(--c1);stroke-width:2;stroke-dasharray:4 2}
+        .change{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:3 3}
         .bar{fill:var(--c0)}
         .outline{fill:none;stroke:var(--c1);stroke-width:1.5;stroke-dasharray:4 2}
         .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:4px 0 0;padding:0;font-size:.87em}
@@ -48,6 +54,10 @@ enum HTMLStyle {
         @media (max-width:600px){main{padding:12px}.figures{grid-template-columns:1fr 1fr}svg text{font-size:14.5px}}
         @media print{:root{--ink:#000;--dim:#444;--line:#bbb;--page:#fff;--card:#fff;--good:#116329;--bad:#a40e26;
         \(ChartStyle.variables(ChartStyle.light))}body{font-size:11px}main{max-width:none;padding:0}
-        .wide{overflow:visible}h2{break-after:avoid}tr,.figures div{break-inside:avoid}}
+        .wide{overflow:visible}h2{break-after:avoid}tr,.figures div{break-inside:avoid}
+        details::details-content{content-visibility:visible;block-size:auto}summary{break-after:avoid}
+        table{font-size:.9em}th,td{padding:2px 8px 2px 0}td,tbody th{white-space:normal;overflow-wrap:anywhere}
+        .charts{grid-template-columns:1fr 1fr}.figures{grid-template-columns:repeat(4,1fr)}}
+        @page{margin:14mm}
         """
 }

@@ -31,14 +31,33 @@ enum SVGLineChart {
                 "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
         }
         svg += labels(chart.x, x)
-        if chart.x == .percentile {
-            svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">percentile</text>"
+        if let name = chart.x == .percentile ? "percentile" : chart.x == .run ? "run" : nil {
+            svg += "<text x=\"\(number(right))\" y=\"\(number(bottom + 32))\" text-anchor=\"end\">\(name)</text>"
+        }
+        for mark in chart.marks {
+            let place = number(horizontal(mark.x, x))
+            svg += "<line class=\"change\" x1=\"\(place)\" x2=\"\(place)\" "
+            svg += "y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
+            // Beside the line, on the side where there is room.
+            let isRight = x.place(mark.x) < 0.5
+            svg += "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + 9))\" "
+            svg += "text-anchor=\"\(isRight ? "start" : "end")\">\(HTMLText.escape(mark.label))</text>"
         }
         for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
-            svg += "<g style=\"color:\(ChartStyle.colour(index))\">"
-            svg += "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
-            // Few points are marked, so that one alone is seen.
-            if line.points.count <= 12 {
+            svg += "<g style=\"color:\(ChartStyle.colour(line.colour ?? index))\">"
+            switch line.style {
+            case .line:
+                svg +=
+                    "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+            case .bound: svg += "<polyline class=\"bound\" points=\"\(coordinates(line.points, x, y))\"/>"
+            case .marks:
+                for point in line.points {
+                    svg += ChartStyle.mark(line.colour ?? index, horizontal(point.x, x), vertical(point.y, y))
+                }
+            }
+            // Few points are marked, so that one alone is seen; and runs, which are points.
+            if line.style == .line, (chart.x == .run ? index == 0 && line.points.count <= 200 : line.points.count <= 12)
+            {
                 for point in line.points {
                     svg +=
                         "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
@@ -47,7 +66,7 @@ enum SVGLineChart {
             svg += "</g>"
         }
         svg += "</svg>"
-        return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines.map(\.name)))</figure>\n"
+        return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines))</figure>\n"
     }
 
     /// `x,y x,y …` in the SVG's units.
@@ -81,11 +100,18 @@ enum SVGLineChart {
 
     private static func number(_ value: Double) -> String { Units.fixed(value, places: 1) }
 
-    private static func legend(_ names: [String]) -> String {
-        let items = names.enumerated().map { index, name in
-            "<li><svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\" style=\"color:\(ChartStyle.colour(index))\">"
-                + "<line class=\"line\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"\(ChartStyle.dash(index))/></svg>"
-                + "\(HTMLText.escape(name))</li>"
+    private static func legend(_ lines: [ChartLine]) -> String {
+        let items = lines.enumerated().map { index, line in
+            let colour = line.colour ?? index
+            let sample =
+                switch line.style {
+                case .line: "<line class=\"line\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"\(ChartStyle.dash(index))/>"
+                case .bound: "<line class=\"bound\" x1=\"0\" x2=\"34\" y1=\"5\" y2=\"5\"/>"
+                case .marks: ChartStyle.mark(colour, 17, 5)
+                }
+            return
+                "<li><svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\" style=\"color:\(ChartStyle.colour(colour))\">"
+                + "\(sample)</svg>\(HTMLText.escape(line.name))</li>"
         }
         return "<ul class=\"legend\">\(items.joined())</ul>"
     }

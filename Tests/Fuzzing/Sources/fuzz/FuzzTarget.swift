@@ -23,6 +23,8 @@ enum FuzzTarget: String, CaseIterable {
     case scenario
     /// Raw bytes of a client's connection, after the preface.
     case connection
+    /// What a server says to engine wire.
+    case client
     /// A request to the admin listener.
     case admin
 
@@ -36,6 +38,7 @@ enum FuzzTarget: String, CaseIterable {
         case .faults: _ = try? FaultFile.parse(String(decoding: bytes, as: UTF8.self), file: "f")
         case .scenario: Self.scenario(String(decoding: bytes, as: UTF8.self))
         case .connection: Self.connection(bytes)
+        case .client: ClientFuzz.run(bytes)
         case .admin: _ = PlainRequest.parse(Array(bytes))
         }
     }

@@ -66,18 +66,7 @@ public final class MockServer: Sendable {
         self.endpoints = endpoints
         let reactor = try Reactor()
         let hub = EventHub(wakeUp: reactor.wakeUp)
-        let startedAt = MonotonicClock.now()
-        let directory = DeviceDirectory(
-            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
-            seed: configuration.delivery.seed, startedAt: startedAt, startTime: MonotonicClock.unixMilliseconds())
-        let shared = MockShared(
-            configuration: configuration, directory: directory, tokenUpdates: TokenUpdates(configuration.tokenUpdates),
-            channels: ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics),
-            hub: hub,
-            desk: DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt),
-            book: LedgerBook(
-                capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval), logger: logger,
-            startedAt: startedAt)
+        let shared = MockShared(configuration, hub: hub, logger: logger)
         self.shared = shared
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []

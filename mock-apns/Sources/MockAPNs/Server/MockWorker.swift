@@ -18,6 +18,20 @@ struct MockShared: Sendable {
     let logger: Logger
     /// Monotonic nanoseconds.
     let startedAt: UInt64
+
+    init(_ configuration: MockConfiguration, hub: EventHub, logger: Logger) {
+        self.configuration = configuration
+        self.hub = hub
+        self.logger = logger
+        startedAt = MonotonicClock.now()
+        directory = DeviceDirectory(
+            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
+            seed: configuration.delivery.seed, startedAt: startedAt, startTime: MonotonicClock.unixMilliseconds())
+        tokenUpdates = TokenUpdates(configuration.tokenUpdates)
+        channels = ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
+        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
+        book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
+    }
 }
 
 /// One thread's event loop over its own connections. Worker 0 also accepts, and deals connections out in turn.
@@ -125,19 +139,15 @@ final class MockWorker {
             let count = reactor.wait(timeout: lagging.isEmpty ? patience() : 0)
             readClocks()
             runTasks(inbox.take())
-            if !lagging.isEmpty {
-                let again = lagging
-                lagging.removeAll(keepingCapacity: true)
-                for connection in again { handle(connection, .readable) }
-            }
+            handleLagging()
             for index in 0..<count {
                 let event = reactor.event(at: index)
                 if event.token < UInt64(listeners.count) {
                     let entry = listeners[Int(event.token)]
                     isAccepting = accept(entry.listener, entry.role, peers, &turn) && isAccepting
                     if !isAccepting { rest(listeners) }
-                } else if let connection = connections[event.token] {
-                    handle(connection, event.readiness)
+                } else {
+                    handle(event)
                 }
             }
             if !later.isEmpty { doWhatIsDue() }
@@ -171,6 +181,27 @@ final class MockWorker {
         connections = [:]
         runTasks(inbox.close())
         AllocationCount.flushThread()
+    }
+
+    /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
+    func turn() {
+        let count = reactor.wait(timeout: 0)
+        readClocks()
+        runTasks(inbox.take())
+        handleLagging()
+        for index in 0..<count { handle(reactor.event(at: index)) }
+        if !later.isEmpty { doWhatIsDue() }
+    }
+
+    private func handle(_ event: ReadyEvent) {
+        if let connection = connections[event.token] { handle(connection, event.readiness) }
+    }
+
+    private func handleLagging() {
+        guard !lagging.isEmpty else { return }
+        let again = lagging
+        lagging.removeAll(keepingCapacity: true)
+        for connection in again { handle(connection, .readable) }
     }
 
     private func readClocks() {

@@ -1,0 +1,27 @@
+import PushLoop
+
+/// The answers of pushes as engine `wire` reads them: one of sixteen a rejection with a body.
+final class FrameParseStage: Stage {
+    private let parse: FrameParse
+
+    init() throws {
+        parse = try FrameParse()
+        super.init("frame-parse")
+    }
+
+    override func run(_ pushes: Range<UInt64>) -> UInt64 { parse.run(UInt64(pushes.count)) }
+}
+
+/// A push's whole way through client and mock, everything on but TLS; the kernel's instructions are not counted.
+final class LoopStage: Stage {
+    // Made when first run: it is a connection.
+    private var loop: PushLoop?
+
+    init() { super.init("client-and-mock") }
+
+    override func run(_ pushes: Range<UInt64>) -> UInt64 {
+        let made = loop ?? (try! PushLoop())
+        loop = made
+        return made.run(UInt64(pushes.count))
+    }
+}

@@ -1,0 +1,166 @@
+import Results
+
+/// The formulas of a plan (docs/planning.md): what a configuration can do by each bound, and what a rate needs.
+struct PlanModel {
+    let question: PlanQuestion
+    let costs: CostModel
+    /// Multiplies CPU time a push, for sensitivities.
+    var costFactor = 1.0
+    /// Parts of machines and connections count: sensitivities would else see steps.
+    var isContinuous = false
+
+    struct Configuration: Equatable {
+        var machines: Double
+        var workers: Double
+        var connections: Double
+        var connectionsPerWorker: Double { max(1, connections / (machines * workers)) }
+    }
+
+    struct Needs {
+        var perSecond: Double
+        var inFlight: Double
+        var connections: Double
+        var cores: Double
+        var machines: Double
+        var memory: Double
+        var bandwidth: Double
+    }
+
+    init(_ question: PlanQuestion, _ costs: CostModel) {
+        self.question = question
+        self.costs = costs
+    }
+
+    /// What a push waits besides link and server; without a link threads find each other awake.
+    var overhead: Double { question.roundTrip > 0 ? costs.overhead : 0 }
+
+    /// From a push being put on a stream to the stream being free again, ns.
+    var cycle: Double { question.roundTrip + question.serverTime.mean + overhead }
+
+    /// Connecting, and the answers of the last pushes: time in which no push is begun, ns.
+    var edges: Double { PlanQuestion.setupRoundTrips * question.roundTrip + cycle }
+
+    // MARK: Bounds
+
+    private var hasLink: Bool { question.roundTrip > 0 }
+
+    /// CPU time a push on a worker among `workers`, ns.
+    func clientCost(_ configuration: Configuration) -> Double {
+        costs.client(
+            connectionsPerWorker: configuration.connectionsPerWorker, streams: Double(question.streams),
+            hasLink: hasLink && question.mockThreads > 0) * costFactor
+            / costs.law.efficiency(of: configuration.workers)
+    }
+
+    func serverCost(_ configuration: Configuration) -> Double? {
+        costs.server(
+            connectionsPerWorker: configuration.connectionsPerWorker, streams: Double(question.streams),
+            hasLink: hasLink && question.mockThreads > 0)
+    }
+
+    /// Pushes a second of one connection by what is a connection's own.
+    func perConnection(_ name: PlanDocument.BoundName) -> Double? {
+        switch name {
+        case .streams: cycle > 0 ? Double(question.streams) / cycle * 1e9 : nil
+        case .window: windowRate
+        case .connectionRate:
+            question.linkRate.map { min($0 / question.requestBytes, $0 / max(question.answerBytes, 1e-9)) }
+        default: nil
+        }
+    }
+
+    /// The server says more once a share of the window is used; a client that has sent all of the window waits for it a round
+    /// trip. What is used beyond the last such step is not there for it.
+    private var windowRate: Double? {
+        guard let window = question.window, question.payloadBytes > 0 else { return nil }
+        let wait = question.roundTrip + overhead
+        guard wait > 0 else { return nil }
+        let step = (window * question.windowReopen / question.payloadBytes).rounded(.down) + 1
+        let held =
+            ((window - max(question.largestPayload, question.payloadBytes)) / question.payloadBytes).rounded(.down) + 1
+        let steps = (held / step).rounded(.down)
+        return max(1, steps * step) / wait * 1e9
+    }
+
+    static let perConnectionBounds: [PlanDocument.BoundName] = [.streams, .window, .connectionRate]
+
+    /// What the configuration can do by each bound, pushes a second, the tightest first.
+    func bounds(_ configuration: Configuration) -> [(name: PlanDocument.BoundName, rate: Double)] {
+        var bounds: [(name: PlanDocument.BoundName, rate: Double)] = []
+        for name in Self.perConnectionBounds {
+            if let rate = perConnection(name) { bounds.append((name, rate * configuration.connections)) }
+        }
+        if let bandwidth = question.bandwidth, question.requestBytes > 0 {
+            bounds.append((.bandwidth, configuration.machines * bandwidth / question.wireBytes))
+        }
+        let client = clientCost(configuration)
+        bounds.append((.clientCPU, configuration.machines * configuration.workers / client * 1e9))
+        if question.mockThreads > 0, let server = serverCost(configuration) {
+            bounds.append((.serverCPU, Double(question.mockThreads) / server * 1e9))
+            if let cores = question.sharedCores {
+                bounds.append((.sharedCores, Double(cores) / (client + server) * 1e9))
+            }
+        }
+        return bounds.enumerated().sorted { ($0.element.rate, $0.offset) < ($1.element.rate, $1.offset) }
+            .map(\.element)
+    }
+
+    // MARK: Needs
+
+    /// Pushes a second it takes; nil when the time is over before a push could be answered.
+    var required: Double? {
+        guard let devices = question.devices, let within = question.within, within > edges else { return nil }
+        return Double(devices) / (within - edges) * 1e9
+    }
+
+    /// Workers of a machine: its cores, but no more than do more together.
+    var workersPerMachine: Double { min(Double(question.cores), (costs.law.peak ?? .infinity).rounded(.down)) }
+
+    /// What a rate needs, not rounded.
+    ///
+    /// - Parameter reserve: multiplies what is planned with, when a goal asks for more than the utilisation leaves.
+    func needs(_ rate: Double, reserve: Double = 1) -> Needs {
+        let planned = rate / question.utilisation * reserve
+        let perConnection = Self.perConnectionBounds.compactMap(perConnection).min() ?? .infinity
+        let workers = max(1, workersPerMachine)
+        var connections = planned / perConnection
+        var machines = 1.0
+        var cores = 1.0
+        // What a push costs depends on how many connections a worker has, and that on how many workers there are.
+        for _ in 0..<20 {
+            let cost = clientCost(
+                Configuration(machines: machines, workers: workers, connections: max(connections, machines * workers)))
+            cores = planned * cost / 1e9
+            machines = max(cores / workers, 1e-9)
+            if let bandwidth = question.bandwidth { machines = max(machines, planned * question.wireBytes / bandwidth) }
+        }
+        connections = max(connections, 1e-9)
+        let whole = question.machines.map(Double.init) ?? (isContinuous ? machines : machines.rounded(.up))
+        let kept =
+            question.connections.map(Double.init) ?? (isContinuous ? connections : max(connections, whole * workers))
+        // The ledger of what was accepted: a bit a push, besides what the measured runs had.
+        let memory =
+            whole * costs.memoryBase
+            + kept * (costs.memoryPerConnection ?? CostModel.usualMemoryPerConnection)
+            + Double(question.devices ?? 0) / 8
+        return Needs(
+            perSecond: rate, inFlight: rate * cycle / 1e9, connections: connections, cores: cores,
+            machines: machines, memory: memory, bandwidth: rate * question.wireBytes)
+    }
+
+    /// The needs in whole connections and machines, or what was given.
+    func configuration(_ needs: Needs) -> Configuration {
+        let machines = question.machines.map(Double.init) ?? max(1, (needs.machines - 1e-9).rounded(.up))
+        let workers = max(1, workersPerMachine)
+        // On one machine no more workers than are needed.
+        let used = question.machines == nil && machines == 1 ? min(workers, max(1, needs.cores.rounded(.up))) : workers
+        let connections =
+            question.connections.map(Double.init) ?? max((needs.connections - 1e-9).rounded(.up), machines * used)
+        return Configuration(machines: machines, workers: min(used, connections), connections: connections)
+    }
+
+    /// How long the devices take with a configuration at full use, ns.
+    func shortest(_ configuration: Configuration) -> Double {
+        Double(question.devices ?? 0) / bounds(configuration)[0].rate * 1e9 + edges
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Results
+
+/// How needs move with each input: the elasticity, ln of the ratio of needs at +10 % and −10 % over ln (1.1 / 0.9).
+enum PlanSensitivities {
+    static let step = 0.1
+
+    /// Only inputs that move something.
+    static func of(_ model: PlanModel) -> [PlanDocument.Sensitivity] {
+        inputs.compactMap { name, change in
+            guard let more = needs(model, 1 + step, change), let less = needs(model, 1 - step, change) else {
+                return nil
+            }
+            func elasticity(_ part: (PlanModel.Needs) -> Double) -> Double {
+                let (high, low) = (part(more), part(less))
+                guard high > 0, low > 0 else { return 0 }
+                // A window moves things in steps of a push; what is below a thousandth is noise.
+                return (log(high / low) / log((1 + step) / (1 - step)) * 1000).rounded() / 1000
+            }
+            let sensitivity = PlanDocument.Sensitivity(
+                input: name, connections: elasticity(\.connections), cores: elasticity(\.cores),
+                memory: elasticity(\.memory), bandwidth: elasticity(\.bandwidth))
+            let all = [sensitivity.connections, sensitivity.cores, sensitivity.memory, sensitivity.bandwidth]
+            return all.contains { abs($0) >= 0.005 } ? sensitivity : nil
+        }
+    }
+
+    private static func needs(
+        _ model: PlanModel, _ factor: Double, _ change: Change
+    ) -> PlanModel.Needs? {
+        var question = model.question
+        var costFactor = 1.0
+        // What is given stays out of it: the question is what is needed.
+        question.connections = nil
+        question.machines = nil
+        change(&question, &costFactor, factor)
+        var changed = PlanModel(question, model.costs)
+        changed.costFactor = costFactor
+        changed.isContinuous = true
+        return changed.required.map { changed.needs($0) }
+    }
+
+    private typealias Change = @Sendable (inout PlanQuestion, inout Double, Double) -> Void
+    private static let inputs: [(String, Change)] = [
+        ("devices", { question, _, factor in question.devices = question.devices.map { UInt64(Double($0) * factor) } }),
+        ("time", { question, _, factor in question.within = question.within.map { $0 * factor } }),
+        ("round-trip time", { question, _, factor in question.roundTrip *= factor }),
+        (
+            "server's answer time",
+            { question, _, factor in question.serverTime = question.serverTime.scaled(by: factor) }
+        ),
+        (
+            "streams a connection",
+            { question, _, factor in question.streams = max(1, Int(Double(question.streams) * factor)) }
+        ),
+        ("client CPU a push", { _, costFactor, factor in costFactor = factor }),
+        (
+            "bytes a push",
+            { question, _, factor in
+                question.payloadBytes *= factor
+                question.largestPayload *= factor
+                question.requestBytes *= factor
+            }
+        ),
+        ("window", { question, _, factor in question.window = question.window.map { $0 * factor } }),
+        (
+            "bandwidth of a connection",
+            { question, _, factor in question.linkRate = question.linkRate.map { $0 * factor } }
+        ),
+        ("utilisation", { question, _, factor in question.utilisation *= factor }),
+    ]
+}

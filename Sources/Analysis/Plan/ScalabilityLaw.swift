@@ -1,0 +1,115 @@
+import Foundation
+
+/// The universal scalability law (Gunther: Guerrilla Capacity Planning, 2007): what n workers do together,
+/// X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)).
+public struct ScalabilityLaw: Sendable, Equatable {
+    /// Pushes a second of one worker.
+    public let rate: Double
+    /// Contention: the share of the work that is done one after the other, at least 0.
+    public let contention: Double
+    /// Crosstalk: what keeping workers in agreement costs, at least 0.
+    public let crosstalk: Double
+    /// Different numbers of workers it was fitted to; with one of them it is a straight line.
+    public let points: Int
+
+    public init(rate: Double, contention: Double = 0, crosstalk: Double = 0, points: Int = 1) {
+        self.rate = rate
+        self.contention = contention
+        self.crosstalk = crosstalk
+        self.points = points
+    }
+
+    /// Pushes a second of `workers`, at least 1.
+    public func rate(of workers: Double) -> Double { rate * workers * efficiency(of: workers) }
+
+    /// What is left of a worker's own rate among `workers`, 0…1.
+    public func efficiency(of workers: Double) -> Double {
+        1 / (1 + contention * (workers - 1) + crosstalk * workers * (workers - 1))
+    }
+
+    /// The number of workers beyond which more of them do less; nil when there is none.
+    public var peak: Double? {
+        crosstalk > 0 ? max(1, (max(0, 1 - contention) / crosstalk).squareRoot()) : nil
+    }
+
+    // MARK: Fitting
+
+    /// The law that lies closest to measured rates (least squares), with σ and κ not below 0. Two numbers of workers allow for
+    /// contention only, one for neither.
+    ///
+    /// - Parameter measured: workers (at least 1) and pushes a second (above 0).
+    /// - Returns: nil when nothing was measured.
+    public init?(fitting measured: [(workers: Double, rate: Double)]) {
+        let points = Set(measured.map(\.workers)).count
+        guard points > 0, measured.allSatisfy({ $0.workers >= 1 && $0.rate > 0 && $0.rate.isFinite }) else {
+            return nil
+        }
+        // Each term that would come out negative is left out: the best of what remains is the constrained optimum.
+        let choices: [[Int]] =
+            points == 1 ? [[]] : points == 2 ? [[], [1]] : [[], [1], [2], [1, 2]]
+        var best: (law: ScalabilityLaw, error: Double)?
+        for free in choices {
+            let fitted = Self.minimise(measured, free: [0] + free)
+            guard fitted.law.contention >= 0, fitted.law.crosstalk >= 0, fitted.law.rate > 0 else { continue }
+            if fitted.error < (best?.error ?? .infinity) { best = fitted }
+        }
+        guard let law = best?.law else { return nil }
+        self.init(rate: law.rate, contention: law.contention, crosstalk: law.crosstalk, points: points)
+    }
+
+    /// Levenberg and Marquardt's method, over rates in units of the largest one.
+    ///
+    /// - Parameter free: which of λ (0), σ (1) and κ (2) may move; the others are 0.
+    private static func minimise(
+        _ measured: [(workers: Double, rate: Double)], free: [Int]
+    ) -> (law: ScalabilityLaw, error: Double) {
+        let scale = measured.map(\.rate).max()!
+        let data = measured.map { (n: $0.workers, y: $0.rate / scale) }
+        func error(_ p: [Double]) -> Double {
+            data.reduce(0) { sum, point in
+                let difference = value(p, point.n) - point.y
+                return sum + difference * difference
+            }
+        }
+        var p = [data.map { $0.y / $0.n }.max()!, 0, 0]
+        var now = error(p)
+        var damping = 1e-3
+        for _ in 0..<500 {
+            var normal = [[Double]](repeating: [Double](repeating: 0, count: free.count), count: free.count)
+            var gradient = [Double](repeating: 0, count: free.count)
+            for point in data {
+                let slope = slopes(p, point.n)
+                let difference = point.y - value(p, point.n)
+                for (row, a) in free.enumerated() {
+                    gradient[row] += slope[a] * difference
+                    for (column, b) in free.enumerated() { normal[row][column] += slope[a] * slope[b] }
+                }
+            }
+            for index in free.indices { normal[index][index] *= 1 + damping }
+            guard let step = LinearSystem.solve(normal, gradient) else { break }
+            var next = p
+            for (index, a) in free.enumerated() { next[a] += step[index] }
+            let there = error(next)
+            if there.isFinite, there <= now {
+                let moved = zip(p, next).map { abs($0 - $1) / max(1e-12, abs($0)) }.max()!
+                (p, now) = (next, there)
+                damping = max(damping / 10, 1e-15)
+                if moved < 1e-14 { break }
+            } else {
+                damping *= 10
+                if damping > 1e15 { break }
+            }
+        }
+        return (ScalabilityLaw(rate: p[0] * scale, contention: p[1], crosstalk: p[2]), now)
+    }
+
+    private static func value(_ p: [Double], _ n: Double) -> Double {
+        p[0] * n / (1 + p[1] * (n - 1) + p[2] * n * (n - 1))
+    }
+
+    private static func slopes(_ p: [Double], _ n: Double) -> [Double] {
+        let below = 1 + p[1] * (n - 1) + p[2] * n * (n - 1)
+        let common = -p[0] * n / (below * below)
+        return [n / below, common * (n - 1), common * n * (n - 1)]
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Results
+import Subprocess
+
+/// Runs of a pushload executable as child processes, so that versions can be held against each other, each with a peak of
+/// memory of its own.
+public struct ChildRun: Sendable {
+    /// With symbolic links followed.
+    public let executable: String
+    /// What `--version` says.
+    public let version: String
+    /// The bundled mock it uses when it is given no target: the one beside it.
+    public let mock: String
+
+    /// - Parameters:
+    ///   - path: nil: the program that is running.
+    ///   - origin: how the path was given, for messages.
+    /// - Throws: one line when it is no pushload.
+    public init(_ path: String?, origin: String) async throws(HarnessError) {
+        let given = path ?? "/proc/self/exe"
+        executable = URL(fileURLWithPath: given).resolvingSymlinksInPath().path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: executable, isDirectory: &isFolder), !isFolder.boolValue,
+            FileManager.default.isExecutableFile(atPath: executable)
+        else { throw HarnessError("\(origin) \(given): no such program; expected a pushload executable") }
+        mock = URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("mock-apns").path
+        let answer: String
+        do {
+            answer = try await Self.run(executable, ["--version"]).output
+        } catch { throw HarnessError("\(origin) \(given): cannot be run: \(error)") }
+        version = answer.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard version.wholeMatch(of: /\d+\.\d+\.\d+\S*/) != nil else {
+            throw HarnessError("\(origin) \(given): not a pushload: --version says \"\(Self.line(answer))\"")
+        }
+    }
+
+    /// Makes one run; the exit status may say that pushes failed, as long as there is a result.
+    ///
+    /// - Parameter arguments: of `run`, without where results go.
+    public func execute(_ arguments: [String]) async throws(HarnessError) -> ResultDocument {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-ab-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let ended: (status: TerminationStatus, output: String, error: String)
+        do {
+            ended = try await Self.run(executable, ["run"] + arguments + ["--quiet", "--output", folder])
+        } catch { throw HarnessError("\(executable): cannot be run: \(error)") }
+        let runs = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let path = runs.count == 1 ? "\(folder)/\(runs[0])/result.json" : ""
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw HarnessError(
+                "\(executable): wrote no result (\(Self.described(ended.status))): \(Self.line(ended.error))")
+        }
+        do throws(ResultError) {
+            return try ResultFile.decode(
+                Array(FileManager.default.contents(atPath: path) ?? Data()), origin: "result of \(executable)")
+        } catch { throw HarnessError(error.description) }
+    }
+
+    private static func run(
+        _ path: String, _ arguments: [String]
+    ) async throws -> (status: TerminationStatus, output: String, error: String) {
+        let ended = try await Subprocess.run(
+            .path(.init(path)), arguments: Arguments(arguments), output: .string(limit: 1 << 20),
+            error: .string(limit: 1 << 20))
+        return (ended.terminationStatus, ended.standardOutput, ended.standardError)
+    }
+
+    private static func described(_ status: TerminationStatus) -> String {
+        switch status {
+        case .exited(let code): "exit status \(code)"
+        case .signaled(let signal): "signal \(signal)"
+        }
+    }
+
+    /// The first line of an output, cut where it is long.
+    private static func line(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no word why"
+        return String(line.prefix(200))
+    }
+}

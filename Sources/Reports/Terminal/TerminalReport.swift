@@ -1,0 +1,117 @@
+import Results
+import Settings
+
+/// A report for a terminal: what went through over time, how long it took, where the time went, and how it ended.
+public enum TerminalReport {
+    /// - Parameters:
+    ///   - runs: at least one; of several, the curves one below the other and the figures side by side.
+    ///   - comparisons: of these runs, shown after them.
+    public static func text(
+        _ runs: [ReportedRun], comparisons: [ComparisonDocument] = [], _ picture: TextPicture
+    ) -> String {
+        var lines = ["", ReportContent.title(runs), ReportContent.subtitle(runs)]
+        if runs.count == 1 {
+            lines += verdicts(runs[0], picture) + overTime(runs[0], picture) + percentiles(runs[0], picture)
+            lines += bars(StageSection.charts(runs[0]), picture) + outcomes(runs[0].result, picture)
+            lines += ["", cost(runs[0].result)]
+        } else {
+            for run in runs {
+                lines += ["", run.label] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
+            }
+            lines += ["", "side by side"] + side(runs)
+            for comparison in comparisons {
+                let text = ComparisonReport.text(comparison).split(separator: "\n", omittingEmptySubsequences: false)
+                lines += text.dropLast().map(String.init)
+            }
+        }
+        let text = lines.joined(separator: "\n") + "\n"
+        return picture.isUnicode ? text : String(text.map { $0.isASCII ? $0 : $0 == "·" ? "-" : "?" })
+    }
+
+    private static func verdicts(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
+        let (good, bad) = picture.isUnicode ? ("✓", "✗") : ("ok", "FAILED")
+        let problems =
+            run.problems.isEmpty ? ["\(good) every push is accounted for"] : run.problems.map { "\(bad) \($0)" }
+        return problems
+            + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
+            + run.result.generator.reasons.map { "\(bad) the generator was a limit: \($0)" }
+    }
+
+    /// A line of bars for each, with its highest value.
+    private static func overTime(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
+        let points = run.result.series
+        guard !points.isEmpty else { return [] }
+        let rates = TimeSection.rate(points) { $0.accepted + $0.rejected }.map(\.y)
+        var rows: [(name: String, values: [Double?], highest: String)] = [
+            ("pushes/s", rates, Written.rate(rates.max() ?? 0)),
+            (
+                "in flight", points.map { Double($0.inFlight) },
+                Written.count(UInt64(max(0, points.map(\.inFlight).max() ?? 0)))
+            ),
+        ]
+        for (name, path) in [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)] {
+            let values = points.map { $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : nil }
+            rows.append((name, values, Written.time(points.map { $0[keyPath: path] }.max() ?? 0)))
+        }
+        let names = rows.map(\.name.count).max() ?? 0
+        let columns = picture.width - names - 26
+        let seconds = Units.fixed(run.result.run.durationSeconds, places: 2)
+        return ["", "over \(seconds) s"]
+            + rows.map { row in
+                let name = row.name + String(repeating: " ", count: names - row.name.count)
+                return "  \(name)  \(picture.sparkline(row.values, columns: columns, low: 0))  at most \(row.highest)"
+            }
+    }
+
+    private static func percentiles(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
+        let total = run.result.latency.total
+        guard total.count > 0 else { return ["", "no push was answered within the measured time"] }
+        let rows = [
+            ("p50", total.p50), ("p90", total.p90), ("p99", total.p99), ("p99.9", total.p999), ("max", total.max),
+        ]
+        return ["", "latency, due to answered"]
+            + picture.bars(rows.map { (name: $0.0, length: Double($0.1), value: Written.time($0.1)) })
+    }
+
+    private static func bars(_ charts: [BarChart], _ picture: TextPicture) -> [String] {
+        charts.flatMap { chart in
+            ["", chart.parts.count > 1 ? "\(chart.title) (bars: \(chart.parts[0]))" : chart.title]
+                + picture.bars(chart.rows.map { (name: $0.name, length: $0.lengths.first ?? 0, value: $0.value) })
+        }
+    }
+
+    private static func outcomes(_ result: ResultDocument, _ picture: TextPicture) -> [String] {
+        [("statuses", result.statuses), ("reasons", result.reasons), ("failures", result.failures)].flatMap {
+            name, counts in
+            counts.isEmpty
+                ? []
+                : ["", name]
+                    + picture.bars(
+                        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+                            (
+                                name: $0.key, length: Double($0.value),
+                                value:
+                                    "\(Written.count($0.value))  \(Written.share($0.value, of: result.pushes.planned))"
+                            )
+                        })
+        }
+    }
+
+    private static func cost(_ result: ResultDocument) -> String {
+        let cost = result.cost
+        var text = "client \(Units.duration(nanoseconds: cost.clientCPU)) CPU a push, \(Units.bytes(cost.clientMemory))"
+        if let cpu = cost.mockCPU { text += "; mock \(Units.duration(nanoseconds: cpu)) CPU a push" }
+        if let memory = cost.mockMemory { text += ", \(Units.bytes(memory))" }
+        return text
+    }
+
+    private static func side(_ runs: [ReportedRun]) -> [String] {
+        var table = TextTable()
+        for block in HeadlineSection.compare(runs).blocks {
+            guard case .table(let content) = block else { continue }
+            table.add(content.header)
+            for row in content.rows { table.add(row) }
+        }
+        return table.lines
+    }
+}

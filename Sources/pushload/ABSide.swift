@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import Harness
+import Results
+import Scenarios
+
+/// One side of an A/B run.
+protocol ABSide {
+    /// A or B.
+    var name: String { get }
+    /// What sets it apart.
+    var description: String { get }
+    func execute() async throws -> ResultDocument
+}
+
+/// A side that this process runs.
+struct ABOwnSide: ABSide {
+    let name: String
+    private let flags: String
+    private let scenario: Scenario
+
+    var description: String { flags.isEmpty ? "as given" : flags }
+
+    /// Flags of `run`, without where results go.
+    private struct Flags: ParsableArguments {
+        @OptionGroup var source: ScenarioArguments
+        @OptionGroup var load: LoadOptions
+        @OptionGroup var identity: IdentityOptions
+        @OptionGroup var transport: TransportFlags
+    }
+
+    init(_ name: String, _ flags: String, _ base: Scenario) throws(HarnessError) {
+        let parsed: Flags
+        do { parsed = try Flags.parse(try ShellWords.split(flags)) } catch let error as HarnessError {
+            throw HarnessError("--\(name.lowercased()): \(error.description)")
+        } catch {
+            // A request for help is answered with pages.
+            let line = Flags.message(for: error).split(separator: "\n").first.map(String.init) ?? ""
+            let why = Flags.exitCode(for: error).isSuccess ? "expected flags of run" : line
+            throw HarnessError("--\(name.lowercased()) \"\(flags)\": \(why)")
+        }
+        guard parsed.source.file == nil else {
+            throw HarnessError("--\(name.lowercased()): expected flags; a scenario is named outside --a and --b")
+        }
+        var scenario = base
+        try ScenarioArguments.apply(
+            settings: parsed.source.settings,
+            flags: parsed.load.given + parsed.identity.given + parsed.transport.given, to: &scenario)
+        self.name = name
+        self.flags = flags
+        self.scenario = scenario
+        // Before anything is sent: what cannot be run is found out now.
+        _ = try makeRun()
+    }
+
+    func execute() async throws -> ResultDocument { try await makeRun().execute(isTerminal: false) { _ in }.result }
+
+    private func makeRun() throws(HarnessError) -> Run { try Run(scenario, identity: try scenario.identity()) }
+}
+
+/// A side that another process runs, and perhaps another version.
+struct ABBinarySide: ABSide {
+    let name: String
+    let description: String
+    private let run: ChildRun
+    private let arguments: [String]
+
+    /// - Parameters:
+    ///   - path: nil: this program.
+    ///   - shared: what both sides have of the command line.
+    init(_ name: String, _ path: String?, _ shared: [String], _ flags: String) async throws(HarnessError) {
+        self.name = name
+        run = try await ChildRun(path, origin: "--\(name.lowercased())-binary")
+        arguments = shared + (try ShellWords.split(flags))
+        description = [run.executable, flags].filter { !$0.isEmpty }.joined(separator: " ")
+        Console.diagnostic("\(name): \(run.executable) (pushload \(run.version)), bundled mock \(run.mock)\n")
+    }
+
+    func execute() async throws -> ResultDocument {
+        do throws(HarnessError) { return try await run.execute(arguments) } catch {
+            throw HarnessError("\(name): \(error.description)")
+        }
+    }
+
+    /// The scenario and its settings as words: flags become --set, so that a side's own are the stronger ones.
+    static func words(_ source: ScenarioArguments, _ given: [(key: String, texts: [String]?)]) -> [String] {
+        let flags = given.compactMap { key, texts in texts.map { "\(key)=\($0.joined(separator: ";"))" } }
+        return (source.file.map { [$0] } ?? []) + (source.settings + flags).flatMap { ["--set", $0] }
+    }
+
+    /// Different mocks make different figures.
+    static func mockWarning(_ sides: [any ABSide], _ results: [ResultDocument]) -> String? {
+        let mocks = sides.compactMap { ($0 as? ABBinarySide)?.run.mock }
+        guard mocks.count == 2, results.contains(where: { $0.run.target == "bundled mock" }),
+            !FileManager.default.contentsEqual(atPath: mocks[0], andPath: mocks[1])
+        else { return nil }
+        return "A and B use different mocks: \(mocks[0]) and \(mocks[1])"
+    }
+}

@@ -1,0 +1,80 @@
+import Analysis
+import ArgumentParser
+import Harness
+import Results
+import Settings
+
+/// How a gate decides.
+struct GateOptions: ParsableArguments {
+    /// Pushes of a round when nothing else is said: long enough for the start to weigh little, short enough for many rounds.
+    static let pushes: UInt64 = 100_000
+    /// Seconds before a regression is looked for again.
+    static let pause = 1.0
+
+    enum Unsure: String, ExpressibleByArgument, CaseIterable { case pass, fail }
+
+    @Option(
+        help: ArgumentHelp(
+            "The costs that are judged, of client_cpu, mock_cpu, allocations, rate, total_p50, total_p99; the others are "
+                + "shown.", valueName: "list"))
+    var metrics = GateMetric.judgedByDefault.joined(separator: ",")
+
+    @Option(help: ArgumentHelp("By how much a cost may have grown.", valueName: "share"))
+    var tolerance = "3%"
+
+    @Option(help: ArgumentHelp("No further round after so long.", valueName: "duration"))
+    var budget = "30s"
+
+    @Option(help: ArgumentHelp("Most rounds (8 to 128); 32 of a baseline.", valueName: "count"))
+    var maxRounds: Int?
+
+    @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")
+    var cannotTell = Unsure.fail
+
+    @Flag(help: "With --update: let client and mock run on all cores; else one core has both, which is far steadier.")
+    var allCores = false
+
+    @Option(name: .customLong("inject-cpu-ns"), help: .hidden)
+    var injectedCPU: UInt64 = 0
+
+    /// Rounds of a baseline.
+    var baselineRounds: Int { maxRounds ?? 32 }
+
+    var seconds: Double {
+        get throws(HarnessError) {
+            do throws(Units.ParseError) { return Double(try Units.duration(budget)) / 1e9 } catch {
+                throw HarnessError("--budget: \(error)")
+            }
+        }
+    }
+
+    func validate() throws {
+        guard (GateRules.roundsPerLook...128).contains(maxRounds ?? 64) else {
+            throw HarnessError("--max-rounds \(maxRounds ?? 0): expected \(GateRules.roundsPerLook) to 128")
+        }
+        guard injectedCPU <= 1_000_000_000 else { throw HarnessError("--inject-cpu-ns: at most 1000000000") }
+    }
+
+    /// - Throws: one line: a metric nobody knows, or one the baseline does not have, or a tolerance that is none.
+    func rules(_ baseline: BaselineDocument) throws(HarnessError) -> GateRules {
+        let names = metrics.split(separator: ",").map { String($0).filter { $0 != " " } }
+        let known = GateMetric.all.map(\.name)
+        guard !names.isEmpty else { throw HarnessError("--metrics: expected some of \(known.joined(separator: ","))") }
+        for name in names where !known.contains(name) {
+            throw HarnessError("--metrics: \"\(name)\"\(NearestName.hint(name, among: known))")
+        }
+        let there = baseline.metrics.map(\.name)
+        let judged = names.filter(there.contains)
+        // A build without jemalloc counts no allocations, a target of one's own has no mock: only what was asked for is missed.
+        if names != GateMetric.judgedByDefault, let missing = names.first(where: { !there.contains($0) }) {
+            throw HarnessError("--metrics: the baseline has no \(missing), only \(there.joined(separator: ","))")
+        }
+        guard !judged.isEmpty else { throw HarnessError("the baseline has none of \(metrics)") }
+        let share: Double
+        do throws(Units.ParseError) { share = try Units.share(tolerance) } catch {
+            throw HarnessError("--tolerance: \(error)")
+        }
+        guard share > 0, share <= 1 else { throw HarnessError("--tolerance \(tolerance): expected above 0 to 100%") }
+        return GateRules(metrics: judged, tolerance: share, mostRounds: maxRounds ?? 64)
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+import Harness
+import Reports
+import Results
+
+/// Where a gate's outcome goes.
+struct GateOutput: ParsableArguments {
+    @Option(help: ArgumentHelp("Write the table for a pull request here.", valueName: "file"))
+    var markdown: String?
+
+    @Option(help: ArgumentHelp("Write JUnit's XML here, one test case a judged metric.", valueName: "file"))
+    var junit: String?
+
+    @Flag(
+        help: """
+            Print annotations for GitHub Actions, and append the table to the step's summary; by itself when GITHUB_ACTIONS is true.
+            """)
+    var github = false
+
+    @Flag(help: "Print the outcome as JSON, and nothing else on standard output.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print no progress.")
+    var quiet = false
+
+    /// What is not written along with something else.
+    func refuse(with flag: String) throws(HarnessError) {
+        let given = [("--markdown", markdown != nil), ("--junit", junit != nil), ("--github", github)]
+        if let (name, _) = given.first(where: { $0.1 }) {
+            throw HarnessError("\(name) is for a verdict, not for \(flag)")
+        }
+    }
+
+    func write(_ gate: GateDocument, failsWhenUnsure: Bool) throws(HarnessError) {
+        do throws(ResultError) {
+            if let markdown { try ResultFile.write(Array(GateMarkdown.text(gate).utf8), to: markdown) }
+            if let junit {
+                try ResultFile.write(Array(GateJUnit.text(gate, failsWhenUnsure: failsWhenUnsure).utf8), to: junit)
+            }
+            if json {
+                Console.output(String(decoding: try GateFile.encode(gate), as: UTF8.self))
+            } else {
+                Console.output(GateReport.text(gate))
+            }
+        } catch {
+            throw HarnessError(error.description, isUsage: false)
+        }
+        let environment = ProcessInfo.processInfo.environment
+        guard github || environment["GITHUB_ACTIONS"] == "true" else { return }
+        // Actions reads commands from both; with --json, standard output is for the document.
+        let annotations = GitHubAnnotations.text(gate, failsWhenUnsure: failsWhenUnsure)
+        if json { Console.diagnostic(annotations) } else { Console.output(annotations) }
+        if let path = environment["GITHUB_STEP_SUMMARY"], !path.isEmpty {
+            try append(GateMarkdown.text(gate), to: path)
+        }
+    }
+
+    private func append(_ text: String, to path: String) throws(HarnessError) {
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
+        guard let file = FileHandle(forWritingAtPath: path) else {
+            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names", isUsage: false)
+        }
+        defer { try? file.close() }
+        do {
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(text.utf8))
+        } catch {
+            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names: \(error)", isUsage: false)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Measurement
+import Results
+
+/// What a reader of a gate's outcome must know of how it came about.
+enum GateWarnings {
+    static func of(_ baseline: BaselineDocument) -> [String] {
+        let facts = MachineFacts()
+        var warnings: [String] = []
+        let machine = baseline.machine
+        let differing = [
+            ("processor", machine.cpu, facts.cpuModel), ("cores", "\(machine.cores)", "\(facts.cores)"),
+            ("kernel", machine.kernel, facts.kernel), ("system", machine.system, facts.system),
+        ].filter { $0.1 != $0.2 }.map { "\($0.0) \($0.1) there, \($0.2) here" }
+        if !differing.isEmpty {
+            warnings.append(
+                "the baseline is of another machine (\(differing.joined(separator: "; "))): the reference kernel evens out its "
+                    + "speed, to a few per cent")
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,74 @@
+import Analysis
+import ArgumentParser
+import Harness
+import Reports
+import Results
+
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show figures over runs, and the runs with which they changed.",
+        discussion: """
+            Runs of another scenario, setting, target, engine or machine are another series; versions, commits and kernels may \
+            change within one. What cannot be read, was interrupted or is alone is named as left out. Exit status: 0, or 64 when \
+            there is nothing to show.
+            """)
+
+    @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
+    var paths: [String]
+
+    @Option(
+        name: .customLong("metric"),
+        help: ArgumentHelp(
+            "A figure to show, or all; several times. One of \(ComparedMetric.names.joined(separator: ", ")).",
+            valueName: "name"))
+    var metrics: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A fact in which the runs of a series may differ, such as host; several times.", valueName: "fact"))
+    var across: [String] = []
+
+    @Option(help: "The chance of finding a change in a figure that has none.")
+    var level = 0.01
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Write a page with pictures too (HTML).", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Print the history as JSON, and nothing else on standard output.")
+    var json = false
+
+    @Flag(help: "Print it as CSV: a line a run and figure.")
+    var csv = false
+
+    func run() throws {
+        guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
+        var runs: [(path: String, result: ResultDocument)] = []
+        var unread: [HistoryDocument.LeftOut] = []
+        for path in try paths.flatMap(ResultPaths.below) where !runs.contains(where: { $0.path == path }) {
+            do throws(ResultError) { runs.append((path, try ResultFile.read(path))) } catch {
+                // The error names the file, which the list does too.
+                let reason =
+                    error.description.hasPrefix(path + ": ")
+                    ? String(error.description.dropFirst(path.count + 2)) : error.description
+                unread.append(.init(path: path, reason: reason))
+            }
+        }
+        let history: HistoryDocument
+        do throws(RunHistory.Failure) {
+            history = try RunHistory.make(
+                runs, unread: unread,
+                metrics: metrics.isEmpty
+                    ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
+                across: Set(across), level: level)
+        } catch { throw HarnessError(error.description) }
+        do throws(ResultError) {
+            if let output { try ResultFile.write(Array(HistoryReport.page(history).utf8), to: output) }
+            if json {
+                Console.output(String(decoding: try HistoryFile.encode(history), as: UTF8.self))
+            } else {
+                Console.output(csv ? HistoryReport.csv(history) : HistoryReport.text(history, Console.picture))
+            }
+        } catch { throw HarnessError(error.description, isUsage: false) }
+    }
+}

@@ -1,0 +1,5 @@
+import Networking
+
+enum MonotonicSeconds {
+    static func now() -> Double { Double(MonotonicClock.now()) / 1e9 }
+}

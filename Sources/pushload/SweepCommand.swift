@@ -1,0 +1,201 @@
+import Analysis
+import ArgumentParser
+import Dispatch
+import Foundation
+import Glibc
+import Harness
+import Reports
+import Results
+import Scenarios
+import Settings
+
+struct SweepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sweep",
+        abstract: "Run a scenario with many settings, and say which are best.",
+        discussion: """
+            A range is 1..16x2 (1, 2, 4, 8, 16) or 10..50+10; values with commas in them are separated by semicolons. The points \
+            are run in an order drawn anew for each repetition; a run before the first is thrown away. A sweep that was \
+            interrupted goes on with --resume. Exit status: 0 when every run was made, whatever came of it; 1 when it was \
+            interrupted; 64 when the request itself is wrong.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A sweep file or scenario file (YAML), or the name of a bundled sweep (pushload sweeps).",
+            valueName: "sweep"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("Vary a setting: streams=100,500,1000; several times.", valueName: "key=values"))
+    var vary: [String] = []
+
+    @Option(help: "Which points: grid (all), random (--points drawn), halving (the better half for twice as long).")
+    var search: String?
+
+    @Option(help: ArgumentHelp("Points that random draws, or halving begins with.", valueName: "count"))
+    var points: String?
+
+    @Option(help: "What makes a point the best: rate, p50, p99 or cpu (the client's, a push).")
+    var goal: String?
+
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Runs of each point (default: 3).", valueName: "count"))
+    var repeats: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Set a key of the scenario, as in --set rate=20k; several times.", valueName: "key=value"))
+    var settings: [String] = []
+
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
+
+    @Option(
+        help: ArgumentHelp(
+            "Folder of the sweep (default: a new one in results/runs); the same sweep there goes on.",
+            valueName: "folder"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Go on with the sweep in this folder, or show what came of it.", valueName: "folder"))
+    var resume: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Make at most so many runs now (0: only show what is there); --resume makes the others.", valueName: "count"
+        ))
+    var runs: Int?
+
+    @Option(
+        help: ArgumentHelp("Write a report too: one HTML page, or Markdown when it ends in .md.", valueName: "file"))
+    var report: String?
+
+    @Flag(help: "Print the points, and run nothing.")
+    var list = false
+
+    @Flag(help: "Print the outcome as JSON, and nothing else on standard output.")
+    var json = false
+
+    @Flag(help: "Print the points as CSV, and nothing else on standard output.")
+    var csv = false
+
+    @Flag(name: .shortAndLong, help: "Print no progress.")
+    var quiet = false
+
+    func run() async throws {
+        guard !(json && csv) else { throw HarnessError("--json and --csv: give one of them") }
+        if let runs, runs < 0 { throw HarnessError("--runs \(runs): expected 0 or more") }
+        if let resume, let flag = flagOfPlan {
+            throw HarnessError("--resume takes everything from \(resume)/sweep.json: leave out \(flag)")
+        }
+        let plan = try resume.map(SweepStore.plan) ?? makePlan()
+        if let resume, plan.version != Versions.pushload {
+            throw HarnessError(
+                "\(resume): made by version \(plan.version), this is \(Versions.pushload); the runs of two versions do not "
+                    + "belong in one sweep")
+        }
+        let session = try SweepSession(plan, most: runs, isQuiet: quiet)
+        if list {
+            Console.output(session.listing)
+            return
+        }
+        let folder = try resume ?? output ?? RunFolder.make(in: "results/runs", name: plan.scenario.name)
+        let store = try SweepStore.open(folder, plan)
+        let signals = watchSignals(session)
+        defer { for source in signals { source.cancel() } }
+        let end = try await session.go(store)
+        let outcome = SweepAnalysis.make(plan, session.schedule, end.runs, isFinished: end.reason == .finished)
+        try write(outcome, store)
+        if end.reason != .finished {
+            let what = end.reason == .interrupted ? "interrupted" : "stopped after \(runs ?? 0) runs"
+            Console.diagnostic("\(what); go on with: pushload sweep --resume \(folder)\n")
+        }
+        if end.reason == .interrupted { throw ExitCode(1) }
+    }
+
+    /// What was given of that which makes a plan.
+    private var flagOfPlan: String? {
+        let given: [(String, Bool)] = [
+            (file ?? "", file != nil), ("--vary", !vary.isEmpty), ("--search", search != nil),
+            ("--points", points != nil),
+            ("--goal", goal != nil), ("--repeat", repeats != nil), ("--set", !settings.isEmpty),
+            ("--output", output != nil),
+        ]
+        if let flag = given.first(where: \.1)?.0 { return flag }
+        let key = (load.given + identity.given + transport.given).first { $0.texts != nil }?.key
+        return key.flatMap(ScenarioKey.named)?.flag
+    }
+
+    private func makePlan() throws(HarnessError) -> SweepPlan {
+        var scenario = Scenario()
+        var sweep = SweepFile()
+        do throws(ScenarioFile.Problems) {
+            if let file { sweep = try SweepFile.read(file, to: &scenario) }
+        } catch { throw HarnessError(error.description) }
+        do throws(SettingsError) {
+            try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
+            for text in vary { sweep.vary(try SweepAxis(parsing: text)) }
+            try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
+        } catch { throw HarnessError(error.description) }
+        try ScenarioArguments.apply(
+            settings: settings, flags: load.given + identity.given + transport.given, to: &scenario)
+        if file == nil, load.name == nil { scenario.name = "sweep" }
+        do throws(SettingsError) {
+            return try SweepPlan(
+                version: Versions.pushload, startedAt: Date().formatted(.iso8601), scenario: scenario, axes: sweep.axes,
+                search: sweep.search)
+        } catch { throw HarnessError(error.description) }
+    }
+
+    private func watchSignals(_ session: SweepSession) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { session.runner.stop() }
+            source.resume()
+            return source
+        }
+    }
+
+    private func write(_ outcome: SweepDocument, _ store: SweepStore) throws(HarnessError) {
+        let table = SweepCSV.text(outcome)
+        let bytes: [UInt8]
+        do throws(ResultError) { bytes = try SweepFiles.encode(outcome) } catch {
+            throw HarnessError(error.description, isUsage: false)
+        }
+        if json { Console.output(String(decoding: bytes, as: UTF8.self)) }
+        try store.write(bytes, named: "outcome.json")
+        try store.write(Array(table.utf8), named: "points.csv")
+        if csv { Console.output(table) }
+        let text = SweepReport.text(outcome) + "sweep: \(store.folder)\n"
+        if json || csv { Console.diagnostic(quiet ? "" : text) } else { Console.output(text) }
+        if let report {
+            let page = report.hasSuffix(".md") ? SweepPage.markdown(outcome) : SweepPage.html(outcome)
+            do throws(ResultError) { try ResultFile.write(Array(page.utf8), to: report) } catch {
+                throw HarnessError(error.description, isUsage: false)
+            }
+            Console.diagnostic("report: \(report)\n")
+        }
+    }
+}
+
+struct SweepsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sweeps", abstract: "List the bundled sweeps, or print one.")
+
+    @Argument(help: ArgumentHelp("The sweep to print.", valueName: "name"))
+    var name: String?
+
+    func run() throws {
+        guard let name else {
+            for entry in BundledSweeps.all {
+                Console.output(entry.name.padding(toLength: 21, withPad: " ", startingAt: 0) + entry.summary + "\n")
+            }
+            return
+        }
+        guard let entry = BundledSweeps.all.first(where: { $0.name == name }) else {
+            throw HarnessError(
+                "no bundled sweep \(name)" + NearestName.hint(name, among: BundledSweeps.all.map(\.name)))
+        }
+        Console.output("# \(entry.summary)\n\(entry.text)\n")
+    }
+}

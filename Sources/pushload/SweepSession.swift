@@ -1,0 +1,181 @@
+import Analysis
+import Foundation
+import Harness
+import Results
+import Scenarios
+import Settings
+
+/// One go at a sweep: makes the runs that are not there yet.
+struct SweepSession {
+    enum Reason { case finished, interrupted, limit }
+
+    let schedule: SweepSchedule
+    let runner = SweepRunner()
+    private let plan: SweepPlan
+    private let most: Int?
+    private let isQuiet: Bool
+    /// Points that cannot be run: why.
+    private let impossible: [Int: String]
+
+    /// - Parameter most: runs of this go.
+    /// - Throws: when no point can be run.
+    init(_ plan: SweepPlan, most: Int?, isQuiet: Bool) throws(HarnessError) {
+        self.plan = plan
+        self.most = most
+        self.isQuiet = isQuiet
+        schedule = SweepSchedule(plan)
+        var impossible: [Int: String] = [:]
+        // Files with many lines are read for one point only.
+        let isQuick = plan.scenario.deviceFile == nil && plan.scenario.trace == nil
+        for (index, point) in schedule.points.enumerated() {
+            do throws(HarnessError) {
+                let scenario = try Self.scenario(plan, SweepJob(point: point, repetition: 1))
+                let problems = scenario.validate()
+                if !problems.isEmpty { throw HarnessError(problems.joined(separator: "\n")) }
+                if isQuick || index == 0 { _ = try Self.makeRun(scenario) }
+            } catch { impossible[point] = error.description }
+        }
+        self.impossible = impossible
+        if impossible.count == schedule.points.count, let first = schedule.points.first {
+            throw HarnessError(impossible[first] ?? "nothing to run")
+        }
+    }
+
+    private static func scenario(_ plan: SweepPlan, _ job: SweepJob) throws(HarnessError) -> Scenario {
+        do throws(SettingsError) { return try plan.scenario(of: job.point, rung: job.rung) } catch {
+            throw HarnessError(error.description)
+        }
+    }
+
+    private static func makeRun(_ scenario: Scenario) throws(HarnessError) -> Run {
+        try Run(scenario, identity: try scenario.identity())
+    }
+
+    /// The points, one a line, for `--list`.
+    var listing: String {
+        var text = "\(schedule.points.count) points, \(schedule.runCount) runs, seed \(plan.scenario.seed)\n"
+        for point in schedule.points {
+            let problem = impossible[point].map { ": cannot be run: \($0)" } ?? ""
+            text += "\(plan.description(of: point))\(problem)\n"
+        }
+        return text
+    }
+
+    func go(_ store: SweepStore) async throws -> (runs: SweepRuns, reason: Reason) {
+        var runs = SweepRuns(impossible: impossible)
+        warnOfStrangers(store)
+        var pace = SweepPace(
+            runs: schedule.runCount - impossible.count * plan.search.repeats,
+            length: schedule.length - Double(impossible.count * plan.search.repeats))
+        say("\(pace.runs) runs in an order drawn with seed \(plan.scenario.seed), into \(store.folder)")
+        var points = schedule.points.filter { impossible[$0] == nil }
+        var made = 0
+        for rung in schedule.sizes.indices {
+            var missing: [SweepJob] = []
+            for job in schedule.jobs(rung: rung, points: points) {
+                let run = try Self.makeRun(try Self.scenario(plan, job))
+                let kept = try store.read(job.folder, settings: run.settings) { Console.diagnostic("\($0)\n") }
+                switch kept {
+                case nil: missing.append(job)
+                case .result(let result): runs.add(.result(result), of: job)
+                case .failure(let reason): runs.add(.failure(reason), of: job)
+                }
+                if kept != nil { pace.skipped(job.length) }
+            }
+            if pace.done > 0, rung == 0 { say("already there: \(pace.done) of \(pace.runs) runs") }
+            for job in missing {
+                if let most, made >= most { return (runs, .limit) }
+                let scenario = try Self.scenario(plan, job)
+                if made == 0 {
+                    // Thrown away: a first run finds cold caches and a slow clock. What is wrong with it is found again.
+                    let warm = try Self.makeRun(scenario)
+                    if let result = try? await runner.execute(warm) { say("warm-up: \(Self.rate(result))") }
+                }
+                if runner.isStopped { return (runs, .interrupted) }
+                let began = Date()
+                guard let outcome = try await perform(job, scenario, store) else { return (runs, .interrupted) }
+                runs.add(outcome, of: job)
+                made += 1
+                pace.took(Date().timeIntervalSince(began), job.length)
+                let text: String
+                switch outcome {
+                case .result(let result): text = Self.rate(result)
+                case .failure(let reason): text = "failed: \(reason)"
+                }
+                let length = job.rung > 0 ? ", length ×\(1 << job.rung)" : ""
+                say(
+                    "run \(pace.done) of \(pace.runs): \(plan.description(of: job.point)) (repetition \(job.repetition)\(length)): "
+                        + "\(text); \(pace.left)")
+            }
+            points = schedule.survivors(
+                of: rung,
+                points.map {
+                    ($0, runs.value(of: plan.search.goal, $0, rung: rung, repeats: plan.search.repeats))
+                })
+        }
+        return (runs, .finished)
+    }
+
+    /// nil when it was stopped.
+    private func perform(
+        _ job: SweepJob, _ scenario: Scenario, _ store: SweepStore
+    ) async throws(HarnessError) -> SweepRuns.Outcome? {
+        let run = try Self.makeRun(scenario)
+        do throws(HarnessError) {
+            guard let result = try await runner.execute(run) else { return nil }
+            try store.write(result, of: job.folder)
+            return .result(result)
+        } catch {
+            if runner.isStopped { return nil }
+            try store.write(failure: error.description, settings: run.settings, of: job.folder)
+            return .failure(error.description)
+        }
+    }
+
+    private func warnOfStrangers(_ store: SweepStore) {
+        var known: Set<String> = []
+        for rung in schedule.sizes.indices {
+            for job in schedule.jobs(rung: rung, points: schedule.points) { known.insert(job.folder) }
+        }
+        for name in store.strangers(besides: known) {
+            Console.diagnostic("\(store.folder)/\(name): nothing of this sweep, left alone\n")
+        }
+    }
+
+    private static func rate(_ result: ResultDocument) -> String {
+        "\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s"
+    }
+
+    private func say(_ text: String) { if !isQuiet { Console.diagnostic(text + "\n") } }
+}
+
+/// How far a sweep is, and how long the rest takes.
+struct SweepPace {
+    let runs: Int
+    private(set) var done = 0
+    /// In runs of the first rung.
+    private var lengthLeft: Double
+    private var seconds = 0.0
+    private var lengthTimed = 0.0
+
+    init(runs: Int, length: Double) {
+        self.runs = runs
+        lengthLeft = length
+    }
+
+    mutating func skipped(_ length: Double) {
+        done += 1
+        lengthLeft -= length
+    }
+
+    mutating func took(_ time: Double, _ length: Double) {
+        skipped(length)
+        seconds += time
+        lengthTimed += length
+    }
+
+    var left: String {
+        guard lengthTimed > 0, lengthLeft > 0.5 else { return "done" }
+        return "about \(Units.clock(seconds: seconds / lengthTimed * lengthLeft)) left"
+    }
+}

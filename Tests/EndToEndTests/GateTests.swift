@@ -1,0 +1,92 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct GateTests {
+    /// A small baseline: its rounds say little, and a push that takes 20 us more is seen all the same.
+    private func makeBaseline(_ folder: OutputFolder, _ flags: [String] = []) throws -> String {
+        let path = folder.path + "/small.json"
+        let made = try Programs.run(
+            "pushload",
+            ["gate", "--update", "--baseline", path, "--reason", "a test", "-n", "2000", "--max-rounds", "8"] + flags)
+        #expect(made.status == 0 && made.output.contains("new baseline: \(path) (8 rounds)"), "\(made)")
+        return path
+    }
+
+    @Test("A baseline is made and renewed with what moved; a gate against it answers; a slowdown is a regression")
+    func whole() throws {
+        let folder = OutputFolder()
+        let path = try makeBaseline(folder, ["-m", "50", "--sign-policy", "every:100"])
+        let first = try BaselineFile.read(path)
+        #expect(first.name == "small" && first.reason == "a test" && first.scenario["streams"] == .integer(50))
+        #expect(first.metrics.first?.raw.count == 8 && first.metrics.first?.normalised?.count == 8)
+        // Tolerates what a busy machine does to a debug build.
+        let same = try Programs.run(
+            "pushload", ["gate", "--baseline", path, "--tolerance", "100%", "--max-rounds", "16", "--json"])
+        let gate = try JSONDecoder().decode(GateDocument.self, from: Data(same.output.utf8))
+        #expect([0, 98].contains(same.status) && gate.verdict != .regression && gate.baseline == "small", "\(same)")
+        #expect(gate.metrics.map(\.name).starts(with: ["client_cpu", "mock_cpu"]) && gate.rounds.count >= 8)
+        let junit = folder.path + "/junit.xml"
+        let markdown = folder.path + "/gate.md"
+        let slow = try Programs.run(
+            "pushload",
+            [
+                "gate", "--baseline", path, "--inject-cpu-ns", "200000", "--metrics", "client_cpu", "--junit", junit,
+                "--markdown", markdown, "--github", "--quiet",
+            ])
+        #expect(slow.status == 99 && slow.output.contains("REGRESSION: client CPU a push +"), "\(slow)")
+        #expect(slow.output.contains("::error title=pushload gate::client CPU a push: regression"))
+        #expect(try String(contentsOfFile: junit, encoding: .utf8).contains("failures=\"1\""))
+        #expect(try String(contentsOfFile: markdown, encoding: .utf8).contains("| ❌ client CPU a push |"))
+        let renewed = try Programs.run(
+            "pushload",
+            ["gate", "--update", "--baseline", path, "--reason", "again", "--max-rounds", "8", "-m", "60", "-q"])
+        #expect(renewed.status == 0 && renewed.output.contains("it was of \(first.updatedAt): a test"), "\(renewed)")
+        #expect(renewed.output.contains("the scenario is another one"))
+        let second = try BaselineFile.read(path)
+        #expect(second.reason == "again" && second.scenario["streams"] == .integer(60))
+        #expect(second.scenario["sign_policy"] == .text("every:100"))
+    }
+
+    @Test("What cannot be judged ends with 64 and one line, before anything is sent")
+    func refused() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let path = folder.path + "/b.json"
+        func refusal(_ arguments: [String]) throws -> String {
+            let finished = try Programs.run("pushload", ["gate", "--baseline", path] + arguments)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        func refusal(of text: String) throws -> String {
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            return try refusal([])
+        }
+        #expect(try refusal([]).hasPrefix("pushload: cannot read \(path); make a baseline with"))
+        #expect(try refusal(["--update"]).hasPrefix("pushload: --update needs --reason"))
+        #expect(try refusal(["--update", "--reason", " "]).hasPrefix("pushload: --update needs --reason"))
+        #expect(
+            try refusal(["-n", "5"])
+                == "pushload: --pushes: the baseline says what is run; flags of run go with --update\n")
+        #expect(try refusal(["--max-rounds", "3"]) == "pushload: --max-rounds 3: expected 8 to 128\n")
+        #expect(try refusal(of: "{").hasSuffix("not complete JSON; the file is truncated or damaged\n"))
+        #expect(
+            try refusal(of: #"{"schema":"pushload.baseline/0"}"#).contains("schema pushload.baseline/0; this version"))
+        #expect(try refusal(of: #"{"schema":"pushload.result/2"}"#).contains("not a baseline of pushload gate"))
+        #expect(try refusal(["--update", "--reason", "x"]).contains("remove it to make it anew"))
+        var baseline = BaselineDocument(
+            name: "b", reason: "r", updatedAt: "2026-01-01T00:00:00Z", version: "0", commit: nil, scenario: [:],
+            machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/0",
+            oneCore: true, metrics: [.init(name: "client_cpu", unit: .nanoseconds, raw: [1], normalised: [1])])
+        func written() throws -> String { String(decoding: try BaselineFile.encode(baseline), as: UTF8.self) }
+        #expect(
+            try refusal(of: try written()).contains("made with reference kernel record/0, this version has record/1"))
+        baseline.kernel = "record/1"
+        baseline.scenario = ["warp": .flag(true)]
+        #expect(try refusal(of: try written()).contains("does not know the setting \"warp\""))
+        #expect(try refusal(["--metrics", "speed"]).hasPrefix("pushload: --metrics: \"speed\""))
+        #expect(try refusal(["--metrics", "mock_cpu"]).contains("the baseline has no mock_cpu, only client_cpu"))
+        #expect(try refusal(["--tolerance", "0"]).contains("--tolerance 0: expected above 0 to 100%"))
+        #expect(try refusal(["--reason", "x"]) == "pushload: --reason goes with --update\n")
+    }
+}

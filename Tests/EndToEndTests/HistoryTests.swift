@@ -1,0 +1,62 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct HistoryTests {
+    @Test(
+        "Runs of a folder become series; files that are no results get a line each; picture, JSON and CSV say the same")
+    func history() throws {
+        let output = OutputFolder()
+        for streams in ["20", "20", "10"] {
+            #expect(
+                try Programs.run("pushload", ["run", "-n", "300", "-m", streams, "--output", output.path]).status == 0)
+        }
+        for (name, text) in [("old", #"{"schema": "pushload.result/1"}"#), ("cut", #"{"schema": "#), ("foreign", "{}")]
+        {
+            try FileManager.default.createDirectory(
+                atPath: "\(output.path)/\(name)", withIntermediateDirectories: false)
+            try text.write(toFile: "\(output.path)/\(name)/result.json", atomically: true, encoding: .utf8)
+        }
+        let page = output.path + "/page.html"
+        let table = try Programs.run("pushload", ["history", output.path, "-o", page])
+        #expect(table.status == 0 && table.error.isEmpty, "\(table)")
+        for part in [
+            ": 2 runs, ", "  streams 20\n", "client CPU a push, 2 runs: too few to find a change", "left out:",
+            "/old/result.json: schema pushload.result/1; this version reads pushload.result/2\n",
+            "/cut/result.json: not complete JSON; the file is truncated or damaged\n",
+            "/foreign/result.json: not a pushload result: \"schema\" is missing or foreign\n",
+            "the only run of its series (streams 10)\n",
+        ] { #expect(table.output.contains(part), "\(part): \(table.output)") }
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("</html>"))
+        let json = try Programs.run(
+            "pushload", ["history", "--json", "--metric", "all", "--across", "streams", output.path])
+        let history = try JSONDecoder().decode(HistoryDocument.self, from: Data(json.output.utf8))
+        #expect(history.series.count == 1 && history.series[0].runs.count == 3 && history.leftOut.count == 3)
+        #expect(history.series[0].metrics.contains { $0.name == "round trip p99" && $0.values.count == 3 })
+        let csv = try Programs.run("pushload", ["history", "--csv", "--metric", "rate", output.path])
+        #expect(csv.output.split(separator: "\n").count == 1 + 2, "\(csv)")
+    }
+
+    @Test("What cannot be shown ends with 64 and one line")
+    func refused() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        func refusal(_ arguments: [String]) throws -> String {
+            let finished = try Programs.run("pushload", ["history"] + arguments)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(
+            try refusal([folder.path])
+                == "pushload: no result.json found; expected result files or folders of runs\n")
+        #expect(try refusal([folder.path + "/none"]).contains("no such file or folder"))
+        #expect(
+            try refusal([folder.path, "--metric", "speed"]).hasPrefix("pushload: metric \"speed\": expected one of "))
+        #expect(
+            try refusal([folder.path, "--json", "--csv"]) == "pushload: history: expected --json or --csv, not both\n")
+        try "nothing".write(toFile: folder.path + "/result.json", atomically: true, encoding: .utf8)
+        #expect(
+            try refusal([folder.path]) == "pushload: no run to show: \(folder.path)/result.json: not complete JSON; "
+                + "the file is truncated or damaged\n")
+    }
+}

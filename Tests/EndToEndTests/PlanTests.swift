@@ -1,0 +1,116 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct PlanTests {
+    /// A calibration by hand: two runs of each of two settings, 1,000 and 2,000 ns of CPU time a push.
+    private func calibration(_ folder: OutputFolder) throws -> String {
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let samples = [(1, 1000.0), (1, 1020), (100, 2000), (100, 2040)].enumerated().map { index, point in
+            CostSample(
+                run: "\(index)", engine: "wire", version: "1", machine: "m", threads: 1, connections: point.0,
+                streams: 1000, roundTrip: 0, isShaped: false, isBundledMock: true, perSecond: 900_000,
+                clientCPU: point.1, mockCPU: 900, clientMemory: 40_000_000 + UInt64(point.0) * 80_000, workerLoad: 0.9,
+                service: 1e6, serverTime: nil)
+        }
+        let path = folder.path + "/calibration.json"
+        try PlanFile.write(CalibrationDocument(madeAt: "2026-11-21T00:00:00Z", samples: samples), to: path)
+        return path
+    }
+
+    private static let question = ["plan", "--devices", "200k", "--within", "20s", "--rtt", "80ms", "--cores", "16"]
+
+    @Test("A plan from a calibration: as text, Markdown and JSON, with the figures that follow from its costs")
+    func fromCalibration() throws {
+        let folder = OutputFolder()
+        let path = try calibration(folder)
+        let text = try Programs.run("pushload", Self.question + ["--calibration", path, "--goal", "p99 < 1s"])
+        #expect(text.status == 0 && text.error.isEmpty, "\(text)")
+        #expect(text.output.contains("200,000 devices within 20.0 s at a round trip of 80.0 ms"), "\(text)")
+        #expect(text.output.contains("goal p99 < 1s: reached"), "\(text)")
+        let json = try Programs.run("pushload", Self.question + ["--from", path, "--json"])
+        let plan = try JSONDecoder().decode(PlanDocument.self, from: Data(json.output.utf8))
+        // 20 s less four round trips; 1,000 streams over 80 ms, 80 % of them used.
+        let rate = 2e5 / 19.68
+        #expect(abs((plan.needed?.perSecond ?? 0) - rate) < 1e-6, "\(json)")
+        #expect(abs((plan.needed?.connections.value ?? 0) - rate / 10_000) < 1e-6)
+        #expect(plan.bounds[0].name == .streams && plan.configuration.connections == 2)
+        #expect(plan.needed?.cores.low != nil && abs(plan.simulation.difference) < 0.05)
+        let markdown = try Programs.run("pushload", Self.question + ["--from", path, "--markdown"])
+        #expect(markdown.status == 0 && markdown.output.hasPrefix("# 200,000 devices"), "\(markdown)")
+    }
+
+    @Test("A plan from a run's folder; a goal that is out of reach ends with 99")
+    func fromRuns() throws {
+        let folder = OutputFolder()
+        for _ in 0..<2 {
+            let run = try Programs.run("pushload", ["run", "-n", "2k", "-m", "100", "--output", folder.path])
+            #expect(run.status == 0, "\(run)")
+        }
+        let plan = try Programs.run(
+            "pushload", Self.question + ["--from", folder.path, "--goal", "p99 < 10ms", "--json"])
+        #expect(plan.status == 99, "\(plan)")
+        let document = try JSONDecoder().decode(PlanDocument.self, from: Data(plan.output.utf8))
+        #expect(document.measured.runs == 2 && document.measured.settings == 1 && document.measured.clientCPU.value > 0)
+        #expect(document.goals.map(\.held) == [false])
+        #expect(document.warnings.contains { $0.hasPrefix("connections were not varied") }, "\(document.warnings)")
+    }
+
+    @Test("What cannot be planned ends with 64 and one line")
+    func refused() throws {
+        let folder = OutputFolder()
+        let path = try calibration(folder)
+        func refusal(_ arguments: [String]) throws -> String {
+            let finished = try Programs.run("pushload", ["plan", "--cores", "4"] + arguments)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        func question(_ devices: String, _ within: String, _ further: String...) throws -> String {
+            try refusal(["--devices", devices, "--within", within, "--calibration", path] + further)
+        }
+        #expect(try question("0", "60s") == "pushload: --devices 0: expected 1 to 1,000,000 M\n")
+        #expect(try question("1M", "0s") == "pushload: --within 0s: expected more than 0, such as 60s\n")
+        #expect(
+            try question("1M", "100ms", "--rtt", "80ms")
+                == "pushload: within 100 ms: connecting and the last answers alone take 320 ms; expected more\n")
+        #expect(
+            try question("1M", "60s", "--goal", "p99")
+                == "pushload: --goal \"p99\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms\n")
+        #expect(
+            try question("1M", "60s", "--goal", "accepted > 3")
+                == "pushload: goal \"accepted > 3\": a plan predicts total, service and round_trip latencies, rate, rss and cpu\n"
+        )
+        #expect(
+            try question("1M", "60s", "--server-time", "soon").hasPrefix(
+                "pushload: --server-time \"soon\": expected for example"))
+        #expect(
+            try question("1M", "60s", "--bandwidth", "fast").hasPrefix(
+                "pushload: --bandwidth: \"fast\" is not a bandwidth"))
+        #expect(
+            try question("1M", "60s", "--mock-threads", "1")
+                == "pushload: --mock-threads: the bundled mock is on the client's machine; give --machines 1\n")
+        #expect(
+            try refusal(["--devices", "5"]) == "pushload: plan: --devices and --within go together\n")
+        #expect(
+            try refusal([])
+                == "pushload: plan: expected --devices and --within, or --connections and --machines to judge\n")
+        let plain = ["--devices", "1M", "--within", "60s", "--from"]
+        let missing = folder.path + "/none"
+        #expect(
+            try refusal(plain + [missing])
+                == "pushload: \(missing): no such file or folder; expected results or a calibration to plan with\n")
+        let truncated = folder.path + "/result.json"
+        for (contents, problem) in [
+            ("{\"schema\": ", "not complete JSON; the file is truncated or damaged"),
+            ("{\"schema\": \"pushload.result/1\"}", "schema pushload.result/1; this version reads pushload.result/2"),
+            (
+                "{\"schema\": \"pushload.calibration/9\"}",
+                "schema pushload.calibration/9; this version reads pushload.calibration/1"
+            ),
+            ("{}", "not a pushload result: \"schema\" is missing or foreign"),
+        ] {
+            try contents.write(toFile: truncated, atomically: true, encoding: .utf8)
+            #expect(try refusal(plain + [truncated]) == "pushload: \(truncated): \(problem)\n")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Results
+import Scenarios
+import Testing
+
+@testable import Harness
+
+@Suite struct ScenarioSettingsTests {
+    @Test("Every setting comes back as it was written, optional ones, stages and acronyms too")
+    func roundTrip() throws {
+        var scenario = Scenario()
+        scenario.pushes = 7
+        scenario.stages = try LoadStage.parse("ramp 1k 20k 10s, burst 100k, sine 10k 5k 10s 60s")
+        scenario.keyID = "ABC123DEFG"
+        scenario.apnsID = true
+        scenario.socketSendBuffer = 4096
+        scenario.thresholds = ["p99 < 5ms"]
+        scenario.retryBudget = 0.25
+        let settings = ScenarioSettings.write(scenario)
+        #expect(settings["key_id"] == .text("ABC123DEFG") && settings["stream_window"] == .integer(65_535))
+        #expect(try ScenarioSettings.read(settings, origin: "b") == scenario)
+        #expect(try ScenarioSettings.read([:], origin: "b") == Scenario())
+    }
+
+    @Test("Settings nobody knows, or of the wrong type, get one line")
+    func refused() {
+        func problem(_ settings: [String: JSONValue]) -> String {
+            do throws(HarnessError) {
+                _ = try ScenarioSettings.read(settings, origin: "b.json")
+                return ""
+            } catch { return error.description }
+        }
+        #expect(
+            problem(["warp": .flag(true)]) == "b.json: this version does not know the setting \"warp\" of its scenario")
+        #expect(
+            problem(["stream_window": .text("x")])
+                == "b.json: the setting \"stream_window\" of its scenario has the wrong type")
+    }
+
+    @Test("What is injected is spent: so much CPU time a push, on the whole")
+    func burner() {
+        var burner = TimeBurner(perPush: 500)
+        let begin = ContinuousClock.now
+        for _ in 0..<10_000 { burner.burn() }
+        // It cannot have been less, whatever else the machine was doing.
+        #expect(ContinuousClock.now - begin >= .milliseconds(4))
+    }
+}

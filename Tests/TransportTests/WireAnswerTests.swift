@@ -1,0 +1,121 @@
+import HTTP2
+import Testing
+
+@testable import Transport
+
+/// Answers, frame by frame, as RFC 9113 section 8.1 allows and forbids them.
+@Suite struct WireAnswerTests {
+    private static let end = Frame.endStream | Frame.endHeaders
+
+    private static func headers(_ block: [UInt8], _ flags: UInt8 = end) -> [UInt8] {
+        WirePair.frame(Frame.headers, flags, 1, block)
+    }
+
+    private static func literal(_ first: UInt8, _ value: String) -> [UInt8] {
+        [first, UInt8(value.utf8.count)] + Array(value.utf8)
+    }
+
+    @Test(
+        "A malformed answer resets its stream and fails its push; the connection and other pushes go on",
+        arguments: [
+            ("the status twice, spelt out", headers(literal(0x08, "410") + literal(0x08, "410"))),
+            ("the status twice, from the static table", headers([0x88, 0x88])),
+            ("a status of letters", headers(literal(0x08, "2x0"))),
+            ("a status of two digits", headers(literal(0x08, "20"))),
+            ("a status below 100", headers(literal(0x08, "099"))),
+            ("a status after another field", headers([0x00, 0x01, 0x61, 0x00, 0x88])),
+            ("a field of requests", headers([0x88, 0x82])),
+            ("an unknown pseudo-header field", headers([0x88, 0x00, 0x02, 0x3A, 0x78, 0x00])),
+            ("a name with an upper-case letter", headers([0x88, 0x00, 0x02, 0x41, 0x62, 0x00])),
+            ("a field without a name", headers([0x88, 0x00, 0x00, 0x00])),
+            ("no status", headers([0x00, 0x01, 0x61, 0x00])),
+            ("nothing at all", headers([])),
+            ("DATA before the answer", WirePair.frame(Frame.data, Frame.endStream, 1, [1])),
+            ("an interim answer that ends the stream", headers(literal(0x08, "103"))),
+            (
+                "an interim answer after the answer",
+                headers([0x88], Frame.endHeaders) + headers(literal(0x08, "103"), Frame.endHeaders)
+            ),
+            ("a second answer", headers([0x88], Frame.endHeaders) + headers([0x88])),
+            (
+                "trailers that do not end the stream",
+                headers([0x88], Frame.endHeaders) + headers([0x00, 0x01, 0x61, 0x00], Frame.endHeaders)
+            ),
+        ] as [(String, [UInt8])])
+    func malformed(_ name: String, _ bytes: [UInt8]) throws {
+        let pair = try WirePair()
+        pair.push(2)
+        _ = pair.heard()
+        pair.say(bytes + WirePair.frame(Frame.headers, Self.end, 3, [0x88]))
+        #expect(pair.driver.outcomes == [0: "failed(protocol_violation)", 1: "accepted"], "\(name)")
+        #expect(pair.heard() == [.init(type: Frame.reset, stream: 1, payload: [0, 0, 0, 1])], "\(name)")
+        #expect(pair.connection.state == .open && pair.connection.inFlight == 0)
+    }
+
+    @Test(
+        "An answer is taken in each of the shapes it may have",
+        arguments: [
+            ("status alone", headers([0x88]), "accepted"),
+            ("a table entry that is made and used", headers(literal(0x48, "410")), "rejected(status: 410)"),
+            (
+                "interim answers first",
+                headers(literal(0x08, "100"), Frame.endHeaders) + headers(literal(0x08, "103"), Frame.endHeaders)
+                    + headers([0x88]), "accepted"
+            ),
+            (
+                "a body and trailers",
+                headers([0x8C], Frame.endHeaders) + WirePair.frame(Frame.data, 0, 1, [0x7B, 0x7D])
+                    + headers([0x00, 0x01, 0x61, 0x00]), "rejected(status: 400)"
+            ),
+            (
+                "padding and priority",
+                headers([2, 0, 0, 0, 0, 16, 0x88, 0, 0], end | Frame.padded | Frame.hasPriority),
+                "accepted"
+            ),
+            (
+                "padded DATA, all of it padding but one byte",
+                headers([0x8C], Frame.endHeaders)
+                    + WirePair.frame(Frame.data, Frame.padded | Frame.endStream, 1, [3, 0x7B, 0, 0, 0]),
+                "rejected(status: 400)"
+            ),
+            (
+                "a block in three frames, one of them empty",
+                headers([0x88], Frame.endStream) + WirePair.frame(Frame.continuation, 0, 1)
+                    + WirePair.frame(Frame.continuation, Frame.endHeaders, 1, [0x00, 0x01, 0x61, 0x00]), "accepted"
+            ),
+            (
+                "a block cut within a string",
+                headers([0x08, 0x03, 0x34], Frame.endStream)
+                    + WirePair.frame(Frame.continuation, Frame.endHeaders, 1, [0x31, 0x30]), "rejected(status: 410)"
+            ),
+            ("a table made smaller and larger again", headers([0x20, 0x3F, 0xE1, 0x1F, 0x88]), "accepted"),
+        ] as [(String, [UInt8], String)])
+    func shapes(_ name: String, _ bytes: [UInt8], _ outcome: String) throws {
+        // All at once, and byte by byte.
+        for isWhole in [true, false] {
+            let pair = try WirePair()
+            pair.push(1)
+            if isWhole { pair.say(bytes) } else { for byte in bytes { pair.say([byte]) } }
+            #expect(pair.driver.outcomes == [0: outcome], "\(name)")
+            #expect(pair.connection.state == .open && pair.connection.inFlight == 0, "\(name)")
+        }
+    }
+
+    @Test("The last stream ids of a connection are answered, and then it drains")
+    func lastStreams() throws {
+        let pair = try WirePair(firstStream: .max - 4)
+        pair.push(3)
+        let streams = pair.heard().filter { $0.type == Frame.headers }.map(\.stream)
+        let last = Int32.max
+        #expect(streams == [last - 4, last - 2, last])
+        pair.say(WirePair.frame(Frame.headers, Self.end, .max - 4, [0x88]))
+        pair.say(WirePair.frame(Frame.headers, Self.end, .max, [0x88]))
+        #expect(pair.connection.state == .open)
+        // There is no stream for a fourth: it is to be sent on another connection.
+        pair.push(1)
+        #expect(pair.connection.state == .draining && pair.connection.refused.map(\.sequence) == [3])
+        pair.say(WirePair.frame(Frame.headers, Self.end, .max - 2, [0x88]))
+        #expect(pair.driver.outcomes == [0: "accepted", 1: "accepted", 2: "accepted"])
+        #expect(pair.connection.inFlight == 0)
+    }
+}
