@@ -266,7 +266,8 @@ public struct ScenarioKey: Sendable {
         whole("mock_threads", "Threads of the bundled mock.", \.mockThreads),
         optional("rtt", "Round-trip time of the link the bundled mock emulates.", \.rtt),
         optional("mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.", \.mockFlagText),
-        bytes("send_batch", "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),
+        bytes(
+            "send_batch", "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),
         bytes("stream_window", "Flow-control window of each stream towards us.", \.streamWindow),
         bytes("connection_window", "Flow-control window of each connection towards us.", \.connectionWindow),
         bytes("header_table", "HPACK table we offer for answers.", \.headerTableSize),

@@ -231,7 +231,8 @@ public final class PushClient: PushEngine {
         case .wire:
             return WireConnection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, stream: stream,
-                options: options, driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
+                options: options, driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers,
+                now: now)
         case .nghttp2:
             return NGHTTP2Connection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream, options: options,

@@ -28,11 +28,13 @@ import Testing
 
     /// Connects two ends over loopback and shakes hands as far as it goes.
     private func connect(
-        _ contexts: (client: TLSContext, server: TLSContext)?, name: String = "127.0.0.1"
+        _ contexts: (client: TLSContext, server: TLSContext)?, name: String = "127.0.0.1",
+        options: SocketOptions = SocketOptions(), gathering: BufferPool? = nil
     ) throws -> (pair: Pair, client: ConnectResult, server: ConnectResult) {
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
         let client = try ByteStream(
-            connectingTo: listener.address, serverName: name, tls: contexts?.client, options: SocketOptions())
+            connectingTo: listener.address, serverName: name, tls: contexts?.client, options: options,
+            gathering: gathering)
         var accepted: Int32?
         for _ in 0..<1000 where accepted == nil {
             if case .descriptor(let descriptor) = listener.accept() { accepted = descriptor } else { usleep(1000) }
@@ -84,6 +86,58 @@ import Testing
             usleep(200)
         }
         #expect(result == .endOfStream)
+    }
+
+    @Test(
+        "Records gathered for one send arrive whole and in order, whatever the socket takes at a time",
+        arguments: [TLSVersion.v12, .v13], [2_304, 50_000, 4_000_000])
+    func gathering(_ version: TLSVersion, _ socketBuffer: Int) throws {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        var random = SplitMixGenerator(seed: seed)
+        let pool = BufferPool(capacity: 131_072)
+        let (pair, client, server) = try connect(
+            try contexts(clientVersions: (version, version)), options: SocketOptions(sendBuffer: socketBuffer),
+            gathering: pool)
+        #expect(client == .done && server == .done)
+        let bytes = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        var received: [UInt8] = []
+        var sent = 0
+        // After .wouldBlock no fewer bytes may be given than before.
+        var least = 0
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        for _ in 0..<1_000_000 where received.count < bytes.count {
+            if sent < bytes.count {
+                let count = min(max(Int.random(in: 1...65_536, using: &random), least), bytes.count - sent)
+                let result = bytes.withUnsafeBufferPointer { pair.client.write($0.baseAddress! + sent, count: count) }
+                switch result {
+                case .bytes(let taken):
+                    #expect((1...count).contains(taken), "seed \(seed)")
+                    sent += taken
+                    least = max(least, count) - taken
+                case .wouldBlock: least = max(least, count)
+                case .endOfStream, .failed: Issue.record("\(result), seed \(seed)")
+                }
+            }
+            // Told as gone is at most what the peer has or the kernel holds; reading now and then lets the socket fill.
+            if sent == bytes.count || Int.random(in: 0..<3, using: &random) == 0,
+                case .bytes(let count) = pair.server.read(into: &buffer, capacity: buffer.count)
+            {
+                received += buffer[..<count]
+            }
+        }
+        #expect(sent == bytes.count && received == bytes, "seed \(seed), \(sent) sent, \(received.count) received")
+    }
+
+    private struct SplitMixGenerator: RandomNumberGenerator {
+        private var state: UInt64
+        init(seed: UInt64) { state = seed }
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
     }
 
     @Test("A certificate of a foreign authority, or for another host, is not trusted")
