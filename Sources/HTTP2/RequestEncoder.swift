@@ -291,6 +291,15 @@ public final class RequestEncoder {
         return end &+ length
     }
 
+    private static func integer(_ value: UInt64, prefix: Int, first: UInt8, into output: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
+            let count = integer(value, prefix: prefix, first: first, into: buffer.baseAddress!, at: 0)
+            output += buffer[..<count]
+        }
+    }
+
+    /// Writes an integer at `offset`; returns the offset after it.
+    @inline(__always)
     private static func integer(
         _ value: UInt64, prefix: Int, first: UInt8, into output: UnsafeMutablePointer<UInt8>, at offset: Int
     ) -> Int {
