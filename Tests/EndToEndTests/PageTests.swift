@@ -24,6 +24,9 @@ struct PageTests {
 
         let total = result.latency.total
         func time(_ value: UInt64) -> String { Units.duration(nanoseconds: Double(value)) }
+        let mockCPU = try #require(result.cost.mockCPU)
+        let mockMemory = try #require(result.cost.mockMemory)
+        let tls = try #require(result.run.tls)
         var figures = [result.pushes.planned, result.pushes.accepted, result.pushes.rejected].map {
             "\(Units.grouped($0)) pushes"
         }
@@ -31,10 +34,10 @@ struct PageTests {
         figures += [
             "\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s", "6,000 pushes/s",
             "\(Units.duration(nanoseconds: result.cost.clientCPU)) a push",
-            "\(Units.duration(nanoseconds: try #require(result.cost.mockCPU))) a push",
-            Units.bytes(result.cost.clientMemory), Units.bytes(try #require(result.cost.mockMemory)),
+            "\(Units.duration(nanoseconds: mockCPU)) a push",
+            Units.bytes(result.cost.clientMemory), Units.bytes(mockMemory),
             "\(Units.fixed(result.run.durationSeconds, places: 2)) s", result.run.id, result.environment.cpu,
-            try #require(result.run.tls), "BadPriority", "held: p99 &lt; 1m",
+            tls, "BadPriority", "held: p99 &lt; 1m",
         ]
         for figure in figures { #expect(document.contains(figure), "\(figure) is not on the page") }
         for part in [

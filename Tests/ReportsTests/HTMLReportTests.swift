@@ -106,7 +106,7 @@ import Testing
                 .init(
                     name: "total", d: 0.5, p: 0, betweenRuns: nil, place: 1000, belowA: 1, belowB: 0.5, differs: true)
             ], warnings: ["A and B differ in streams: 1 and 2"])
-        let runs = [ReportedDocument.make(name: "one"), .make(name: "<two>")].map(ReportedDocument.run)
+        let runs = [ReportedDocument.make(name: "one"), ReportedDocument.make(name: "<two>")].map(ReportedDocument.run)
         let page = HTMLReport.page(runs, comparisons: [comparison])
         #expect(MarkupChecker.problem(page) == nil && page.contains("<h2>&lt;two&gt; against one</h2>"))
         #expect(page.contains("<td>2.000</td><td>1.900 - 2.100</td><td>0.002</td><td>0.020</td>"))

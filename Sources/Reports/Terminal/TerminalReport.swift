@@ -1,3 +1,4 @@
+import Foundation
 import Results
 import Settings
 
@@ -9,7 +10,7 @@ public enum TerminalReport {
     public static func text(
         _ runs: [ReportedRun], comparisons: [ComparisonDocument] = [], _ picture: TextPicture
     ) -> String {
-        var lines = ["", ReportContent.title(runs), ReportContent.subtitle(runs)]
+        var lines = ["", ReportContent.title(runs)] + wrapped(ReportContent.subtitle(runs), picture.width)
         if runs.count == 1 {
             lines += verdicts(runs[0], picture) + overTime(runs[0], picture) + percentiles(runs[0], picture)
             lines += bars(StageSection.charts(runs[0]), picture) + outcomes(runs[0].result, picture)
@@ -26,6 +27,19 @@ public enum TerminalReport {
         }
         let text = lines.joined(separator: "\n") + "\n"
         return picture.isUnicode ? text : String(text.map { $0.isASCII ? $0 : $0 == "·" ? "-" : "?" })
+    }
+
+    /// Parts that `·` separates, on as many lines as they take.
+    private static func wrapped(_ text: String, _ width: Int) -> [String] {
+        var lines: [String] = []
+        for part in text.components(separatedBy: " · ") {
+            if let last = lines.last, last.count + 3 + part.count <= width {
+                lines[lines.count - 1] = "\(last) · \(part)"
+            } else {
+                lines.append(part)
+            }
+        }
+        return lines
     }
 
     private static func verdicts(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
