@@ -38,6 +38,7 @@ struct GateCommand: AsyncParsableCommand {
     private var flags: [(key: String, texts: [String]?)] { load.given + identity.given + transport.given }
 
     func run() async throws {
+        try judging.check()
         if update {
             try await renew()
         } else {

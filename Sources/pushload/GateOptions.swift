@@ -48,7 +48,8 @@ struct GateOptions: ParsableArguments {
         }
     }
 
-    func validate() throws {
+    /// - Throws: one line: a number that is out of its range.
+    func check() throws(HarnessError) {
         guard (GateRules.roundsPerLook...128).contains(maxRounds ?? 64) else {
             throw HarnessError("--max-rounds \(maxRounds ?? 0): expected \(GateRules.roundsPerLook) to 128")
         }

@@ -58,7 +58,7 @@ import Testing
         }
         let first = GateReport.update(baseline(650, 0.04), before: nil, path: "b.json")
         #expect(
-            first.contains("client CPU a push        650 ns") && first.contains("new baseline: b.json (2 rounds)"),
+            first.contains("client CPU a push    650 ns") && first.contains("new baseline: b.json (2 rounds)"),
             "\(first)")
         // Half the machine, twice the time, and 10 % less work.
         let second = GateReport.update(baseline(1170, 0.036), before: baseline(650, 0.04), path: "b.json")
