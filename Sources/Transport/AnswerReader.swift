@@ -49,7 +49,8 @@ package final class AnswerReader {
             target: Target(
                 address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
             stream: try ByteStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
-            driver: driver, reactor: reactor, shared: memory, now: MonotonicClock.now())
+            driver: driver, reactor: reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
+            now: MonotonicClock.now())
         var all: [UInt8] = []
         for number in 0..<Self.batch {
             var streams: [Int] = []
