@@ -68,7 +68,7 @@ import Testing
         #expect(
             MarkupChecker.problem(page) == nil && !page.contains("evening <b>") && page.contains("evening &lt;b&gt;"))
         #expect(page.components(separatedBy: "<polyline").count == 1 + 4)
-        #expect(page.components(separatedBy: "class=\"mark\"").count == 1 + 1)
+        #expect(page.components(separatedBy: "class=\"change\"").count == 1 + 1)
         for part in ["more by 50.0 %", "1.410 - 1.620", "runs/z: the run was interrupted", "too few to find a change"] {
             #expect(page.contains(part), "\(part)")
         }

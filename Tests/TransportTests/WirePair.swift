@@ -57,6 +57,7 @@ final class WirePair {
             driver: driver, reactor: reactor,
             shared: RequestMemory(
                 authority: "a", isSecure: false, headerSets: [[]], tokenCapacity: 64, payloadCapacity: 64),
+            sendBuffers: BufferPool(capacity: 131_072),
             now: MonotonicClock.now())
         connection.nextStream = firstStream
         _ = connection.handle([], scratch: scratch)
