@@ -38,7 +38,7 @@ public struct CostModel: Sendable {
     public let isOfBusyRuns: Bool
 
     /// A further connection, when it was not measured (docs/performance.md), bytes.
-    public static let usualMemoryPerConnection = 80_000.0
+    public static let usualMemoryPerConnection = 55_000.0
 
     /// nil when there is no sample with a cost.
     public init?(_ samples: [CostSample]) {

@@ -67,7 +67,7 @@ struct PlanSimulation {
         settings.connections = connections
         settings.streams = question.streams
         settings.clientCost = .constant(model.clientCost(configuration))
-        settings.batch = max(1, Int((16_384 / max(question.requestBytes, 1)).rounded(.down)))
+        settings.batch = max(1, Int((65_536 / max(question.requestBytes, 1)).rounded(.down)))
         settings.serverThreads = question.mockThreads
         settings.serverCost = .constant(model.serverCost(configuration) ?? 0)
         settings.cores = question.sharedCores
