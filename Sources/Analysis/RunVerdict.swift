@@ -48,7 +48,7 @@ public struct RunVerdict: Sendable, Equatable {
             problems.append("\(duplicated) pushes reached the mock more than once")
         }
         var expected: Set<String> = []
-        if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons) }
+        if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons.map(\.description)) }
         let unexpected = result.reasons.filter { !expected.contains($0.key) }.sorted { $0.key < $1.key }
         if !unexpected.isEmpty, !judgesOutcomes {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

@@ -352,16 +352,9 @@ public struct Run: Sendable {
     }
 
     private static func settings(_ scenario: Scenario) -> [String: Setting] {
-        // Stages are no plain values: they are written as people write them.
-        let stages = scenario.stages.map(\.text)
-        var scenario = scenario
-        scenario.stages = []
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        guard let data = try? encoder.encode(scenario),
-            var settings = try? JSONDecoder().decode([String: Setting].self, from: data)
-        else { return [:] }
-        settings["stages"] = .list(stages)
+        var settings = ScenarioSettings.write(scenario)
+        // As people write them.
+        settings["stages"] = .list(scenario.stages.map { .text($0.text) })
         return settings
     }
 

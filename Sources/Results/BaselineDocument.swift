@@ -14,7 +14,7 @@ public struct BaselineDocument: Codable, Sendable, Equatable {
     public var version: String
     @Nullable public var commit: String?
     /// Every setting, by the names a result has them under; times in ns, sizes in bytes.
-    public var scenario: [String: JSONValue]
+    public var scenario: [String: Setting]
     public var machine: Machine
     /// Version of the reference kernel.
     public var kernel: String
@@ -30,7 +30,7 @@ public struct BaselineDocument: Codable, Sendable, Equatable {
 
     public init(
         name: String, reason: String, updatedAt: String, version: String, commit: String?,
-        scenario: [String: JSONValue], machine: Machine, kernel: String, oneCore: Bool, metrics: [Metric]
+        scenario: [String: Setting], machine: Machine, kernel: String, oneCore: Bool, metrics: [Metric]
     ) {
         self.name = name
         self.reason = reason

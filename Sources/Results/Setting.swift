@@ -1,11 +1,12 @@
-/// One value of a scenario as it stands in a result.
+/// One value of a scenario as it stands in a result or a baseline.
 public enum Setting: Codable, Sendable, Equatable, CustomStringConvertible {
     case none
     case flag(Bool)
     case integer(Int64)
     case number(Double)
     case text(String)
-    case list([String])
+    case list([Setting])
+    case object([String: Setting])
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -19,8 +20,10 @@ public enum Setting: Codable, Sendable, Equatable, CustomStringConvertible {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
+        } else if let value = try? container.decode([Setting].self) {
+            self = .list(value)
         } else {
-            self = .list(try container.decode([String].self))
+            self = .object(try container.decode([String: Setting].self))
         }
     }
 
@@ -33,6 +36,7 @@ public enum Setting: Codable, Sendable, Equatable, CustomStringConvertible {
         case .number(let value): try container.encode(value)
         case .text(let value): try container.encode(value)
         case .list(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
         }
     }
 
@@ -43,7 +47,9 @@ public enum Setting: Codable, Sendable, Equatable, CustomStringConvertible {
         case .integer(let value): "\(value)"
         case .number(let value): "\(value)"
         case .text(let value): value
-        case .list(let value): value.joined(separator: ",")
+        case .list(let value): value.map(\.description).joined(separator: ",")
+        case .object(let value):
+            value.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " ")
         }
     }
 }

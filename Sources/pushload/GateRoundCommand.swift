@@ -9,7 +9,7 @@ import Results
 
 /// What a gate's process tells that of a round.
 struct GateRoundOrder: Codable {
-    var scenario: [String: JSONValue]
+    var scenario: [String: Setting]
     var injectedCPU: UInt64
     var onOneCore: Bool
 }

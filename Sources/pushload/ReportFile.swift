@@ -26,7 +26,7 @@ enum ReportFile {
     static func run(_ result: ResultDocument) -> ReportedRun {
         var thresholds: [Threshold] = []
         if case .list(let texts)? = result.scenario["thresholds"] {
-            thresholds = texts.flatMap { (try? Threshold.list(parsing: $0)) ?? [] }
+            thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
         }
         let verdict = RunVerdict(result, thresholds: thresholds)
         return ReportedRun(

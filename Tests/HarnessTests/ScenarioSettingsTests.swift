@@ -21,9 +21,22 @@ import Testing
         #expect(try ScenarioSettings.read([:], origin: "b") == Scenario())
     }
 
+    @Test("A result names the stages of its run as people write them, beside all other settings")
+    func stages() throws {
+        var scenario = Scenario()
+        scenario.stages = try LoadStage.parse("ramp 1k 20k 10s, hold 20k 30s")
+        let settings = try Run(scenario, identity: Run.Identity()).settings
+        guard case .list(let stages)? = settings["stages"] else {
+            Issue.record("stages: \(String(describing: settings["stages"]))")
+            return
+        }
+        #expect(try LoadStage.parse(stages.map(\.description).joined(separator: ", ")) == scenario.stages)
+        #expect(settings["streams"] == .integer(1000) && settings.count == ScenarioSettings.write(scenario).count)
+    }
+
     @Test("Settings nobody knows, or of the wrong type, get one line")
     func refused() {
-        func problem(_ settings: [String: JSONValue]) -> String {
+        func problem(_ settings: [String: Setting]) -> String {
             do throws(HarnessError) {
                 _ = try ScenarioSettings.read(settings, origin: "b.json")
                 return ""

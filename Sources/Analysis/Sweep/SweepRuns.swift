@@ -29,7 +29,7 @@ public struct SweepRuns: Sendable {
             case .result(let result):
                 var thresholds: [Threshold] = []
                 if case .list(let texts)? = result.scenario["thresholds"] {
-                    thresholds = texts.flatMap { (try? Threshold.list(parsing: $0)) ?? [] }
+                    thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
                 }
                 let verdict = RunVerdict(result, thresholds: thresholds)
                 problems += verdict.problems
