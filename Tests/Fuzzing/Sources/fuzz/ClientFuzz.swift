@@ -208,10 +208,10 @@ struct ClientFuzz {
             precondition(streams.insert(entry.stream).inserted, "two slots of one stream")
             precondition(connection.slot(of: entry.stream) == slot, "an open stream is not found")
             precondition(!connection.isIdle(entry.stream), "an open stream is idle")
-            precondition(entry.window <= 0x7FFF_FFFF, "a stream's window overflows")
-            if entry.heldBack != nil {
+            if let payload = entry.held {
                 held += 1
-                precondition((0...entry.heldBackCount).contains(entry.heldBackOffset))
+                precondition(payload.pointee.window <= 0x7FFF_FFFF, "a stream's window overflows")
+                precondition(payload.pointee.rest >= 0, "more was sent than there is")
             }
         }
         precondition(streams.count == slots.used, "\(slots.used) slots are used, \(streams.count) have a stream")
