@@ -60,7 +60,7 @@ struct GeneratorVerdict {
     var section: ResultDocument.Generator {
         let reasons = reasons
         return .init(
-            limited: !reasons.isEmpty, reasons: reasons, loopLag: Run.latency(outcome.loopLag.summary),
+            limited: !reasons.isEmpty, reasons: reasons, loopLag: RunDocument.latency(outcome.loopLag.summary),
             workerLoad: outcome.workerLoad.map { ($0 * 1000).rounded() / 1000 },
             steal: (outcome.steal * 10_000).rounded() / 10_000, cpu: cpu)
     }

@@ -35,7 +35,7 @@ final class MetricsServer: Sendable {
     }
 
     private static func serve(_ descriptor: Int32, _ text: () -> String) {
-        guard let stream = try? ByteStream(accepted: descriptor, tls: nil, options: SocketOptions()),
+        guard let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions()),
             let reactor = try? Reactor()
         else { return }
         reactor.add(stream.descriptor, token: 1, interest: .readable)

@@ -63,7 +63,7 @@ final class WorkerDriver: PushDriver {
     private let retriesOff: Bool
     @exclusivity(unchecked) private var next: UInt64 = 0
     @exclusivity(unchecked) private var start: UInt64 = 0
-    @exclusivity(unchecked) private var unixTime = MonotonicClock.unixSeconds()
+    @exclusivity(unchecked) private var unixTime: Int64 = 0
     /// Pushes composed so far, to pick those whose encoding is timed.
     @exclusivity(unchecked) private var composed: UInt64 = 0
     /// One push in so many has its encoding timed, and the use of a token that is there already.
@@ -305,7 +305,7 @@ final class WorkerDriver: PushDriver {
         switch event {
         case .opened:
             opened += 1
-            signer?.connectionOpened(index, unixTime: MonotonicClock.unixSeconds())
+            signer?.connectionOpened(index, unixTime: unixTime)
         case .lost: lost += 1
         case .connectFailed: connectFailures += 1
         case .goAway: goAways += 1
@@ -313,8 +313,8 @@ final class WorkerDriver: PushDriver {
         }
     }
 
-    override func tick(now: UInt64, inFlight: Int) {
-        unixTime = MonotonicClock.unixSeconds()
+    override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
+        self.unixTime = unixTime
         if isOpenLoop, start != 0, next < limit { countOverflowed(now) }
         box.offer(recorder, inFlight: inFlight, backlog: backlog?.waiting(next: next) ?? 0, time: now)
     }

@@ -1,6 +1,3 @@
-import COpenSSL
-import Glibc
-
 /// What one attempt to read or write did.
 public enum IOResult: Equatable, Sendable {
     /// So many bytes were moved, at least one.
@@ -21,363 +18,43 @@ public enum ConnectResult: Equatable, Sendable {
     case failed
 }
 
-/// One TCP connection, plain or under TLS, non-blocking; the descriptor and the `SSL` object are owned here.
+/// A connection's bytes, both ways, non-blocking. `SocketStream` is the real one; a simulation brings its own.
 ///
-/// The owner registers `descriptor` with its reactor for `interest` and calls `advance` until it says `.done`, then
-/// `read` and `write`. TLS may want to write before it can read and the other way round; `interest` tells.
-public final class ByteStream {
-    public var descriptor: Int32 { port.pointee.descriptor }
-    /// Owned here; OpenSSL holds the same pointer until `SSL_free`.
-    private let port: UnsafeMutablePointer<SocketPort>
-    private let tls: OpaquePointer?
-    private let context: TLSContext?
-    private var connected: Bool
-    private var secured: Bool
-    private var wantsWrite = false
-    /// Where sealed records are put to be sent together; nil: each is sent by itself.
-    private let buffers: BufferPool?
-    /// Of the records gathered last: where each ends in the buffer, and how many of the caller's bytes are in it.
-    private var recordEnds = InlineArray<4, Int>(repeating: 0)
-    private var recordBytes = InlineArray<4, Int>(repeating: 0)
-    private var records = 0
-    /// Those that have been sent whole and told.
-    private var recordsTold = 0
-    private static let recordSize = 16_384
+/// The owner registers `descriptor` with its event loop for `interest` and calls `advance` until it says `.done`, then `read`
+/// and `write`.
+open class ByteStream {
+    public init() {}
 
-    /// Why the stream failed; nil while it works.
-    public private(set) var failure: NetworkError?
-
-    /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
-    ///
-    /// - Parameter buffers: of the thread that uses the stream; with them up to four TLS records leave in one send(2), which
-    ///   saves 80 ns of 330 bytes. Each holds 70,000 bytes or more.
-    public init(
-        connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions,
-        gathering buffers: BufferPool? = nil
-    ) throws(NetworkError) {
-        let opened = socket(
-            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard opened >= 0 else { throw NetworkError(.connect, "socket: \(systemErrorText(errno))") }
-        options.apply(to: opened)
-        port = .allocate(capacity: 1)
-        port.initialize(to: SocketPort(descriptor: opened))
-        var session: OpaquePointer?
-        if let context {
-            session = SSL_new(context.context)
-            guard let session, SocketBIO.attach(session, to: port, usesKernelTLS: context.options.kernelTLS) else {
-                SSL_free(session)
-                port.deallocate()
-                close(opened)
-                throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
-            }
-            SSL_set_connect_state(session)
-            var numeric = in6_addr()
-            let isNumeric =
-                inet_pton(AF_INET, serverName, &numeric) == 1 || inet_pton(AF_INET6, serverName, &numeric) == 1
-            if !isNumeric { _ = pushload_SSL_set_tlsext_host_name(session, serverName) }
-            if context.verifiesPeer {
-                let parameters = SSL_get0_param(session)
-                if isNumeric {
-                    X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName)
-                } else {
-                    X509_VERIFY_PARAM_set1_host(parameters, serverName, 0)
-                }
-            }
-        }
-        tls = session
-        self.context = context
-        // The kernel seals by itself.
-        self.buffers = context == nil || context?.options.kernelTLS == true ? nil : buffers
-        connected = false
-        secured = context == nil
-        let status = address.withSockAddr { connect(opened, $0, $1) }
-        if status == 0 {
-            connected = true
-        } else if errno != EINPROGRESS {
-            fail(connectError(errno))
-        }
-        wantsWrite = true
-    }
-
-    /// Takes over a descriptor that `Listener.accept` returned; it is closed with the stream.
-    public init(accepted: Int32, tls context: TLSContext?, options: SocketOptions) throws(NetworkError) {
-        port = .allocate(capacity: 1)
-        port.initialize(to: SocketPort(descriptor: accepted))
-        self.context = context
-        buffers = nil
-        connected = true
-        secured = context == nil
-        options.apply(to: accepted)
-        guard let context else {
-            tls = nil
-            return
-        }
-        let session = SSL_new(context.context)
-        guard let session, SocketBIO.attach(session, to: port, usesKernelTLS: context.options.kernelTLS) else {
-            SSL_free(session)
-            port.deallocate()
-            close(accepted)
-            throw NetworkError(.tls, "OpenSSL cannot make a session: \(opensslErrorText())")
-        }
-        tls = session
-        SSL_set_accept_state(session)
-    }
-
-    deinit {
-        if let tls { SSL_free(tls) }
-        close(descriptor)
-        if let buffer = port.pointee.gathered { buffers?.giveBack(buffer) }
-        port.deallocate()
-    }
-
-    /// When the send(2) that took the last bytes `write` told of began, `MonotonicClock`.
-    public var sendTime: UInt64 { port.pointee.sendTime }
-
-    /// Time in the kernel's recv and send, counts of `CycleClock`.
-    public var socketCycles: UInt64 { port.pointee.cycles }
-
+    /// What the owner's event loop knows it by.
+    open var descriptor: Int32 { -1 }
     /// What the owner should wait for while it has nothing of its own to write.
-    public var interest: Readiness { wantsWrite ? [.readable, .writable] : .readable }
-
-    /// True when decrypted or half-read bytes wait inside TLS, which epoll cannot see.
-    public var hasBufferedInput: Bool {
-        guard let tls else { return false }
-        return SSL_has_pending(tls) == 1
-    }
-
+    open var interest: Readiness { .readable }
+    /// True when bytes wait that the event loop cannot see.
+    open var hasBufferedInput: Bool { false }
+    /// When the call that took the last bytes `write` told of began, ns of the event loop's clock.
+    open var sendTime: UInt64 { 0 }
+    /// Time in the kernel's recv and send, counts of `CycleClock`.
+    open var socketCycles: UInt64 { 0 }
     /// The negotiated TLS version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; nil on a plain connection.
-    public var tlsDescription: String? {
-        guard let tls, let version = SSL_get_version(tls), let cipher = SSL_get_current_cipher(tls),
-            let name = SSL_CIPHER_get_name(cipher)
-        else { return nil }
-        // BIO_CTRL_GET_KTLS_SEND: the kernel took this version and cipher.
-        let isInKernel = context?.options.kernelTLS == true && BIO_ctrl(SSL_get_wbio(tls), 73, 0, nil) > 0
-        return "\(String(cString: version)) \(String(cString: name))\(isInKernel ? " in the kernel" : "")"
-    }
-
+    open var tlsDescription: String? { nil }
+    open var isTLS12: Bool { false }
     /// `127.0.0.1:40312`; `-` when there is none any more.
-    public var peerAddress: String {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let status = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
-        }
-        return status == 0 ? SocketAddress(storage: storage, length: length).description : "-"
-    }
-
+    open var peerAddress: String { "-" }
     /// What the peer's certificate says, if it showed one.
-    public var peerCertificate: PeerCertificate? {
-        guard let tls, let certificate = SSL_get0_peer_certificate(tls) else { return nil }
-        return PeerCertificate(certificate, verification: SSL_get_verify_result(tls))
-    }
-
-    public var isTLS12: Bool {
-        guard let tls else { return false }
-        return SSL_version(tls) == TLS1_2_VERSION
-    }
+    open var peerCertificate: PeerCertificate? { nil }
+    /// Why the stream failed; nil while it works.
+    open var failure: NetworkError? { nil }
 
     /// Goes on connecting and shaking hands; call it when the descriptor is ready.
-    public func advance() -> ConnectResult {
-        if failure != nil { return .failed }
-        if !connected {
-            let code = pendingError(of: descriptor)
-            guard code == 0 else {
-                fail(connectError(code))
-                return .failed
-            }
-            // Writable without an error and with a peer: connected. Without a peer: a spurious wake-up.
-            var storage = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let peer = withUnsafeMutablePointer(to: &storage) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
-            }
-            guard peer == 0 else { return .inProgress }
-            connected = true
-        }
-        guard let tls, !secured else {
-            wantsWrite = false
-            return .done
-        }
-        ERR_clear_error()
-        let status = SSL_do_handshake(tls)
-        if status == 1 {
-            secured = true
-            wantsWrite = false
-            return checkALPN(tls)
-        }
-        switch SSL_get_error(tls, status) {
-        case SSL_ERROR_WANT_READ:
-            wantsWrite = false
-            return .inProgress
-        case SSL_ERROR_WANT_WRITE:
-            wantsWrite = true
-            return .inProgress
-        default:
-            fail(handshakeError(tls))
-            return .failed
-        }
-    }
-
-    /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`.
-    private func checkALPN(_ tls: OpaquePointer) -> ConnectResult {
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        SSL_get0_alpn_selected(tls, &name, &length)
-        guard length == 2, let name, name[0] == 0x68, name[1] == 0x32 else {
-            fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
-            return .failed
-        }
-        return .done
-    }
-
-    private func connectError(_ code: Int32) -> NetworkError {
-        code == ECONNREFUSED
-            ? NetworkError(.refused, "connection refused")
-            : NetworkError(.connect, "cannot connect: \(systemErrorText(code))")
-    }
-
-    private func handshakeError(_ tls: OpaquePointer) -> NetworkError {
-        let system = errno
-        let verify = SSL_get_verify_result(tls)
-        if context?.verifiesPeer == true, verify != X509_V_OK {
-            ERR_clear_error()
-            let reason = X509_verify_cert_error_string(verify).map { String(cString: $0) } ?? "\(verify)"
-            return NetworkError(.certificate, "the peer's certificate is not trusted: \(reason)")
-        }
-        let code = ERR_peek_error()
-        if code == 0 {
-            return system == ECONNRESET || system == EPIPE
-                ? NetworkError(.tls, "TLS handshake failed: the peer reset the connection")
-                : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
-        }
-        return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
-    }
-
-    private func fail(_ error: NetworkError) {
-        if failure == nil { failure = error }
-    }
-
+    open func advance() -> ConnectResult { .done }
     /// Reads up to `capacity` bytes.
-    public func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
-        guard let tls else {
-            let count = port.pointee.receive(buffer, capacity)
-            if count > 0 { return .bytes(count) }
-            return count == 0 ? .endOfStream : socketFailure()
-        }
-        let count = SSL_read(tls, buffer, Int32(clamping: capacity))
-        return count > 0 ? .bytes(Int(count)) : tlsOutcome(tls, count)
-    }
-
-    /// Writes up to `count` bytes; under TLS in records of at most 16,384.
+    open func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult { .wouldBlock }
+    /// Writes up to `count` bytes.
     ///
     /// After `.wouldBlock` some of the bytes may be sealed: the next call has to begin with the same ones, at least as many.
-    public func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
-        guard let tls else {
-            let written = port.pointee.transmit(bytes, count)
-            return written >= 0 ? .bytes(written) : socketFailure()
-        }
-        if let buffers, count > Self.recordSize || port.pointee.gathered != nil {
-            return writeGathered(tls, bytes, count, buffers)
-        }
-        if context?.options.kernelTLS == true { port.pointee.sendTime = MonotonicClock.now() }
-        let written = SSL_write(tls, bytes, Int32(clamping: count))
-        return written > 0 ? .bytes(Int(written)) : tlsOutcome(tls, written)
-    }
-
-    /// Seals up to four records and sends them with one call.
-    private func writeGathered(
-        _ tls: OpaquePointer, _ bytes: UnsafePointer<UInt8>, _ count: Int, _ buffers: BufferPool
-    ) -> IOResult {
-        if port.pointee.gathered != nil {
-            let result = sendGathered()
-            if port.pointee.gathered != nil || result != .bytes(0) { return result == .bytes(0) ? .wouldBlock : result }
-        }
-        port.pointee.gather(in: buffers.take(), capacity: buffers.capacity)
-        records = 0
-        recordsTold = 0
-        var sealed = 0
-        while sealed < count, records < recordEnds.count {
-            let written = SSL_write(tls, bytes + sealed, Int32(min(count - sealed, Self.recordSize)))
-            guard written > 0 else {
-                if records > 0 { break }
-                let outcome = tlsOutcome(tls, written)
-                // What OpenSSL had to say, an alert for example, still goes out.
-                _ = sendGathered()
-                return outcome
-            }
-            sealed += Int(written)
-            recordEnds[records] = port.pointee.gatheredEnd
-            recordBytes[records] = Int(written)
-            records += 1
-        }
-        let result = sendGathered()
-        return result == .bytes(0) ? .wouldBlock : result
-    }
-
-    /// Sends what is gathered, as far as the kernel takes it; tells how many of the caller's bytes are now gone.
-    private func sendGathered() -> IOResult {
-        guard let buffer = port.pointee.gathered else { return .bytes(0) }
-        let start = port.pointee.gatheredStart
-        let sent = port.pointee.transmit(buffer + start, port.pointee.gatheredEnd - start)
-        guard sent >= 0 else { return socketFailure() }
-        port.pointee.gatheredStart = start + sent
-        var told = 0
-        while recordsTold < records, recordEnds[recordsTold] <= port.pointee.gatheredStart {
-            told += recordBytes[recordsTold]
-            recordsTold += 1
-        }
-        if port.pointee.gatheredStart == port.pointee.gatheredEnd {
-            port.pointee.gathered = nil
-            buffers?.giveBack(buffer)
-        }
-        return .bytes(told)
-    }
-
-    private func socketFailure() -> IOResult {
-        switch errno {
-        case EAGAIN: return .wouldBlock
-        case ECONNRESET, EPIPE:
-            fail(NetworkError(.reset, "connection reset by the peer"))
-            return .failed
-        default:
-            fail(NetworkError(.io, systemErrorText(errno)))
-            return .failed
-        }
-    }
-
-    private func tlsOutcome(_ tls: OpaquePointer, _ status: Int32) -> IOResult {
-        switch SSL_get_error(tls, status) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
-        case SSL_ERROR_ZERO_RETURN: return .endOfStream
-        case SSL_ERROR_SYSCALL where errno == ECONNRESET || errno == EPIPE:
-            ERR_clear_error()
-            fail(NetworkError(.reset, "connection reset by the peer"))
-            return .failed
-        default:
-            let code = ERR_peek_error()
-            if code == 0 { return .endOfStream }
-            let text = opensslErrorText()
-            // A peer that vanishes without close_notify ends the stream all the same.
-            if text.contains("unexpected eof") { return .endOfStream }
-            fail(NetworkError(.io, "TLS: \(text)"))
-            return .failed
-        }
-    }
-
+    open func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult { .wouldBlock }
     /// Lets the close that follows reset the connection (RST) instead of finishing it.
-    public func reset() {
-        var value = linger(l_onoff: 1, l_linger: 0)
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
-    }
-
-    /// Says goodbye (TLS close_notify, then FIN); what has been written still goes out.
-    public func finish() {
-        if let tls, secured, failure == nil {
-            ERR_clear_error()
-            SSL_shutdown(tls)
-            ERR_clear_error()
-            _ = sendGathered()
-        }
-        _ = shutdown(descriptor, Int32(SHUT_WR))
-    }
+    open func reset() {}
+    /// Says goodbye; what has been written still goes out.
+    open func finish() {}
 }

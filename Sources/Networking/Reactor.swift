@@ -1,31 +1,13 @@
 import CEpoll
 import Glibc
 
-/// What a descriptor is ready for, or what its owner waits for.
-public struct Readiness: OptionSet, Sendable {
-    public let rawValue: UInt32
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
-    public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-    /// The peer closed its side, or the socket has an error; always reported.
-    public static let closed = Readiness(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
-}
-
-/// One ready descriptor: the token its owner registered it with, and what it is ready for.
-public struct ReadyEvent: Sendable {
-    public let token: UInt64
-    public let readiness: Readiness
-}
-
 /// A level-triggered epoll loop of one thread.
 ///
 /// The owner registers descriptors with a token of its choice and asks `wait` for the ready ones. `wakeUp` may be
 /// called from any thread and ends a `wait` early. Waiting is precise to the clock's resolution (`epoll_pwait2`), which
 /// an open-loop schedule needs: a millisecond's rounding would be visible in its latencies.
-public final class Reactor {
+public final class Reactor: EventLoop {
     private let epoll: Int32
-    private let waker: WakeUp
     private let events: UnsafeMutablePointer<epoll_event>
     private let capacity = 256
     private static let wakeToken = UInt64.max
@@ -39,8 +21,8 @@ public final class Reactor {
             close(epoll)
             throw NetworkError(.io, "eventfd: \(text)")
         }
-        waker = WakeUp(descriptor: wakeDescriptor)
         events = .allocate(capacity: capacity)
+        super.init(wakeUp: WakeUp(descriptor: wakeDescriptor))
         var event = epoll_event()
         event.events = EPOLLIN.rawValue
         event.data.u64 = Self.wakeToken
@@ -52,18 +34,25 @@ public final class Reactor {
         events.deallocate()
     }
 
-    /// A handle with which another thread ends the current or the next `wait`.
-    public var wakeUp: WakeUp { waker }
+    public override var now: UInt64 { MonotonicClock.now() }
+    public override var unixMilliseconds: Int64 { MonotonicClock.unixMilliseconds() }
 
-    public func add(_ descriptor: Int32, token: UInt64, interest: Readiness) {
+    public override func connect(
+        to address: SocketAddress, serverName: String, tls: TLSContext?, options: SocketOptions, gathering: BufferPool?
+    ) throws(NetworkError) -> ByteStream {
+        try SocketStream(
+            connectingTo: address, serverName: serverName, tls: tls, options: options, gathering: gathering)
+    }
+
+    public override func add(_ descriptor: Int32, token: UInt64, interest: Readiness) {
         control(EPOLL_CTL_ADD, descriptor, token, interest)
     }
 
-    public func modify(_ descriptor: Int32, token: UInt64, interest: Readiness) {
+    public override func modify(_ descriptor: Int32, token: UInt64, interest: Readiness) {
         control(EPOLL_CTL_MOD, descriptor, token, interest)
     }
 
-    public func remove(_ descriptor: Int32) {
+    public override func remove(_ descriptor: Int32) {
         control(EPOLL_CTL_DEL, descriptor, 0, [])
     }
 
@@ -76,10 +65,7 @@ public final class Reactor {
         assert(status == 0, "epoll_ctl: \(systemErrorText(errno))")
     }
 
-    /// Waits until something is ready, `wakeUp` is called, or `timeout` nanoseconds have passed (nil: no limit).
-    ///
-    /// - Returns: how many events `event(at:)` now holds; wake-ups are not among them.
-    public func wait(timeout: UInt64?) -> Int {
+    public override func wait(timeout: UInt64?) -> Int {
         let count: Int32
         if let timeout {
             if timeout == 0 {
@@ -96,7 +82,7 @@ public final class Reactor {
         var kept = 0
         for index in 0..<Int(count) {
             if events[index].data.u64 == Self.wakeToken {
-                waker.clear()
+                wakeUp.clear()
             } else {
                 events[kept] = events[index]
                 kept += 1
@@ -105,22 +91,25 @@ public final class Reactor {
         return kept
     }
 
-    /// The ready event at `index`, valid until the next `wait`.
-    public func event(at index: Int) -> ReadyEvent {
+    public override func event(at index: Int) -> ReadyEvent {
         let event = events[index]
         return ReadyEvent(token: event.data.u64, readiness: Readiness(rawValue: event.events))
     }
 }
 
-/// Ends a reactor's `wait` from another thread.
+/// Ends an event loop's `wait` from another thread.
 public final class WakeUp: Sendable {
     private let descriptor: Int32
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    /// One that ends no `wait`, for event loops that never sleep.
+    public init() { descriptor = -1 }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     public func signal() {
+        if descriptor < 0 { return }
         var one: UInt64 = 1
         _ = write(descriptor, &one, 8)
     }

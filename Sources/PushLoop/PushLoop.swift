@@ -9,7 +9,7 @@ import Transport
 /// run, over plaintext TCP on the loopback. Each turn moves a full set of streams, so that batches are always the same and so
 /// are instructions. For benchmarks only.
 public final class PushLoop {
-    private let client: HandDrivenWorker
+    private let client: HandDrivenRun
     private let mock: HandDrivenMock
     private static let streams = 64
 
@@ -28,7 +28,7 @@ public final class PushLoop {
         var scenario = Scenario()
         scenario.pushes = Self.most
         scenario.streams = Self.streams
-        client = try HandDrivenWorker(scenario, address: listener.address, identity: identity)
+        client = try HandDrivenRun(scenario, address: listener.address, identity: identity)
         client.begin()
         while true {
             if case .descriptor(let descriptor) = listener.accept() {
@@ -46,7 +46,7 @@ public final class PushLoop {
     public func run(_ count: UInt64) -> UInt64 {
         let goal = client.counts.ended + count
         while client.counts.ended < goal {
-            client.turn()
+            _ = client.turn()
             mock.turn()
         }
         let counts = client.counts

@@ -48,8 +48,8 @@ package final class AnswerReader {
             token: 1, index: 0, lane: 0,
             target: Target(
                 address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            stream: try ByteStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
-            driver: driver, reactor: reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
+            stream: try SocketStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
+            driver: driver, loop: reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
             now: MonotonicClock.now())
         var all: [UInt8] = []
         for number in 0..<Self.batch {

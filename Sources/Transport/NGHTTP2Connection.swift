@@ -11,12 +11,12 @@ final class NGHTTP2Connection: PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions,
-        driver: PushDriver, reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
+        driver: PushDriver, loop: EventLoop, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
     ) {
         self.shared = shared
         super.init(
             token: token, index: index, lane: lane, stream: stream, options: options, driver: driver,
-            reactor: reactor, sendBuffers: sendBuffers, now: now)
+            loop: loop, sendBuffers: sendBuffers, now: now)
     }
 
     override func begin() {

@@ -18,7 +18,7 @@ public final class PushClient: PushEngine {
     private let options: TransportOptions
     private let driver: PushDriver
     private let control: RunControl
-    private let reactor: Reactor
+    private let loop: EventLoop
     private let requestMemory: RequestMemory
     private let sendBuffers: BufferPool
     private let scratch: UnsafeMutableBufferPointer<UInt8>
@@ -55,17 +55,18 @@ public final class PushClient: PushEngine {
     ///   - headerSets: for each kind of push the APNs headers that never change.
     ///   - tokenCapacity: longest device token, digits.
     ///   - payloadCapacity: largest payload, bytes.
+    ///   - loop: time and network; nil: the real ones.
     /// - Throws: `NetworkError` when the system has no descriptor for the event loop.
     public init(
         target: Target, options: TransportOptions, driver: PushDriver, control: RunControl,
-        headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int
+        headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int, loop: EventLoop? = nil
     ) throws(NetworkError) {
         precondition(options.connections >= 1 && options.streams >= 1, "a worker needs a connection and a stream")
         self.target = target
         self.options = options
         self.driver = driver
         self.control = control
-        reactor = try Reactor()
+        self.loop = if let loop { loop } else { try Reactor() }
         requestMemory = RequestMemory(
             authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
             tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
@@ -77,8 +78,8 @@ public final class PushClient: PushEngine {
             Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
         ready = LaneQueue(count: options.connections)
-        lastOpen = MonotonicClock.now()
-        let wakeUp = reactor.wakeUp
+        lastOpen = self.loop.now
+        let wakeUp = self.loop.wakeUp
         control.register { wakeUp.signal() }
     }
 
@@ -91,16 +92,21 @@ public final class PushClient: PushEngine {
     public func run() {
         begin()
         while turn(waits: true) {}
-        for connection in byToken.values {
+        end()
+    }
+
+    /// Every push has ended: says goodbye to all connections.
+    package func end() {
+        for connection in connections {
             connection.finishGracefully()
-            account(connection)
+            remove(connection)
         }
-        driver.tick(now: MonotonicClock.now(), inFlight: 0)
+        driver.tick(now: loop.now, unixTime: loop.unixSeconds, inFlight: 0)
     }
 
     /// Starts to connect.
     package func begin() {
-        let now = MonotonicClock.now()
+        let now = loop.now
         lastOpen = now
         nextTick = now
         for lane in lanes.indices { connect(lane, now: now) }
@@ -111,7 +117,7 @@ public final class PushClient: PushEngine {
     /// - Parameter waits: wait for something to be due or to come; else it only looks.
     /// - Returns: false when every push has ended.
     package func turn(waits: Bool) -> Bool {
-        var now = MonotonicClock.now()
+        var now = loop.now
         if now >= nextTick {
             tick(now)
             nextTick = now + Self.tickInterval
@@ -122,13 +128,16 @@ public final class PushClient: PushEngine {
         if request == .none {
             wakeAt = fill(now)
         } else {
-            for connection in byToken.values { connection.flush() }
+            for connection in connections { connection.flush() }
         }
         if isOver(request) { return false }
-        now = MonotonicClock.now()
+        now = loop.now
         wait(until: waits ? min(wakeAt ?? nextTick, nextTick) : now, now: now)
         return true
     }
+
+    /// All there are, in an order that does not depend on chance.
+    private var connections: [PushConnection] { lanes.compactMap(\.connection) + draining }
 
     private var inFlight: Int {
         var total = 0
@@ -154,9 +163,9 @@ public final class PushClient: PushEngine {
             lagging.removeAll(keepingCapacity: true)
             for connection in again { handle(connection, .readable) }
         }
-        let count = reactor.wait(timeout: timeout)
+        let count = loop.wait(timeout: timeout)
         for index in 0..<count {
-            let event = reactor.event(at: index)
+            let event = loop.event(at: index)
             guard let connection = byToken[event.token] else { continue }
             handle(connection, event.readiness)
         }
@@ -224,19 +233,19 @@ public final class PushClient: PushEngine {
     }
 
     private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
-        let stream = try ByteStream(
-            connectingTo: target.address, serverName: target.host, tls: target.tls, options: options.socket,
+        let stream = try loop.connect(
+            to: target.address, serverName: target.host, tls: target.tls, options: options.socket,
             gathering: sendBuffers)
         switch options.engine {
         case .wire:
             return WireConnection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, stream: stream,
-                options: options, driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers,
+                options: options, driver: driver, loop: loop, shared: requestMemory, sendBuffers: sendBuffers,
                 now: now)
         case .nghttp2:
             return NGHTTP2Connection(
                 token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream, options: options,
-                driver: driver, reactor: reactor, shared: requestMemory, sendBuffers: sendBuffers, now: now)
+                driver: driver, loop: loop, shared: requestMemory, sendBuffers: sendBuffers, now: now)
         }
     }
 
@@ -280,24 +289,20 @@ public final class PushClient: PushEngine {
     private func release(_ lane: Int, hadAnswers: Bool) {
         lanes[lane].connection = nil
         lanes[lane].wasOpen = false
-        let now = MonotonicClock.now()
+        let now = loop.now
         if hadAnswers { lanes[lane].backoff.reset() }
         lanes[lane].retryAt = now + lanes[lane].backoff.next()
     }
 
-    private func account(_ connection: PushConnection) {
+    private func remove(_ connection: PushConnection) {
+        guard byToken.removeValue(forKey: connection.token) != nil else { return }
         transferCycles &+= connection.transferCycles
         socketCycles &+= connection.socketCycles
-    }
-
-    private func remove(_ connection: PushConnection) {
-        account(connection)
-        byToken[connection.token] = nil
         draining.removeAll { $0 === connection }
     }
 
     private func tick(_ now: UInt64) {
-        for connection in Array(byToken.values) {
+        for connection in connections {
             connection.tick(now: now)
             settle(connection)
         }
@@ -315,7 +320,7 @@ public final class PushClient: PushEngine {
         } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone {
             giveUp(now)
         }
-        driver.tick(now: now, inFlight: inFlight)
+        driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
     }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
@@ -326,7 +331,7 @@ public final class PushClient: PushEngine {
     }
 
     private func abandonAll(_ now: UInt64) {
-        for connection in Array(byToken.values) {
+        for connection in connections {
             connection.close(.interrupted, text: "the run was stopped")
             settle(connection)
         }
@@ -334,7 +339,7 @@ public final class PushClient: PushEngine {
 
     private func fail(_ ticket: PushTicket, _ cause: FailureCause) {
         driver.finished(
-            ticket, outcome: .failed(cause), connection: -1, started: 0, written: 0, at: MonotonicClock.now(),
+            ticket, outcome: .failed(cause), connection: -1, started: 0, written: 0, at: loop.now,
             body: UnsafeBufferPointer(start: nil, count: 0))
     }
 }

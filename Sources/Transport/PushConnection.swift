@@ -25,7 +25,7 @@ class PushConnection {
     let options: TransportOptions
     unowned(unsafe) let driver: PushDriver
     private let stream: ByteStream
-    private let reactor: Reactor
+    private let loop: EventLoop
     @exclusivity(unchecked) private(set) var state = State.connecting
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
@@ -67,7 +67,7 @@ class PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions, driver: PushDriver,
-        reactor: Reactor, sendBuffers: BufferPool, now: UInt64
+        loop: EventLoop, sendBuffers: BufferPool, now: UInt64
     ) {
         self.sendBuffers = sendBuffers
         self.token = token
@@ -75,7 +75,7 @@ class PushConnection {
         self.lane = lane
         self.options = options
         self.driver = driver
-        self.reactor = reactor
+        self.loop = loop
         slots = SlotTable(capacity: options.streams)
         streamLimit = options.streams
         self.stream = stream
@@ -83,7 +83,7 @@ class PushConnection {
         connectDeadline = now + options.connectTimeout
         lastRead = now
         interest = stream.interest
-        reactor.add(stream.descriptor, token: token, interest: interest)
+        loop.add(stream.descriptor, token: token, interest: interest)
     }
 
     deinit { if let sendBuffer { sendBuffers.giveBack(sendBuffer) } }
@@ -133,7 +133,7 @@ class PushConnection {
             case .failed: close(stream.failure.map(FailureCause.init) ?? .connectFailed, stream.failure)
             case .done:
                 state = .settling
-                lastRead = MonotonicClock.now()
+                lastRead = loop.now
                 begin()
                 flush()
                 // The peer's first bytes may have come with its last handshake message.
@@ -163,7 +163,7 @@ class PushConnection {
             transferCycles &+= clock.now() &- begin
             switch result {
             case .bytes(let count):
-                readTime = MonotonicClock.now()
+                readTime = loop.now
                 lastRead = readTime
                 pingSent = nil
                 if let problem = consume(buffer, count: count) {
@@ -224,8 +224,8 @@ class PushConnection {
         state = .closed
         self.cause = cause
         causeText = text
-        reactor.remove(stream.descriptor)
-        let now = MonotonicClock.now()
+        loop.remove(stream.descriptor)
+        let now = loop.now
         for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
@@ -251,7 +251,7 @@ class PushConnection {
             if state == .closed { return }
             stream.finish()
         }
-        reactor.remove(stream.descriptor)
+        loop.remove(stream.descriptor)
         state = .closed
     }
 
@@ -271,7 +271,7 @@ class PushConnection {
     final func requeue(_ slot: Int) {
         var ticket = slots.slots[slot].ticket
         if ticket.attempts >= options.retryLimit {
-            finish(slot, .failed(.refusedTooOften), at: MonotonicClock.now())
+            finish(slot, .failed(.refusedTooOften), at: loop.now)
             return
         }
         ticket.attempts += 1
@@ -386,7 +386,7 @@ class PushConnection {
         if isWriteBlocked { wanted.insert(.writable) }
         if wanted != interest {
             interest = wanted
-            reactor.modify(stream.descriptor, token: token, interest: wanted)
+            loop.modify(stream.descriptor, token: token, interest: wanted)
         }
     }
 

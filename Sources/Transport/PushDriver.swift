@@ -107,6 +107,8 @@ open class PushDriver {
 
     open func connection(_ index: Int, _ event: ConnectionEvent) {}
 
-    /// Called about fifty times a second, and once at the end.
-    open func tick(now: UInt64, inFlight: Int) {}
+    /// Called about fifty times a second, first before anything is taken, and once at the end.
+    ///
+    /// - Parameter unixTime: seconds.
+    open func tick(now: UInt64, unixTime: Int64, inFlight: Int) {}
 }

@@ -31,7 +31,7 @@ final class WireConnection: PushConnection {
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, stream: ByteStream, options: TransportOptions,
-        driver: PushDriver, reactor: Reactor, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
+        driver: PushDriver, loop: EventLoop, shared: RequestMemory, sendBuffers: BufferPool, now: UInt64
     ) {
         self.shared = shared
         encoder = RequestEncoder(
@@ -46,7 +46,7 @@ final class WireConnection: PushConnection {
         byStream.initialize(repeating: -1, count: size)
         super.init(
             token: token, index: index, lane: lane, stream: stream, options: options, driver: driver,
-            reactor: reactor, sendBuffers: sendBuffers, now: now)
+            loop: loop, sendBuffers: sendBuffers, now: now)
     }
 
     deinit { byStream.deallocate() }

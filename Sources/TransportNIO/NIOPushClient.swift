@@ -100,7 +100,7 @@
                     self.tick(MonotonicClock.now())
                 }
             }
-            driver.tick(now: MonotonicClock.now(), inFlight: 0)
+            driver.tick(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds(), inFlight: 0)
         }
 
         private var inFlight: Int {
@@ -273,7 +273,7 @@
             } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone {
                 giveUp()
             }
-            driver.tick(now: now, inFlight: inFlight)
+            driver.tick(now: now, unixTime: MonotonicClock.unixSeconds(), inFlight: inFlight)
             pump()
         }
 

@@ -8,7 +8,7 @@ private final class RawClient {
     let stream: ByteStream
 
     init(port: String) throws {
-        stream = try ByteStream(
+        stream = try SocketStream(
             connectingTo: try SocketAddress(host: "127.0.0.1", port: UInt16(port)!), serverName: "127.0.0.1", tls: nil,
             options: SocketOptions())
         for _ in 0..<2000 {

@@ -32,14 +32,14 @@ import Testing
         options: SocketOptions = SocketOptions(), gathering: BufferPool? = nil
     ) throws -> (pair: Pair, client: ConnectResult, server: ConnectResult) {
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
-        let client = try ByteStream(
+        let client = try SocketStream(
             connectingTo: listener.address, serverName: name, tls: contexts?.client, options: options,
             gathering: gathering)
         var accepted: Int32?
         for _ in 0..<1000 where accepted == nil {
             if case .descriptor(let descriptor) = listener.accept() { accepted = descriptor } else { usleep(1000) }
         }
-        let server = try ByteStream(
+        let server = try SocketStream(
             accepted: try #require(accepted), tls: contexts?.server, options: SocketOptions())
         var results = (ConnectResult.inProgress, ConnectResult.inProgress)
         for _ in 0..<2000 {
@@ -159,7 +159,7 @@ import Testing
     @Test("A port where nobody listens refuses the connection")
     func refused() throws {
         let port = try Listener(host: "127.0.0.1", port: 0, shared: false).address
-        let client = try ByteStream(connectingTo: port, serverName: "127.0.0.1", tls: nil, options: SocketOptions())
+        let client = try SocketStream(connectingTo: port, serverName: "127.0.0.1", tls: nil, options: SocketOptions())
         var result = ConnectResult.inProgress
         for _ in 0..<1000 where result == .inProgress {
             result = client.advance()

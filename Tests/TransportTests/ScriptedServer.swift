@@ -70,7 +70,7 @@ final class ScriptedServer: Sendable {
                     seen.connections += 1
                     return seen.connections
                 }
-                if let stream = try? ByteStream(accepted: descriptor, tls: nil, options: SocketOptions()),
+                if let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions()),
                     number > script.refuseFirst
                 {
                     connections.append(Connection(stream, script))

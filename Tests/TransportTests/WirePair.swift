@@ -53,8 +53,8 @@ final class WirePair {
             token: 1, index: 0, lane: 0,
             target: Target(
                 address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            stream: try ByteStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
-            driver: driver, reactor: reactor,
+            stream: try SocketStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
+            driver: driver, loop: reactor,
             shared: RequestMemory(
                 authority: "a", isSecure: false, headerSets: [[]], tokenCapacity: 64, payloadCapacity: 64),
             sendBuffers: BufferPool(capacity: 131_072),

@@ -27,7 +27,7 @@ private final class RawServer: Sendable {
         var stream: ByteStream?
         for _ in 0..<4000 where stream == nil {
             if case .descriptor(let descriptor) = listener.accept() {
-                stream = try? ByteStream(accepted: descriptor, tls: nil, options: SocketOptions())
+                stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions())
             } else {
                 usleep(500)
             }

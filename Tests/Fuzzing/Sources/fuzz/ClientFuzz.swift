@@ -94,8 +94,8 @@ struct ClientFuzz {
         connection = WireConnection(
             token: 1, index: 0, lane: 0,
             target: Target(address: address, host: "a", authority: "a.example:1", tls: nil),
-            stream: try! ByteStream(accepted: ends[0], tls: nil, options: options.socket), options: options,
-            driver: driver, reactor: Self.reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
+            stream: try! SocketStream(accepted: ends[0], tls: nil, options: options.socket), options: options,
+            driver: driver, loop: Self.reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
             now: MonotonicClock.now())
         let firstStream: Int32 = bits & 0x10 != 0 ? .max - 20 : 1
         connection.nextStream = firstStream

@@ -74,7 +74,7 @@ final class AdminServer: @unchecked Sendable {
         while let listener {
             guard case .descriptor(let descriptor) = listener.accept() else { return }
             guard connections.count < Self.mostConnections,
-                let stream = try? ByteStream(accepted: descriptor, tls: nil, options: SocketOptions())
+                let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions())
             else { continue }
             connections[nextToken] = AdminConnection(token: nextToken, stream: stream, reactor: reactor)
             nextToken += 1

@@ -59,7 +59,7 @@ final class MockConnection {
         }
         if let first = plan.connections.settings.first { nextChangeAt = now + first.after }
         interest = stream.interest
-        worker.reactor.add(stream.descriptor, token: token, interest: interest)
+        worker.loop.add(stream.descriptor, token: token, interest: interest)
     }
 
     var peer: String { stream.peerAddress }
@@ -254,7 +254,7 @@ final class MockConnection {
     private func setInterest(_ wanted: Readiness) {
         guard wanted != interest else { return }
         interest = wanted
-        worker.reactor.modify(stream.descriptor, token: token, interest: wanted)
+        worker.loop.modify(stream.descriptor, token: token, interest: wanted)
     }
 
     // MARK: The emulated link
@@ -368,6 +368,6 @@ final class MockConnection {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        worker.reactor.remove(stream.descriptor)
+        worker.loop.remove(stream.descriptor)
     }
 }

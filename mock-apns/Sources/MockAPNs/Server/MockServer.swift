@@ -80,7 +80,7 @@ public final class MockServer: Sendable {
         }
         self.inboxes = inboxes
         self.statistics = statistics
-        wakeUps = workers.map(\.reactor.wakeUp)
+        wakeUps = workers.map(\.loop.wakeUp)
         faults = Mutex(configuration.faults)
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
         let peers = Array(zip(inboxes, wakeUps)).map { (inbox: $0, wakeUp: $1) }

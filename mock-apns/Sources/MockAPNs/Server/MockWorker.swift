@@ -19,11 +19,13 @@ struct MockShared: Sendable {
     /// Monotonic nanoseconds.
     let startedAt: UInt64
 
-    init(_ configuration: MockConfiguration, hub: EventHub, logger: Logger) {
+    init(
+        _ configuration: MockConfiguration, hub: EventHub, logger: Logger, startedAt: UInt64 = MonotonicClock.now()
+    ) {
         self.configuration = configuration
         self.hub = hub
         self.logger = logger
-        startedAt = MonotonicClock.now()
+        self.startedAt = startedAt
         directory = DeviceDirectory(
             configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
             seed: configuration.delivery.seed, startedAt: startedAt, startTime: MonotonicClock.unixMilliseconds())
@@ -37,7 +39,7 @@ struct MockShared: Sendable {
 /// One thread's event loop over its own connections. Worker 0 also accepts, and deals connections out in turn.
 final class MockWorker {
     let configuration: MockConfiguration
-    let reactor: Reactor
+    let loop: EventLoop
     let statistics: MockStatistics
     let checks: RequestChecks
     let channelRequests: ChannelRequests
@@ -72,12 +74,14 @@ final class MockWorker {
     private var lagging: [MockConnection] = []
     private var later = DueQueue<Due>()
     private var nextToken = UInt64(MockWorker.mostListeners)
+    private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var current: LedgerBook.Entry?
     /// Tokens below are the listeners'.
     static let mostListeners = 16
 
     init(
-        _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, statistics: MockStatistics, number: Int
+        _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, statistics: MockStatistics, number: Int,
+        loop: EventLoop? = nil, seed: UInt64 = .random(in: .min ... .max)
     ) throws(NetworkError) {
         self.shared = shared
         configuration = shared.configuration
@@ -88,12 +92,12 @@ final class MockWorker {
         logger = shared.logger
         isVerbose = shared.logger.logLevel <= .debug
         tracesFrames = shared.logger.logLevel <= .trace
-        reactor = try Reactor()
+        self.loop = if let loop { loop } else { try Reactor() }
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
             tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates))
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
-        answers = AnswerBlocks(seed: UInt64.random(in: .min ... .max), startTime: MonotonicClock.unixSeconds())
+        answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
         readBuffer = .allocate(capacity: 65_536)
@@ -126,22 +130,21 @@ final class MockWorker {
         listeners: [(listener: Listener, role: ListenerRole)], peers: [(inbox: MockInbox, wakeUp: WakeUp)]
     ) {
         for (index, entry) in listeners.enumerated() {
-            reactor.add(entry.listener.descriptor, token: UInt64(index), interest: .readable)
+            loop.add(entry.listener.descriptor, token: UInt64(index), interest: .readable)
         }
         var turn = 0
-        var nextTick: UInt64 = 0
         var isAccepting = true
         var goAwayAt: UInt64?
         var endAt: UInt64 = .max
         readClocks()
         while now < endAt, !(endAt != .max && connections.isEmpty) {
             stall()
-            let count = reactor.wait(timeout: lagging.isEmpty ? patience() : 0)
+            let count = loop.wait(timeout: lagging.isEmpty ? patience() : 0)
             readClocks()
             runTasks(inbox.take())
             handleLagging()
             for index in 0..<count {
-                let event = reactor.event(at: index)
+                let event = loop.event(at: index)
                 if event.token < UInt64(listeners.count) {
                     let entry = listeners[Int(event.token)]
                     isAccepting = accept(entry.listener, entry.role, peers, &turn) && isAccepting
@@ -152,14 +155,10 @@ final class MockWorker {
             }
             if !later.isEmpty { doWhatIsDue() }
             if now >= nextTick {
-                nextTick = now + tickInterval
-                for connection in Array(connections.values) {
-                    connection.tick(now: now)
-                    if connection.isClosed { remove(connection) }
-                }
+                tick()
                 if !isAccepting, goAwayAt == nil {
                     for (index, entry) in listeners.enumerated() {
-                        reactor.modify(entry.listener.descriptor, token: UInt64(index), interest: .readable)
+                        loop.modify(entry.listener.descriptor, token: UInt64(index), interest: .readable)
                     }
                     isAccepting = true
                 }
@@ -185,12 +184,25 @@ final class MockWorker {
 
     /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
     func turn() {
-        let count = reactor.wait(timeout: 0)
+        let count = loop.wait(timeout: 0)
         readClocks()
         runTasks(inbox.take())
         handleLagging()
-        for index in 0..<count { handle(reactor.event(at: index)) }
+        for index in 0..<count { handle(loop.event(at: index)) }
         if !later.isEmpty { doWhatIsDue() }
+        if now >= nextTick { tick() }
+    }
+
+    /// For who drives it by hand: when it wants to be turned though nothing came, ns; at once when input is left.
+    var nextTurn: UInt64 { lagging.isEmpty ? min(nextTick, later.nextDue ?? .max) : 0 }
+
+    private func tick() {
+        nextTick = now + tickInterval
+        // In the order they came, so that a seed replays it.
+        for connection in connections.values.sorted(by: { $0.token < $1.token }) {
+            connection.tick(now: now)
+            if connection.isClosed { remove(connection) }
+        }
     }
 
     private func handle(_ event: ReadyEvent) {
@@ -205,12 +217,12 @@ final class MockWorker {
     }
 
     private func readClocks() {
-        unixMilliseconds = MonotonicClock.unixMilliseconds()
+        unixMilliseconds = loop.unixMilliseconds
         unixTime = unixMilliseconds / 1000
         readClock()
     }
 
-    func readClock() { now = MonotonicClock.now() }
+    func readClock() { now = loop.now }
 
     private func runTasks(_ tasks: [MockInbox.Task]) {
         for task in tasks {
@@ -226,7 +238,7 @@ final class MockWorker {
         let faults = dice.plan.connections
         guard let every = faults.stallEvery, every > 0 else { return }
         // A stall ends each period, so that the server's start is not one.
-        let place = (MonotonicClock.now() - shared.startedAt) % every
+        let place = (loop.now - shared.startedAt) % every
         guard place >= every - faults.stallLength else { return }
         var left = every - place
         while left > 0, !inbox.isStopping {
@@ -239,7 +251,7 @@ final class MockWorker {
     /// How long to wait for the network: until the next thing is due, or the next tick.
     private func patience() -> UInt64 {
         guard let due = later.nextDue else { return tickInterval }
-        let time = MonotonicClock.now()
+        let time = loop.now
         return due > time ? min(due - time, tickInterval) : 0
     }
 
@@ -267,20 +279,20 @@ final class MockWorker {
 
     private func doWhatIsDue() {
         readClock()
-        var touched: [UInt64: MockConnection] = [:]
+        var touched: [MockConnection] = []
         while let due = later.take(now: now) {
             switch due {
             case .answer(let answer, let token, let stream):
                 guard let connection = connections[token] else { continue }
                 connection.respond(stream: stream, answer)
-                touched[token] = connection
+                if touched.last !== connection { touched.append(connection) }
             case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
-                touched[token] = connection
+                if touched.last !== connection { touched.append(connection) }
             }
         }
-        for connection in touched.values {
+        for connection in touched {
             connection.flushAnswers()
             if connection.isClosed { remove(connection) }
         }
@@ -301,7 +313,7 @@ final class MockWorker {
 
     private func rest(_ listeners: [(listener: Listener, role: ListenerRole)]) {
         for (index, entry) in listeners.enumerated() {
-            reactor.modify(entry.listener.descriptor, token: UInt64(index), interest: [])
+            loop.modify(entry.listener.descriptor, token: UInt64(index), interest: [])
         }
     }
 
@@ -336,17 +348,20 @@ final class MockWorker {
             return
         }
         do throws(NetworkError) {
-            let stream = try ByteStream(accepted: descriptor, tls: tls, options: SocketOptions())
-            let connection = MockConnection(
-                token: nextToken, role: role, stream: stream, worker: self, now: now)
-            connections[nextToken] = connection
-            nextToken += 1
-            MockStatistics.increment(statistics.connectionsAccepted)
-            statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
-            handle(connection, [])
+            adopt(try SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()), role)
         } catch {
             logger.warning("\(error)")
         }
+    }
+
+    /// Serves a connection.
+    func adopt(_ stream: ByteStream, _ role: ListenerRole) {
+        let connection = MockConnection(token: nextToken, role: role, stream: stream, worker: self, now: now)
+        connections[nextToken] = connection
+        nextToken += 1
+        MockStatistics.increment(statistics.connectionsAccepted)
+        statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
+        handle(connection, [])
     }
 
     // MARK: Pushes
@@ -373,7 +388,7 @@ final class MockWorker {
     /// Notes that the answers to these samples leave now.
     func noteDepartures(_ samples: [Int]) {
         guard let times = shared.book.runs.first?.times else { return }
-        let now = MonotonicClock.now()
+        let now = loop.now
         for sample in samples { times.note(.departure, sample: sample, at: now) }
     }
 

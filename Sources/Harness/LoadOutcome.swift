@@ -1,0 +1,63 @@
+import Measurement
+import Transport
+
+/// What the workers of one run brought home.
+struct LoadOutcome: Sendable {
+    var measurements = MergedMeasurements(causes: FailureCause.count)
+    var breakdowns = MergedBreakdowns()
+    /// How late the loops came back for pushes they could have sent on time.
+    var loopLag = LatencyHistogram()
+    var retries = RetryCounts()
+    /// Of each worker: its thread's CPU time as a share of the run's time.
+    var workerLoad: [Double] = []
+    /// Share of the machine's CPU time that other virtual machines took.
+    var steal = 0.0
+    /// Seconds from the first answer that is measured to the last.
+    var answering = 0.0
+    /// Seconds from the start to the first push that is measured.
+    var warmup = 0.0
+    /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
+    var foundSteadyState: Bool?
+    /// From the last push being taken to the last answer, seconds, and pushes open then.
+    var cooldown = (seconds: 0.0, pushes: UInt64(0))
+    /// CPU time of all worker threads in all, and what of it is known, ns.
+    var workerTime = WorkerTime()
+    var planned: UInt64 = 0
+    /// Pushes of the plan that no worker took; they are among the failed.
+    var untaken: UInt64 = 0
+    var isInterrupted = false
+    /// Why the run was ended before its time, by itself.
+    var abortedFor: String?
+    var opened: UInt64 = 0
+    var lost: UInt64 = 0
+    var connectFailures: UInt64 = 0
+    var goAways: UInt64 = 0
+    var reconnects: UInt64 = 0
+    var tokensSigned: UInt64 = 0
+    /// First intended send time to the end of the last push, seconds.
+    var duration: Double = 0
+    var cpu: UInt64 = 0
+    var allocations: UInt64?
+    var series: [SeriesPoint] = []
+    var intervals: [HistogramLog.Interval] = []
+    var tls: String?
+    /// Why the last connection was lost or not made, empty when none was.
+    var lastProblem = ""
+}
+
+/// Where the worker threads' CPU time went, ns.
+struct WorkerTime: Sendable {
+    var cpu: UInt64 = 0
+    /// In calls that read from and write to connections: TLS and the socket.
+    var transfer: UInt64 = 0
+    /// In the socket calls alone.
+    var socket: UInt64 = 0
+    var sign: UInt64 = 0
+
+    mutating func add(_ other: WorkerTime) {
+        cpu += other.cpu
+        transfer += other.transfer
+        socket += other.socket
+        sign += other.sign
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Measurement
+import Networking
+import Results
+import Scenarios
+import Settings
+import Transport
+
+/// What the bundled mock had used before and after the load.
+struct MockCosts: Sendable {
+    let before: ProcessCost?
+    let after: ProcessCost?
+}
+
+/// What the bundled mock said at its end.
+struct MockAccount {
+    let costs: MockCosts
+    let counts: BundledMock.Counts?
+    var comparison: LedgerFile.Comparison?
+    var oneWay: OneWayTimes?
+    var problem: String?
+}
+
+/// The result of a run, made of what was asked for and what came of it.
+struct RunDocument {
+    let inputs: RunInputs
+    let outcome: LoadOutcome
+    var started = Date(timeIntervalSince1970: 0)
+    /// URL, or "bundled mock".
+    let target: String
+    var mock: MockAccount?
+
+    /// All files of a result.
+    var product: RunProduct {
+        RunProduct(
+            result: result, log: HistogramLog.text(outcome.intervals, startTime: started.timeIntervalSince1970),
+            percentiles: HistogramLog.percentiles(outcome.measurements[.total]))
+    }
+
+    var result: ResultDocument {
+        let counts = outcome.measurements.counts
+        let answered = counts.accepted + counts.rejected
+        var notes: [String] = []
+        if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
+        if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
+        if let problem = mock?.problem { notes.append(problem) }
+        if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {
+            notes.append(
+                "\(unanswered) pushes reached the mock and were accepted there, but their answers never arrived; "
+                    + "they count as failed")
+        }
+        if let note = Self.latenessNote(outcome) { notes.append(note) }
+        if outcome.foundSteadyState == false {
+            notes.append("rate and latency were not steady after a quarter of the run; measured from there on")
+        }
+        let oneWay = mock?.oneWay ?? OneWayTimes()
+        if oneWay.unmatched > 0 {
+            notes.append(
+                "the parts of the round trip leave out \(oneWay.unmatched) sampled pushes whose times at both ends do not "
+                    + "belong together")
+        }
+        var ledger: (lost: UInt64, duplicated: UInt64)?
+        if let comparison = mock?.comparison, let theirs = mock?.counts {
+            let own = theirs.ledgers.first { $0.run == inputs.run.description }
+            ledger = (comparison.lost, own?.duplicated ?? 0)
+        }
+        func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
+        var mockCPU: Double?
+        if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
+        let measuring = MeasurementCost.calibrate(
+            clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
+        let isOpenLoop = inputs.schedule != nil
+        let facts = MachineFacts()
+        let scenario = inputs.scenario
+        var result = ResultDocument(
+            run: .init(
+                id: inputs.run.description, name: scenario.name, startedAt: Self.timestamp(started),
+                durationSeconds: outcome.duration,
+                complete: outcome.untaken == 0 && !outcome.isInterrupted && outcome.planned > 0,
+                interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),
+            environment: .init(
+                host: facts.host, cpu: facts.cpuModel, cores: facts.cores, memoryBytes: facts.memoryBytes,
+                kernel: facts.kernel, system: facts.system, versions: Versions.all, commit: Versions.commit),
+            scenario: Self.settings(scenario),
+            pushes: .init(
+                planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
+                failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
+            throughput: .init(
+                perSecond: Self.rate(outcome, isMeasuring: scenario.measure, isOpenLoop: isOpenLoop),
+                targetPerSecond: inputs.schedule.flatMap {
+                    $0.duration > 0 ? Double($0.count) / (Double($0.duration) / 1e9) : nil
+                }),
+            latency: .init(
+                encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
+                late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
+                queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
+                service: Self.latency(outcome, .service), total: Self.latency(outcome, .total),
+                toMock: Self.latency(oneWay.toMock.summary), inMock: Self.latency(oneWay.inMock.summary),
+                fromMock: Self.latency(oneWay.fromMock.summary)),
+            breakdown: outcome.breakdowns.outcomes.mapValues { labels in
+                labels.mapValues {
+                    .init(
+                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
+                        total: Self.latency($0.total.summary))
+                }
+            },
+            warmup: .init(
+                seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0,
+                steady: outcome.foundSteadyState),
+            generator: GeneratorVerdict(outcome, inputs: inputs).section,
+            statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
+            failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
+            connections: .init(
+                opened: outcome.opened, lost: outcome.lost, connectFailures: outcome.connectFailures,
+                goAways: outcome.goAways, reconnects: outcome.reconnects),
+            cost: .init(
+                clientCPU: perPush(outcome.cpu), mockCPU: mockCPU,
+                clientMemory: ProcessCost.sample()?.peakMemory ?? 0,
+                mockMemory: mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory,
+                clientAllocations: outcome.allocations.map(perPush),
+                mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
+                clockReading: measuring.clockReading, histogramRecord: measuring.histogramRecord,
+                measuring: scenario.measure ? measuring.perPush(isOpenLoop: isOpenLoop) : 0),
+            series: outcome.series.map {
+                .init(
+                    t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
+                    inFlight: $0.inFlight, backlog: $0.backlog, p50: $0.p50, p99: $0.p99)
+            },
+            histograms: Self.histograms(outcome, oneWay), notes: notes)
+        result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
+        let retries = outcome.retries
+        result.retries = .init(
+            attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
+            overBudget: retries.overBudget)
+        return result
+    }
+
+    private static func histograms(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> [String: String] {
+        var histograms: [String: String] = [:]
+        for (name, histogram) in [
+            ("to_mock", oneWay.toMock), ("in_mock", oneWay.inMock), ("from_mock", oneWay.fromMock),
+        ] where histogram.count > 0 {
+            histograms[name] = HistogramCodec.encodeForLog(histogram)
+        }
+        for stage in Stage.allCases where outcome.measurements[stage].count > 0 {
+            histograms[stage.key] = HistogramCodec.encodeForLog(outcome.measurements[stage])
+        }
+        if outcome.loopLag.count > 0 { histograms["loop_lag"] = HistogramCodec.encodeForLog(outcome.loopLag) }
+        for (dimension, labels) in outcome.breakdowns.outcomes {
+            for (label, part) in labels where part.total.count > 0 {
+                histograms[ResultDocument.histogramKey(dimension, label)] = HistogramCodec.encodeForLog(part.total)
+            }
+        }
+        return histograms
+    }
+
+    /// Says so when latency from the intended time and service time from the actual send part.
+    private static func latenessNote(_ outcome: LoadOutcome) -> String? {
+        let (total, service) = (outcome.measurements[.total].summary, outcome.measurements[.service].summary)
+        guard service.count > 0 else { return nil }
+        for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
+        where due > 2 * sent + 1_000_000 {
+            return
+                "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
+                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts"
+        }
+        return nil
+    }
+
+    /// Answered pushes a second. Open loop: between the first measured answer and the last, so that the time the last one
+    /// takes does not count as time in which nothing was due. Closed loop: from the first measured push on.
+    private static func rate(_ outcome: LoadOutcome, isMeasuring: Bool, isOpenLoop: Bool) -> Double {
+        let counts = outcome.measurements.counts
+        if isOpenLoop, isMeasuring, counts.measured > 1, outcome.answering > 0 {
+            return Double(counts.measured - 1) / outcome.answering
+        }
+        let time = outcome.duration - outcome.warmup
+        let answered = isMeasuring ? counts.measured : counts.accepted + counts.rejected
+        return time > 0 ? Double(answered) / time : 0
+    }
+
+    private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {
+        latency(outcome.measurements[stage].summary)
+    }
+
+    static func latency(_ summary: LatencySummary) -> ResultDocument.Latency {
+        .init(
+            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
+            p99: summary.p99, p999: summary.p999, max: summary.max)
+    }
+
+    private static func named(_ counts: [UInt64], _ name: (Int) -> String) -> [String: UInt64] {
+        var result: [String: UInt64] = [:]
+        for (index, count) in counts.enumerated() where count > 0 { result[name(index)] = count }
+        return result
+    }
+
+    static func settings(_ scenario: Scenario) -> [String: Setting] {
+        var settings = ScenarioSettings.write(scenario)
+        // As people write them.
+        settings["stages"] = .list(scenario.stages.map { .text($0.text) })
+        return settings
+    }
+
+    static func timestamp(_ date: Date) -> String { date.formatted(.iso8601) }
+}

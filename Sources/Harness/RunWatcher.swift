@@ -1,0 +1,110 @@
+import Measurement
+import Scenarios
+import Transport
+
+/// Looks at a run's workers while they send: shows progress, keeps the series, finds the end of the warm-up, and ends the run
+/// early when it is told to. Whoever owns it calls `look` about every `pause`.
+///
+/// Unchecked: one task owns it while the run goes on, and whoever waited for that task afterwards.
+final class RunWatcher: @unchecked Sendable {
+    /// Between looks, nanoseconds.
+    static let pause: UInt64 = 50_000_000
+
+    private let inputs: RunInputs
+    private let state: RunState
+    private let control: RunControl
+    private let boxes: [SnapshotBox]
+    private let judge: LiveJudge?
+    private let progress: @Sendable (RunProgress) -> Void
+    private let progressPause: UInt64
+
+    private(set) var series = SeriesBuilder()
+    /// Why the run was ended before its time.
+    private(set) var abortedFor: String?
+    /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
+    private(set) var foundSteadyState: Bool?
+    private var second: UInt64 = 1
+    private var shown = RunSnapshot()
+    private var steady: SteadyState?
+
+    init(
+        inputs: RunInputs, state: RunState, control: RunControl, boxes: [SnapshotBox], isTerminal: Bool,
+        judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
+    ) {
+        self.inputs = inputs
+        self.state = state
+        self.control = control
+        self.boxes = boxes
+        self.judge = judge
+        self.progress = progress
+        progressPause = isTerminal ? 250_000_000 : 2_000_000_000
+        if inputs.scenario.warmupAuto {
+            steady = SteadyState()
+            foundSteadyState = false
+        }
+    }
+
+    func look() {
+        // Each look asks for the next, so that a snapshot is at most a pause and a worker's tick old.
+        let now = RunSnapshot(boxes)
+        let start = state.start.load(ordering: .relaxed)
+        guard start > 0, now.time > start else { return }
+        if shown.time == 0 { shown.time = start }
+        let elapsed = now.time - start
+        lookForSteadyState(now, elapsed)
+        if elapsed >= second * 1_000_000_000 {
+            series.add(
+                time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight,
+                backlog: now.backlog, total: now.total)
+            second = elapsed / 1_000_000_000 + 1
+            if let reason = judge?(now.counts, now.total, inputs.planned), control.request == .none {
+                abortedFor = reason
+                control.ask(.drain)
+            }
+        }
+        if now.time >= shown.time + progressPause { show(now, elapsed) }
+    }
+
+    private func lookForSteadyState(_ now: RunSnapshot, _ elapsed: UInt64) {
+        guard steady != nil else { return }
+        let isSteady = steady!.look(at: elapsed, ended: now.counts.ended, total: now.total)
+        guard isSteady || isQuarterOver(elapsed, now.counts) else { return }
+        state.measuredFrom.store(now.time, ordering: .relaxed)
+        foundSteadyState = isSteady
+        steady = nil
+    }
+
+    /// A quarter of the run's time or of its pushes is over.
+    private func isQuarterOver(_ elapsed: UInt64, _ counts: PushCounts) -> Bool {
+        if let duration = inputs.schedule?.duration ?? inputs.scenario.duration, elapsed >= duration / 4 { return true }
+        return inputs.schedule == nil && inputs.planned.map { counts.ended >= $0 / 4 } ?? false
+    }
+
+    private func show(_ now: RunSnapshot, _ elapsed: UInt64) {
+        let (p50, p99) = now.total.percentilesSince(shown.total)
+        let seconds = Double(now.time - shown.time) / 1e9
+        progress(
+            RunProgress(
+                counts: now.counts, planned: inputs.planned, inFlight: now.inFlight, p50: p50,
+                p99: p99, perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
+                elapsed: Double(elapsed) / 1e9))
+        shown = now
+    }
+}
+
+/// Looks at a run while it goes on: counts, total latencies so far, pushes planned. A reason ends the run.
+public typealias LiveJudge = @Sendable (PushCounts, LatencyHistogram, UInt64?) -> String?
+
+/// How far a run is, at one moment.
+public struct RunProgress: Sendable {
+    public let counts: PushCounts
+    public let planned: UInt64?
+    public let inFlight: Int
+    /// Intended time to answer since the last call, ns.
+    public let p50: UInt64
+    public let p99: UInt64
+    /// Ended pushes a second since the last call.
+    public let perSecond: Double
+    /// Seconds since the start.
+    public let elapsed: Double
+}

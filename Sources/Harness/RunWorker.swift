@@ -1,0 +1,98 @@
+import Measurement
+import Networking
+import Scenarios
+import Signing
+import Transport
+
+#if NIO
+    import TransportNIO
+#endif
+
+/// One worker of a run: its driver and its engine, without a thread.
+final class RunWorker {
+    let driver: WorkerDriver
+    let engine: any PushEngine
+    private let signer: TokenSigner?
+    /// CPU time of its thread, ns.
+    private(set) var cpu: UInt64 = 0
+
+    /// - Parameters:
+    ///   - loop: time and network; nil: the real ones.
+    ///   - observe: puts itself between engine and driver.
+    /// - Throws: what the system has not enough of, or what is wrong with the key.
+    init(
+        _ worker: Int, of load: LoadRun, loop: EventLoop? = nil,
+        observe: ((PushDriver) -> PushDriver)? = nil
+    ) throws {
+        let inputs = load.inputs
+        let options = inputs.transportOptions(worker)
+        signer = try load.identity.map {
+            try TokenSigner(
+                identity: $0, policy: inputs.policy, shared: load.shared, firstConnection: options.firstConnection,
+                connections: options.connections)
+        }
+        driver = WorkerDriver(
+            inputs: inputs, share: WorkerShare(worker: worker, workers: inputs.scenario.threads), state: load.state,
+            box: load.boxes[worker], signer: signer)
+        let told = observe?(driver) ?? driver
+        let headerSets = inputs.headers.map(\.fields)
+        #if NIO
+            if inputs.scenario.engine == "nio" {
+                engine = try NIOPushClient(
+                    target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
+                    tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity)
+                return
+            }
+        #endif
+        engine = try PushClient(
+            target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
+            tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity, loop: loop)
+    }
+
+    /// Sends its share of the pushes; blocks the calling thread.
+    func run() {
+        let before = ThreadTime.now()
+        engine.run()
+        driver.giveUpRetries()
+        cpu = ThreadTime.now() - before
+    }
+
+    /// What went wrong last; empty when nothing did.
+    var problem: String { signer?.failure?.description ?? engine.lastProblem }
+
+    var time: WorkerTime {
+        WorkerTime(cpu: cpu, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime)
+    }
+}
+
+extension RunInputs {
+    /// The tunings of a worker's connections.
+    func transportOptions(_ worker: Int) -> TransportOptions {
+        var options = TransportOptions()
+        options.engine = EngineKind(rawValue: scenario.engine) ?? .wire
+        // The first workers take what does not divide evenly.
+        let share = scenario.connections / scenario.threads
+        let rest = scenario.connections % scenario.threads
+        options.connections = share + (worker < rest ? 1 : 0)
+        options.firstConnection = worker * share + min(worker, rest)
+        options.streams = scenario.streams
+        options.sendBatch = scenario.sendBatch
+        options.session.streamWindow = UInt32(scenario.streamWindow)
+        options.session.connectionWindow = UInt32(scenario.connectionWindow)
+        options.session.headerTableSize = UInt32(scenario.headerTableSize)
+        options.session.encoderTableSize = UInt32(scenario.encoderTableSize)
+        options.session.maxFrameSize = UInt32(scenario.maxFrameSize)
+        options.huffman = scenario.huffman
+        options.socket = SocketOptions(
+            noDelay: scenario.noDelay, sendBuffer: scenario.socketSendBuffer,
+            receiveBuffer: scenario.socketReceiveBuffer)
+        options.connectTimeout = scenario.connectTimeout
+        options.pushTimeout = scenario.pushTimeout
+        options.pingInterval = scenario.pingInterval
+        options.pingTimeout = scenario.pingTimeout
+        options.giveUpAfter = scenario.giveUpAfter
+        options.retryLimit = UInt8(scenario.retryLimit)
+        options.seed = scenario.seed &+ UInt64(worker)
+        return options
+    }
+}
