@@ -12,7 +12,7 @@ public struct ComparedMetric: Sendable {
 
     static let all: [ComparedMetric] = [
         ComparedMetric(name: "rate", unit: .perSecond, higher: .faster, lower: .slower) {
-            $0.throughput.perSecond > 0 ? $0.throughput.perSecond : nil
+            $0.throughput.answered > 0 ? $0.throughput.answered : nil
         },
         cost("client CPU a push", .nanoseconds) { $0.clientCPU },
         cost("mock CPU a push", .nanoseconds) { $0.mockCPU },

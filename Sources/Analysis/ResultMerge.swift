@@ -33,9 +33,12 @@ public enum ResultMerge {
         merged.reasons = added(parts.map(\.reasons))
         merged.failures = added(parts.map(\.failures))
         merged.throughput = .init(
-            perSecond: parts.reduce(0) { $0 + $1.throughput.perSecond },
-            targetPerSecond: parts.contains { $0.throughput.targetPerSecond == nil }
-                ? nil : parts.reduce(0) { $0 + ($1.throughput.targetPerSecond ?? 0) })
+            windowSeconds: parts.map(\.throughput.windowSeconds).max() ?? 0,
+            offered: parts.contains { $0.throughput.offered == nil }
+                ? nil : parts.reduce(0) { $0 + ($1.throughput.offered ?? 0) },
+            sent: parts.reduce(0) { $0 + $1.throughput.sent },
+            answered: parts.reduce(0) { $0 + $1.throughput.answered },
+            accepted: parts.reduce(0) { $0 + $1.throughput.accepted })
         merged.connections = .init(
             opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),

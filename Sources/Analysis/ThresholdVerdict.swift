@@ -29,8 +29,8 @@ public struct ThresholdVerdict: Sendable, Equatable {
             guard isShare else { return Double(count) }
             return result.pushes.planned > 0 ? Double(count) / Double(result.pushes.planned) : nil
         case .rate(let ofTarget):
-            guard ofTarget else { return result.throughput.perSecond }
-            return result.throughput.targetPerSecond.map { result.throughput.perSecond / $0 }
+            guard ofTarget else { return result.throughput.answered }
+            return result.throughput.offered.map { result.throughput.answered / $0 }
         case .memory("rss"): return Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.cost.clientCPU

@@ -86,10 +86,9 @@ struct RunDocument {
                 planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
                 failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
             throughput: .init(
-                perSecond: Self.rate(outcome, isMeasuring: scenario.measure, isOpenLoop: isOpenLoop),
-                targetPerSecond: inputs.schedule.flatMap {
+                offered: inputs.schedule.flatMap {
                     $0.duration > 0 ? Double($0.count) / (Double($0.duration) / 1e9) : nil
-                }),
+                }, answered: Self.rate(outcome, isMeasuring: scenario.measure, isOpenLoop: isOpenLoop)),
             latency: .init(
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
                 late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),

@@ -58,8 +58,8 @@ public enum SummaryReport {
     }
 
     private static func rateLine(_ result: ResultDocument) -> String {
-        var line = "\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s answered"
-        if let target = result.throughput.targetPerSecond {
+        var line = "\(Units.grouped(UInt64(result.throughput.answered.rounded()))) pushes/s answered"
+        if let target = result.throughput.offered {
             line += ", \(Units.grouped(UInt64(target.rounded()))) asked for"
         }
         return line

@@ -79,7 +79,7 @@ public struct CostSample: Codable, Sendable, Equatable {
             threads: max(1, whole("threads") ?? 1), connections: max(1, whole("connections") ?? 1),
             streams: max(1, whole("streams") ?? 1), roundTrip: roundTrip,
             isShaped: flags != nil && flags != "none" && flags != "",
-            isBundledMock: result.run.target == "bundled mock", perSecond: result.throughput.perSecond,
+            isBundledMock: result.run.target == "bundled mock", perSecond: result.throughput.answered,
             clientCPU: result.cost.clientCPU, mockCPU: result.cost.mockCPU,
             clientMemory: keepsMemory ? result.cost.clientMemory : nil,
             workerLoad: result.generator.workerLoad.max() ?? 0,

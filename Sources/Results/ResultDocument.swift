@@ -1,7 +1,7 @@
 /// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
 public struct ResultDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.result/2"
+    public static let currentSchema = "pushload.result/3"
 
     public var schema = ResultDocument.currentSchema
     public var run: Run
@@ -20,6 +20,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var statuses: [String: UInt64]
     public var reasons: [String: UInt64]
     public var failures: [String: UInt64]
+    /// Pushes that were never begun, by cause.
+    public var notSent: [String: UInt64] = [:]
     public var connections: Connections
     public var cost: Cost
     public var series: [Point]
@@ -32,6 +34,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
         case series, notes, breakdown, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
+        case notSent = "not_sent"
     }
 
     public init(
@@ -129,16 +132,28 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var sent: UInt64
         public var accepted: UInt64
         public var rejected: UInt64
+        /// Begun, and not answered.
         public var failed: UInt64
+        /// Never begun: overflowed, or the run ended first.
+        public var notSent: UInt64
         public var retried: UInt64
         /// nil: no ledger could be read.
         @Nullable public var lost: UInt64?
         @Nullable public var duplicated: UInt64?
 
+        enum CodingKeys: String, CodingKey {
+            case planned, sent, accepted, rejected, failed, retried, lost, duplicated
+            case notSent = "not_sent"
+        }
+
+        /// The four ends there are.
+        public var ended: UInt64 { accepted &+ rejected &+ failed &+ notSent }
+
         public init(
-            planned: UInt64, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, retried: UInt64,
-            lost: UInt64?, duplicated: UInt64?
+            planned: UInt64, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
+            retried: UInt64, lost: UInt64?, duplicated: UInt64?
         ) {
+            self.notSent = notSent
             self.planned = planned
             self.sent = sent
             self.accepted = accepted
@@ -150,20 +165,38 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
     }
 
+    /// Pushes a second, all four over the same window: `results/README.md` defines it.
     public struct Throughput: Codable, Sendable, Equatable {
-        /// Answered pushes a second, warm-up left out; open loop: between the first answer and the last.
-        public var perSecond: Double
-        /// What was asked for: pushes a second over the whole schedule; nil in closed loop.
-        @Nullable public var targetPerSecond: Double?
+        /// Length of the window, seconds; 0 when nothing was measured.
+        public var windowSeconds: Double
+        /// Due; nil in closed loop, which offers what streams free.
+        @Nullable public var offered: Double?
+        /// Handed to the kernel, attempts counted.
+        public var sent: Double
+        /// Answered with any status.
+        public var answered: Double
+        /// Answered with status 200: goodput.
+        public var accepted: Double
 
         enum CodingKeys: String, CodingKey {
-            case perSecond = "per_second"
-            case targetPerSecond = "target_per_second"
+            case windowSeconds = "window_seconds"
+            case offered = "offered_per_second"
+            case sent = "sent_per_second"
+            case answered = "answered_per_second"
+            case accepted = "accepted_per_second"
         }
 
-        public init(perSecond: Double, targetPerSecond: Double?) {
-            self.perSecond = perSecond
-            self.targetPerSecond = targetPerSecond
+        /// - Parameters:
+        ///   - sent: nil: as many as were answered.
+        ///   - accepted: nil: all that were answered.
+        public init(
+            windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, answered: Double, accepted: Double? = nil
+        ) {
+            self.windowSeconds = windowSeconds
+            self.offered = offered
+            self.sent = sent ?? answered
+            self.answered = answered
+            self.accepted = accepted ?? answered
         }
     }
 
@@ -177,7 +210,11 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var roundTrip: Latency
         /// Open loop only: from being put on a stream to the answer.
         public var service: Latency
+        /// Of every push that was due and measured; one that got no answer counts as longer than all answers.
         public var total: Latency
+        /// `total` of the accepted ones, and of the rejected ones, alone.
+        public var totalAccepted = Latency()
+        public var totalRejected = Latency()
         /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
         public var toMock: Latency
         public var inMock: Latency
@@ -189,6 +226,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case toMock = "to_mock"
             case inMock = "in_mock"
             case fromMock = "from_mock"
+            case totalAccepted = "total_accepted"
+            case totalRejected = "total_rejected"
         }
 
         public init(
@@ -212,7 +251,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var byName: [(name: String, latency: Latency)] {
             [
                 ("encode", encode), ("sign", sign), ("late", late), ("write", write), ("queue", queue),
-                ("round_trip", roundTrip), ("service", service), ("total", total), ("to_mock", toMock),
+                ("round_trip", roundTrip), ("service", service), ("total", total),
+                ("total_accepted", totalAccepted), ("total_rejected", totalRejected), ("to_mock", toMock),
                 ("in_mock", inMock), ("from_mock", fromMock),
             ]
         }
@@ -220,6 +260,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     /// Nanoseconds.
     public struct Latency: Codable, Sendable, Equatable {
+        /// Pushes, those without an answer among them.
         public var count: UInt64
         public var min: UInt64
         public var mean: Double
@@ -228,11 +269,18 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var p99: UInt64
         public var p999: UInt64
         public var max: UInt64
+        /// Those of `count` that got no answer.
+        public var unanswered: UInt64 = 0
+        /// Names of the figures that are only known to be larger than what stands here, as JSON spells them.
+        public var censored: [String] = []
 
         enum CodingKeys: String, CodingKey {
-            case count, min, mean, p50, p90, p99, max
+            case count, min, mean, p50, p90, p99, max, unanswered, censored
             case p999 = "p99_9"
         }
+
+        /// Of nothing.
+        public init() { self.init(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0) }
 
         public init(
             count: UInt64, min: UInt64, mean: Double, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
@@ -254,9 +302,11 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var connectFailures: UInt64
         public var goAways: UInt64
         public var reconnects: UInt64
+        /// Connections that ended before the run did, by why.
+        public var ends: [String: UInt64] = [:]
 
         enum CodingKeys: String, CodingKey {
-            case opened, lost, reconnects
+            case opened, lost, reconnects, ends
             case connectFailures = "connect_failures"
             case goAways = "goaways"
         }
@@ -320,6 +370,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var accepted: UInt64
         public var rejected: UInt64
         public var failed: UInt64
+        public var notSent: UInt64
         public var inFlight: Int
         public var backlog: UInt64
         public var p50: UInt64
@@ -327,15 +378,17 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case t, sent, accepted, rejected, failed, backlog
+            case notSent = "not_sent"
             case inFlight = "in_flight"
             case p50 = "p50_ns"
             case p99 = "p99_ns"
         }
 
         public init(
-            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, inFlight: Int,
-            backlog: UInt64, p50: UInt64, p99: UInt64
+            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
+            inFlight: Int, backlog: UInt64, p50: UInt64, p99: UInt64
         ) {
+            self.notSent = notSent
             self.t = t
             self.sent = sent
             self.accepted = accepted

@@ -26,7 +26,7 @@ import Testing
             pushes: .init(
                 planned: count, sent: count, accepted: count, rejected: 0, failed: 0, retried: 1, lost: 0, duplicated: 0
             ),
-            throughput: .init(perSecond: Double(count) / 2, targetPerSecond: 10),
+            throughput: .init(offered: 10, answered: Double(count) / 2),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
                 total: latency, toMock: latency, inMock: latency, fromMock: latency),
@@ -64,9 +64,9 @@ import Testing
         let all = result("all", values)
         #expect(merged.histograms == all.histograms, "seed \(seed)")
         #expect(merged.pushes.planned == 10_000 && merged.pushes.accepted == 10_000 && merged.pushes.lost == 0)
-        #expect(merged.statuses == all.statuses && merged.throughput.perSecond == all.throughput.perSecond)
+        #expect(merged.statuses == all.statuses && merged.throughput.answered == all.throughput.answered)
         #expect(
-            merged.throughput.targetPerSecond == 40 && merged.cost.clientCPU == 100 && merged.cost.clientMemory == 20)
+            merged.throughput.offered == 40 && merged.cost.clientCPU == 100 && merged.cost.clientMemory == 20)
         for (own, whole) in [
             (merged.latency.total, all.latency.total), (merged.breakdown["stage"]!["hold"]!.total, all.latency.total),
         ] {

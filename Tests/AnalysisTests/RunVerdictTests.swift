@@ -21,7 +21,7 @@ import Testing
             pushes: .init(
                 planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed, retried: 0,
                 lost: lost, duplicated: duplicated),
-            throughput: .init(perSecond: 0, targetPerSecond: nil),
+            throughput: .init(offered: nil, answered: 0),
             latency: .init(
                 encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
                 service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),

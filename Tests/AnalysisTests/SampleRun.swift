@@ -22,7 +22,7 @@ enum SampleRun {
             scenario: ["streams": .integer(100)],
             pushes: .init(
                 planned: 9, sent: 9, accepted: 9, rejected: 0, failed: 0, retried: 0, lost: 0, duplicated: 0),
-            throughput: .init(perSecond: 1000 * factor, targetPerSecond: nil),
+            throughput: .init(offered: nil, answered: 1000 * factor),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: latency, service: none,
                 total: latency, toMock: none, inMock: none, fromMock: none),

@@ -38,7 +38,7 @@ import Testing
         #expect(try refusal(nil) == "pushload: \(folder.path): no result found\n")
         #expect(
             try refusal(#"{"schema": "pushload.result/1"}"#)
-                == "pushload: \(file): schema pushload.result/1; this version reads pushload.result/2\n")
+                == "pushload: \(file): schema pushload.result/1; this version reads pushload.result/3\n")
         #expect(
             try refusal(#"{"schema": "#) == "pushload: \(file): not complete JSON; the file is truncated or damaged\n")
         let missing = try Programs.run("pushload", ["compare", folder.path + "/none", folder.path])
@@ -156,6 +156,6 @@ import Testing
             + #"; while [ $# -gt 1 ]; do shift; done; mkdir -p $1/r; echo '{"schema": "pushload.result/1"}' > $1/r/result.json"#
         #expect(
             try refusal(old, "old")
-                == "pushload: A: result of X: schema pushload.result/1; this version reads pushload.result/2")
+                == "pushload: A: result of X: schema pushload.result/1; this version reads pushload.result/3")
     }
 }

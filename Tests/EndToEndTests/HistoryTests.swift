@@ -22,7 +22,7 @@ import Testing
         #expect(table.status == 0 && table.error.isEmpty, "\(table)")
         for part in [
             ": 2 runs, ", "  streams 20\n", "client CPU a push, 2 runs: too few to find a change", "left out:",
-            "/old/result.json: schema pushload.result/1; this version reads pushload.result/2\n",
+            "/old/result.json: schema pushload.result/1; this version reads pushload.result/3\n",
             "/cut/result.json: not complete JSON; the file is truncated or damaged\n",
             "/foreign/result.json: not a pushload result: \"schema\" is missing or foreign\n",
             "the only run of its series (streams 10)\n",

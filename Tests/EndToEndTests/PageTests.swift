@@ -32,7 +32,7 @@ struct PageTests {
         }
         figures += [total.p50, total.p90, total.p99, total.p999, total.max, result.latency.toMock.p99].map(time)
         figures += [
-            "\(Units.grouped(UInt64(result.throughput.perSecond.rounded()))) pushes/s", "6,000 pushes/s",
+            "\(Units.grouped(UInt64(result.throughput.answered.rounded()))) pushes/s", "6,000 pushes/s",
             "\(Units.duration(nanoseconds: result.cost.clientCPU)) a push",
             "\(Units.duration(nanoseconds: mockCPU)) a push",
             Units.bytes(result.cost.clientMemory), Units.bytes(mockMemory),

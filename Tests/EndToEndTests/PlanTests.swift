@@ -102,7 +102,7 @@ import Testing
         let truncated = folder.path + "/result.json"
         for (contents, problem) in [
             ("{\"schema\": ", "not complete JSON; the file is truncated or damaged"),
-            ("{\"schema\": \"pushload.result/1\"}", "schema pushload.result/1; this version reads pushload.result/2"),
+            ("{\"schema\": \"pushload.result/1\"}", "schema pushload.result/1; this version reads pushload.result/3"),
             (
                 "{\"schema\": \"pushload.calibration/9\"}",
                 "schema pushload.calibration/9; this version reads pushload.calibration/1"

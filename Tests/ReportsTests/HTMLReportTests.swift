@@ -83,7 +83,7 @@ import Testing
     @Test("Several results have a column and a line each, told apart by number when their names are the same")
     func several() {
         var second = ReportedDocument.make()
-        second.throughput.perSecond = 123_456
+        second.throughput.answered = 123_456
         let runs = ReportedRun.told(apart: [ReportedDocument.make(), second].map(ReportedDocument.run))
         #expect(runs.map(\.label) == ["n #1", "n #2"])
         #expect(ReportedRun.told(apart: [runs[0], runs[1]]).map(\.label) == ["n #1", "n #2"])

@@ -20,7 +20,7 @@ import Testing
             pushes: .init(
                 planned: 1_000_000, sent: 1_000_000, accepted: 999_990, rejected: 7, failed: 3, retried: 0, lost: 1,
                 duplicated: 2),
-            throughput: .init(perSecond: 499_998.5, targetPerSecond: nil),
+            throughput: .init(offered: nil, answered: 499_998.5),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
                 total: latency, toMock: none, inMock: none, fromMock: none),

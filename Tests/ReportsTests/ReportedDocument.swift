@@ -24,7 +24,7 @@ enum ReportedDocument {
             pushes: .init(
                 planned: 1_000_123, sent: 1_000_123, accepted: 999_990, rejected: 77, failed: 56, retried: 0, lost: 3,
                 duplicated: 4),
-            throughput: .init(perSecond: 499_998.5, targetPerSecond: target),
+            throughput: .init(offered: target, answered: 499_998.5),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: total, service: none,
                 total: total, toMock: none, inMock: none, fromMock: none),

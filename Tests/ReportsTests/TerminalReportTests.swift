@@ -31,7 +31,7 @@ import Testing
     @Test("Several runs: a column for each, their lines one below the other, and the comparison")
     func several() {
         var second = ReportedDocument.make(name: "m")
-        second.throughput.perSecond = 123_456
+        second.throughput.answered = 123_456
         let comparison = ComparisonDocument(
             a: .init(name: "n", runs: ["1"]), b: .init(name: "m", runs: ["2"]), judged: 0, fewestRuns: 4, metrics: [],
             distributions: [], warnings: ["A and B differ in name: n and m"])

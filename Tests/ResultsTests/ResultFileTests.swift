@@ -17,7 +17,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         pushes: .init(
             planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
             retried: 0, lost: 0, duplicated: nil),
-        throughput: .init(perSecond: 6, targetPerSecond: nil),
+        throughput: .init(offered: nil, answered: 6),
         latency: .init(
             encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
             service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),
@@ -74,7 +74,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         #expect(error(Array("{\"a\":1}".utf8)) == "r.json: not a pushload result: \"schema\" is missing or foreign")
         #expect(
             error(Array("{\"schema\":\"pushload.result/9\"}".utf8))
-                == "r.json: schema pushload.result/9; this version reads pushload.result/2")
+                == "r.json: schema pushload.result/9; this version reads pushload.result/3")
         let text = String(decoding: good, as: UTF8.self)
         #expect(
             error(Array(text.replacingOccurrences(of: "\"p50\"", with: "\"p5\"").utf8)).hasSuffix(".p50\" is missing"))

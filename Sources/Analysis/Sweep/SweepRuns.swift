@@ -72,7 +72,7 @@ extension SweepSearch.Goal {
     func value(_ result: ResultDocument) -> Double? {
         let total = result.latency.total
         switch self {
-        case .rate: return result.throughput.perSecond > 0 ? result.throughput.perSecond : nil
+        case .rate: return result.throughput.answered > 0 ? result.throughput.answered : nil
         case .p50: return total.count > 0 ? Double(total.p50) : nil
         case .p99: return total.count > 0 ? Double(total.p99) : nil
         case .cpu: return result.cost.clientCPU > 0 ? result.cost.clientCPU : nil

@@ -34,10 +34,10 @@ enum HeadlineSection {
             ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
             ("rejected", "\(Written.count(pushes.rejected)) pushes", share(pushes.rejected)),
             ("failed", "\(Written.count(pushes.failed)) pushes", share(pushes.failed)),
-            ("rate", Written.rate(result.throughput.perSecond), "answered, warm-up left out"),
+            ("rate", Written.rate(result.throughput.answered), "answered, warm-up left out"),
             (
-                "target rate", result.throughput.targetPerSecond.map(Written.rate) ?? "none",
-                result.throughput.targetPerSecond == nil ? "closed loop" : "open loop"
+                "target rate", result.throughput.offered.map(Written.rate) ?? "none",
+                result.throughput.offered == nil ? "closed loop" : "open loop"
             ),
             (
                 "ledger",

@@ -33,5 +33,5 @@ public struct ReportedRun: Sendable {
     }
 
     var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
-    var isOpenLoop: Bool { result.throughput.targetPerSecond != nil }
+    var isOpenLoop: Bool { result.throughput.offered != nil }
 }

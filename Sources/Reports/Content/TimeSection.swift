@@ -12,7 +12,7 @@ enum TimeSection {
         where points.contains(where: { $0[keyPath: path] > 0 }) {
             rates.append(ChartLine(name: name, points: rate(points) { $0[keyPath: path] }))
         }
-        if let target = run.result.throughput.targetPerSecond, let last = rates[0].points.last {
+        if let target = run.result.throughput.offered, let last = rates[0].points.last {
             rates.append(ChartLine(name: "target, on average", points: [.init(0, target), .init(last.x, target)]))
         }
         var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.t, Double($0.inFlight)) })]

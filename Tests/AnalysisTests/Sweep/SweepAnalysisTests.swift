@@ -23,7 +23,7 @@ import Testing
             pushes: .init(
                 planned: 10, sent: 10, accepted: 10 - failed, rejected: 0, failed: failed, retried: 0, lost: 0,
                 duplicated: 0),
-            throughput: .init(perSecond: rate, targetPerSecond: nil),
+            throughput: .init(offered: nil, answered: rate),
             latency: .init(
                 encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
                 total: total, toMock: none, inMock: none, fromMock: none),
