@@ -53,7 +53,6 @@ final class RunWorker {
     func run() {
         let before = ThreadTime.now()
         engine.run()
-        driver.giveUpRetries()
         cpu = ThreadTime.now() - before
     }
 

@@ -39,8 +39,18 @@ public struct LatencyHistogram: Sendable {
     /// Records a value so many times.
     public mutating func record(_ nanoseconds: UInt64, count: UInt64) {
         guard count > 0 else { return }
-        histogram.record(nanoseconds, count: count)
-        sum &+= nanoseconds &* count
+        let value = min(max(nanoseconds, 1), Self.highest)
+        if value != nanoseconds { clamped += count }
+        histogram.record(value, count: count)
+        sum &+= value &* count
+    }
+
+    /// Forgets everything; the memory stays.
+    public mutating func removeAll() {
+        guard count > 0 else { return }
+        histogram.reset()
+        clamped = 0
+        sum = 0
     }
 
     /// Each counter that holds something: its value and its count, ascending.

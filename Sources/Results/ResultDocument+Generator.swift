@@ -66,6 +66,11 @@ extension ResultDocument {
     /// Under which a label's total latencies are among `histograms`.
     public static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
 
+    /// The same of its pushes without an answer.
+    public static func unansweredKey(_ dimension: String, _ label: String) -> String {
+        "total_unanswered{\(dimension)=\(label)}"
+    }
+
     /// Outcomes of one label of a breakdown.
     public struct Part: Codable, Sendable, Equatable {
         public var accepted: UInt64

@@ -34,6 +34,7 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
+    private var isInterrupted = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
     private static let tickInterval: UInt64 = 20_000_000
@@ -101,7 +102,9 @@ public final class PushClient: PushEngine {
             connection.finishGracefully()
             remove(connection)
         }
-        driver.tick(now: loop.now, unixTime: loop.unixSeconds, inFlight: 0)
+        let now = loop.now
+        driver.ended(now: now)
+        driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
     }
 
     /// Starts to connect.
@@ -128,6 +131,10 @@ public final class PushClient: PushEngine {
         if request == .none {
             wakeAt = fill(now)
         } else {
+            if !isInterrupted {
+                isInterrupted = true
+                driver.interrupted(now: now)
+            }
             for connection in connections { connection.flush() }
         }
         if isOver(request) { return false }
@@ -326,7 +333,7 @@ public final class PushClient: PushEngine {
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {
         while let ticket = retries.popFirst() { fail(ticket, lastCause) }
-        driver.abandon(lastCause)
+        driver.abandon(lastCause, now: now)
         isFinished = true
     }
 

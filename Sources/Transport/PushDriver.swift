@@ -8,6 +8,8 @@ public struct PushTicket: Sendable {
     public var attempts: UInt8
     /// How often its driver has given it out again after an answer or a loss.
     public var retries: UInt8
+    /// It counts in rates and latencies: not of the warm-up. Decided once, when it is given out.
+    public var isMeasured = true
 
     public init(sequence: UInt64, due: UInt64, attempts: UInt8 = 0, retries: UInt8 = 0) {
         self.sequence = sequence
@@ -103,7 +105,13 @@ open class PushDriver {
     open func requeued(_ ticket: borrowing PushTicket) {}
 
     /// No connection can be made any more: nothing more will be taken, and what was never taken ends with `cause`.
-    open func abandon(_ cause: FailureCause) {}
+    open func abandon(_ cause: FailureCause, now: UInt64) {}
+
+    /// The engine is done: no push of its is open, and it will ask for no other.
+    open func ended(now: UInt64) {}
+
+    /// The run is ended early: nothing more will be taken. Called once.
+    open func interrupted(now: UInt64) {}
 
     open func connection(_ index: Int, _ event: ConnectionEvent) {}
 

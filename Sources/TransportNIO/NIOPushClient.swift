@@ -44,6 +44,7 @@
         private var retries = RetryQueue()
         private var turn = 0
         private var isFinished = false
+        private var isInterrupted = false
         private var isOver = false
         private var isPumpScheduled = false
         private var alarm: (time: UInt64, task: Scheduled<Void>)?
@@ -100,6 +101,7 @@
                     self.tick(MonotonicClock.now())
                 }
             }
+            driver.ended(now: MonotonicClock.now())
             driver.tick(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds(), inFlight: 0)
         }
 
@@ -123,6 +125,10 @@
             isPumpScheduled = false
             if isOver { return }
             let request = control.request
+            if request != .none, !isInterrupted {
+                isInterrupted = true
+                driver.interrupted(now: MonotonicClock.now())
+            }
             if request == .abort { abandonAll() }
             if request == .none {
                 let wakeAt = fill(MonotonicClock.now())
@@ -280,7 +286,7 @@
         /// No connection for too long: everything left fails with what kept the last connection from working.
         private func giveUp() {
             while let ticket = retries.popFirst() { fail(ticket, lastCause) }
-            driver.abandon(lastCause)
+            driver.abandon(lastCause, now: MonotonicClock.now())
             isFinished = true
         }
 
