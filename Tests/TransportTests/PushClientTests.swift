@@ -58,7 +58,7 @@ private final class CountingDriver: PushDriver {
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
-    override func abandon(_ cause: FailureCause) { abandonedBy = cause }
+    override func abandon(_ cause: FailureCause, now: UInt64) { abandonedBy = cause }
     override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
 
     var failed: Int { failures.values.reduce(0, +) }
