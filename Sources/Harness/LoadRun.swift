@@ -319,7 +319,7 @@ final class LoadRun: Sendable {
                     time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight,
                     backlog: now.backlog, total: now.total)
                 second = elapsed / 1_000_000_000 + 1
-                if let reason = judge?(now.counts, now.total, inputs.planned), control.request == .none {
+                if let reason = judge?(elapsed, now.counts, now.total, inputs.planned), control.request == .none {
                     gathering.abortedFor.withLock { $0 = reason }
                     control.ask(.drain)
                 }
@@ -401,8 +401,8 @@ final class LoadRun: Sendable {
     }
 }
 
-/// Looks at a run while it goes on: counts, total latencies so far, pushes planned. A reason ends the run.
-public typealias LiveJudge = @Sendable (PushCounts, LatencyHistogram, UInt64?) -> String?
+/// Looks at a run while it goes on: ns since the start, counts, total latencies so far, pushes planned. A reason ends the run.
+public typealias LiveJudge = @Sendable (UInt64, PushCounts, LatencyHistogram, UInt64?) -> String?
 
 /// How far a run is, at one moment.
 public struct RunProgress: Sendable {
