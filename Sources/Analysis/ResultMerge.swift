@@ -1,9 +1,9 @@
-import Foundation
 import Measurement
 import Results
+import Settings
 
 /// Results of several generators that ran side by side, as one: counts and histograms are added, percentiles taken from the
-/// added histograms, never averaged.
+/// added histograms, never averaged. Rates are added too, which is true only of runs that went on together: `RunOverlap`.
 public enum ResultMerge {
     /// Why results cannot be merged, one line.
     public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
@@ -12,8 +12,6 @@ public enum ResultMerge {
 
     /// Settings that must be the same for the sum to mean anything.
     static let decisive = ["engine", "profile", "template", "push_type", "authentication", "sign_policy", "plaintext"]
-    /// Generators that are meant as one begin within so many seconds.
-    static let mostApart = 60.0
 
     /// - Parameter results: at least two, with the names of their files.
     public static func merge(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> ResultDocument {
@@ -82,14 +80,13 @@ public enum ResultMerge {
                 throw Failure(description: "\(part.name): the same run as \(twin.name)")
             }
         }
-        let formatter = ISO8601DateFormatter()
-        let starts = results.compactMap { formatter.date(from: $0.result.run.startedAt) }
-        if starts.count == results.count, let begin = starts.min(), let end = starts.max(),
-            end.timeIntervalSince(begin) > mostApart
-        {
+        let overlap = try RunOverlap(results)
+        guard overlap.isEnough else {
+            func seconds(_ value: Double) -> String { Units.fixed(value, places: 1) }
             throw Failure(
-                description:
-                    "the runs began more than \(Int(mostApart)) s apart: they were not one load (compare them instead)")
+                description: "\(overlap.apart) did not run side by side: all runs together for at most "
+                    + "\(seconds(overlap.common)) s of \(seconds(overlap.longest)) s, at least half is needed to add their "
+                    + "rates (compare them instead)")
         }
     }
 

@@ -64,6 +64,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var thresholds: [String] = []
     /// End the run as soon as a threshold is seen to be crossed.
     public var abortOnFail = false
+    /// How far back latency is judged for it.
+    public var abortOnFailWindow: UInt64 = 10_000_000_000
+    /// Nothing is judged for it before so long after the start.
+    public var abortOnFailDelay: UInt64 = 0
     /// Reasons of rejections that do not make the run fail.
     public var expectedReasons: [String] = []
 
@@ -207,6 +211,10 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             tlsMinimum <= tlsMaximum,
             "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
+        check(
+            abortOnFailWindow >= 1_000_000_000,
+            "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "
+                + "thresholds are looked at once a second")
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")

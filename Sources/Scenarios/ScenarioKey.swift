@@ -230,7 +230,16 @@ public struct ScenarioKey: Sendable {
             }
             scenario.metricsPort = port
         },
-        flag("abort_on_fail", "End the run as soon as a threshold is seen to be crossed.", \.abortOnFail),
+        flag(
+            "abort_on_fail",
+            "End the run as soon as a threshold on total latency, failed or rejected pushes is seen to be crossed.",
+            \.abortOnFail),
+        duration(
+            "abort_on_fail_window", "How far back abort_on_fail judges latency, at least 1s.", \.abortOnFailWindow),
+        duration(
+            "abort_on_fail_delay",
+            "abort_on_fail judges nothing before so long after the start, and no latency of that time.",
+            \.abortOnFailDelay),
         ScenarioKey(
             "expect_reasons", .list, "Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."
         ) {

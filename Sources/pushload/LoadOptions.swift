@@ -87,6 +87,12 @@ struct LoadOptions: ParsableArguments {
     @Flag(name: .customLong("abort-on-fail"), inversion: .prefixedNo, help: .of("abort_on_fail"))
     var abortOnFail: Bool?
 
+    @Option(name: .customLong("abort-on-fail-window"), help: .of("abort_on_fail_window", "duration"))
+    var abortOnFailWindow: String?
+
+    @Option(name: .customLong("abort-on-fail-delay"), help: .of("abort_on_fail_delay", "duration"))
+    var abortOnFailDelay: String?
+
     @Option(name: .customLong("expect-reasons"), help: .of("expect_reasons"))
     var expectReasons: [String] = []
 
@@ -121,6 +127,8 @@ struct LoadOptions: ParsableArguments {
             ("threshold", threshold.isEmpty ? nil : threshold),
             ("metrics_port", metricsPort.map { [$0] }),
             ("abort_on_fail", abortOnFail.map { [String($0)] }),
+            ("abort_on_fail_window", abortOnFailWindow.map { [$0] }),
+            ("abort_on_fail_delay", abortOnFailDelay.map { [$0] }),
             ("expect_reasons", expectReasons.isEmpty ? nil : expectReasons),
         ]
     }

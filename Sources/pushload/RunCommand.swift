@@ -86,8 +86,10 @@ struct RunCommand: AsyncParsableCommand {
 
     private func judge(_ scenario: Scenario) -> LiveJudge? {
         guard scenario.abortOnFail else { return nil }
-        let live = LiveThresholds(scenario.parsedThresholds)
-        return { live.crossed($0, total: $1, planned: $2) }
+        let live = LiveThresholds(
+            scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
+        if !quiet, let warning = live.warning(rate: scenario.rate) { Console.error(warning) }
+        return { live.crossed(at: $0, $1, total: $2, planned: $3) }
     }
 
     private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Measurement
 import Results
 import Testing
@@ -6,7 +7,9 @@ import Testing
 
 @Suite struct ResultMergeTests {
     /// A result of these total latencies, as a run would write it.
-    private func result(_ id: String, _ values: [UInt64], started: String = "2026-01-02T03:04:05Z") -> ResultDocument {
+    private func result(
+        _ id: String, _ values: [UInt64], started: String = "2026-01-02T03:04:05Z", seconds: Double = 2
+    ) -> ResultDocument {
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
         let summary = histogram.summary
@@ -18,7 +21,7 @@ import Testing
         let text = HistogramCodec.encodeForLog(histogram)
         return ResultDocument(
             run: .init(
-                id: id, name: "n", startedAt: started, durationSeconds: 2, complete: true, interrupted: false,
+                id: id, name: "n", startedAt: started, durationSeconds: seconds, complete: true, interrupted: false,
                 engine: "wire", target: "t", tls: nil),
             environment: .init(
                 host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
@@ -85,7 +88,12 @@ import Testing
         #expect(message([("a", one), ("b", other)]) == "b: engine differs from a's: these are not parts of one load")
         #expect(
             message([("a", one), ("b", result("2", [5], started: "2026-01-02T03:06:05Z"))])
-                == "the runs began more than 60 s apart: they were not one load (compare them instead)")
+                == "a (2026-01-02T03:04:05Z, 2.0 s) and b (2026-01-02T03:06:05Z, 2.0 s) did not run side by side: all runs "
+                + "together for at most 0.0 s of 2.0 s, at least half is needed to add their rates (compare them instead)"
+        )
+        #expect(
+            message([("a", one), ("b", result("2", [5], started: "yesterday"))])
+                == "b: run.started_at \"yesterday\" is not a time (ISO 8601)")
         var damaged = result("2", [5])
         damaged.histograms["total"] = "HISTFAAA"
         #expect(message([("a", one), ("b", damaged)]) == "b: histograms.total: a histogram that is not Base64")
@@ -93,5 +101,48 @@ import Testing
         smaller.notes = ["something"]
         let notes = (try? ResultMerge.merge([("a", one), ("b", smaller)]))?.notes
         #expect(notes == ["merged from a, b", "the parts differ in connections", "b: something"])
+    }
+
+    /// Runs by their start (seconds after 03:04:00) and length, seconds.
+    private func merged(_ runs: [(start: Int, seconds: Double)]) -> String {
+        message(
+            runs.enumerated().map { index, run in
+                let second = run.start < 10 ? "0\(run.start)" : "\(run.start)"
+                let name = String(UnicodeScalar(UInt8(97 + index)))
+                return (name, result(name, [5], started: "2026-01-02T03:04:\(second)Z", seconds: run.seconds))
+            })
+    }
+
+    @Test("Runs are merged when all went on together for half of the longest, a second of unknown start allowed for")
+    func overlap() {
+        // 10 s each: together from 6 s (or, as the second of the first start is cut off, 7 s) after the first second on.
+        for together in [
+            [(0, 10.0), (0, 10.0)], [(0, 10), (5, 10)], [(0, 10), (6, 10)], [(6, 10), (0, 10)],
+            [(0, 10), (3, 10), (6, 10)],
+            [(0, 10), (5, 5)], [(0, 30), (16, 15)],
+            // Of runs shorter than a second, seconds cannot tell more.
+            [(0, 0.2), (1, 0.2)], [(0, 0), (0, 0)],
+        ] {
+            #expect(merged(together) == "merged", "\(together)")
+        }
+        for (apart, common, longest, names) in [
+            ([(0, 10.0), (7, 10.0)], "4.0", "10.0", ["a", "b"]), ([(7, 10), (0, 10)], "4.0", "10.0", ["b", "a"]),
+            // One after the other, as a shell does it: within the minute that was once asked for.
+            ([(0, 10), (10, 10)], "1.0", "10.0", ["a", "b"]), ([(0, 10), (12, 10)], "0.0", "10.0", ["a", "b"]),
+            // Each overlaps the next by half, all three never for long.
+            ([(0, 10), (5, 10), (10, 10)], "1.0", "10.0", ["a", "c"]),
+            // One ended long before the other.
+            ([(0, 10), (1, 4.9)], "4.9", "10.0", ["a", "b"]), ([(0, 0.2), (2, 0.2)], "0.0", "0.2", ["a", "b"]),
+        ] {
+            let text = merged(apart)
+            #expect(
+                text.contains("did not run side by side: all runs together for at most \(common) s of \(longest) s"))
+            let positions = names.map { text.range(of: "\($0) (2026-")?.lowerBound }
+            #expect(positions[0] != nil && positions[1] != nil && positions[0]! < positions[1]!, "\(apart): \(text)")
+            #expect(!text.contains("\n"))
+        }
+        #expect(merged([(0, -5), (0, 10)]).contains("at most 0.0 s of 10.0 s"))
+        #expect(merged([(0, 1e300), (0, 1e300)]) == "merged")
+        #expect(merged([(0, 1e300), (0, 1)]).contains("at most 1.0 s of 1e+300 s"))
     }
 }

@@ -93,7 +93,7 @@ import Testing
         #expect(closed.status == 64 && closed.error.contains("closed loop has no schedule"))
     }
 
-    @Test("Results of generators that ran side by side are merged into one")
+    @Test("Results of generators that ran side by side are merged into one, others are refused")
     func merge() throws {
         let output = OutputFolder()
         try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
@@ -105,11 +105,24 @@ import Testing
             let folder = try FileManager.default.contentsOfDirectory(atPath: output.path + "/\(number)")[0]
             files.append("\(output.path)/\(number)/\(folder)/result.json")
         }
+        // How they really ran depends on the machine: of the same second and length they are as if side by side.
+        func rewrite(_ file: String, startedAt: String) throws {
+            var result = try ResultFile.read(file)
+            result.run.startedAt = startedAt
+            result.run.durationSeconds = 2
+            try ResultFile.write(result, to: file)
+        }
+        for file in files { try rewrite(file, startedAt: "2026-01-02T03:04:05Z") }
         let merged = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/merged.json"])
         #expect(merged.status == 0 && merged.output.contains("2,000 pushes planned, 2,000 accepted"), "\(merged.error)")
         let result = try ResultFile.read(output.path + "/merged.json")
         #expect(result.pushes.accepted == 2000 && result.latency.total.count == 2000)
         let twice = try Programs.run("pushload", ["merge", files[0], files[0], "-o", output.path + "/m.json"])
         #expect(twice.status == 64 && twice.error.contains("the same run as"), "\(twice.error)")
+        try rewrite(files[1], startedAt: "2026-01-02T03:04:10Z")
+        let apart = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/m.json"])
+        #expect(apart.status == 64 && apart.error.contains("did not run side by side"), "\(apart.error)")
+        #expect(files.allSatisfy(apart.error.contains) && apart.error.contains("(2026-01-02T03:04:10Z, 2.0 s)"))
+        #expect(!FileManager.default.fileExists(atPath: output.path + "/m.json"))
     }
 }
