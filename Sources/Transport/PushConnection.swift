@@ -59,7 +59,8 @@ class PushConnection {
     // Keep-alive and time-outs.
     private(set) var lastRead: UInt64 = 0
     private var pingSent: UInt64?
-    private var nextScan: UInt64 = 0
+    /// Before this time no push can have timed out, ns.
+    private(set) var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
     @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
     /// Most streams at once, ours and the peer's limit taken together.
@@ -406,10 +407,7 @@ class PushConnection {
             return
         case .open, .draining: break
         }
-        if now >= nextScan {
-            nextScan = now + min(100_000_000, options.pushTimeout / 4)
-            if slots.used > 0 { scan(now) }
-        }
+        if now >= nextScan { nextScan = scan(now) }
         if let sent = pingSent {
             if now > sent &+ options.pingTimeout {
                 close(.peerVanished, text: "no byte from the peer after PING")
@@ -421,19 +419,32 @@ class PushConnection {
         }
     }
 
-    private func scan(_ now: UInt64) {
+    /// Fails the pushes whose time is over.
+    ///
+    /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time. Pushes that are
+    ///   begun later time out later.
+    private func scan(_ now: UInt64) -> UInt64 {
+        var oldest = now
+        guard slots.used > 0 else { return oldest &+ options.pushTimeout &+ 1 }
+        var hasEnded = false
         for slot in 0..<slots.capacity {
             let entry = slots.slots + slot
-            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned,
-                now > entry.pointee.started &+ options.pushTimeout
-            else { continue }
+            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned else { continue }
+            guard now > entry.pointee.started &+ options.pushTimeout else {
+                oldest = min(oldest, entry.pointee.started)
+                continue
+            }
+            hasEnded = true
             entry.pointee.isAbandoned = true
             driver.finished(
                 entry.pointee.ticket, outcome: .failed(.pushTimeout), connection: index, started: entry.pointee.started,
                 written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }
-        produce()
-        flush()
+        if hasEnded {
+            produce()
+            flush()
+        }
+        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
     }
 }

@@ -382,10 +382,7 @@
                 return
             case .open, .draining: break
             }
-            if now >= nextScan {
-                nextScan = now + min(100_000_000, options.pushTimeout / 4)
-                if inFlight > 0 { scan(now) }
-            }
+            if now >= nextScan { nextScan = scan(now) }
             if let sent = pingSent {
                 if now > sent &+ options.pingTimeout {
                     close(ConnectionProblem(.peerVanished, "no byte from the peer after PING"))
@@ -397,13 +394,22 @@
             }
         }
 
-        private func scan(_ now: UInt64) {
+        /// Fails the pushes whose time is over.
+        ///
+        /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time.
+        private func scan(_ now: UInt64) -> UInt64 {
+            var oldest = now
             for stream in streams {
-                guard let stream, !stream.isEnded, now > stream.started &+ options.pushTimeout else { continue }
+                guard let stream, !stream.isEnded else { continue }
+                guard now > stream.started &+ options.pushTimeout else {
+                    oldest = min(oldest, stream.started)
+                    continue
+                }
                 finish(stream, .failed(.pushTimeout), at: now)
                 // Resets the stream; its slot is free when that has been said.
                 stream.channel?.close(promise: nil)
             }
+            return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
         }
     }
 #endif
