@@ -127,6 +127,7 @@ struct RunDocument {
             },
             histograms: Self.histograms(outcome, oneWay), notes: notes)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
+        result.connections.ends = outcome.ends.counts
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,

@@ -12,7 +12,7 @@ class PushConnection {
         /// Connected and secured; the peer's SETTINGS are awaited.
         case settling
         case open
-        /// GOAWAY received: open streams are finished, none is begun.
+        /// GOAWAY received, or no stream id left: open streams are finished, none is begun.
         case draining
         case closed
     }
@@ -30,6 +30,8 @@ class PushConnection {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// Why it drains, once it does.
+    private var departure: ConnectionEnd?
     let connectDeadline: UInt64
     @exclusivity(unchecked) private(set) var answered: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
@@ -208,10 +210,24 @@ class PushConnection {
         }
     }
 
-    final func didReceiveGoAway() {
-        guard state == .open || state == .settling else { return }
+    final func didReceiveGoAway(_ goAway: GoAway) {
+        switch state {
+        case .settling, .open:
+            state = .draining
+            departure = .goAway(goAway)
+            driver.connection(index, .goAway)
+        case .draining:
+            // A graceful shutdown says it twice (RFC 9113 section 6.8).
+            if case .goAway = departure { departure = .goAway(goAway) }
+        case .connecting, .closed: break
+        }
+    }
+
+    /// No stream can be begun any more: it drains as after GOAWAY.
+    final func didUseUpStreams() {
+        guard state == .open else { return }
         state = .draining
-        driver.connection(index, .goAway)
+        departure = .streamIDsUsedUp
     }
 
     private func close(_ cause: FailureCause, _ error: NetworkError?) {
@@ -236,11 +252,16 @@ class PushConnection {
                 finish(slot, .failed(cause), at: now)
             }
         }
-        switch before {
-        case .connecting, .settling: driver.connection(index, .connectFailed)
-        case .open: driver.connection(index, .lost)
-        case .draining, .closed: break
+        if before == .draining {
+            tellDeparture()
+        } else if cause != .interrupted {
+            driver.connection(index, before == .open ? .lost : .connectFailed)
+            driver.connection(index, .ended(.broken(cause)))
         }
+    }
+
+    private func tellDeparture() {
+        if let departure { driver.connection(index, .ended(departure)) }
     }
 
     /// Nothing more will be asked of it: says goodbye.
@@ -253,6 +274,7 @@ class PushConnection {
             stream.finish()
         }
         loop.remove(stream.descriptor)
+        if state == .draining { tellDeparture() }
         state = .closed
     }
 
