@@ -41,6 +41,7 @@ public enum ResultMerge {
             opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
             reconnects: sum(parts, \.connections.reconnects))
+        merged.connections.ends = added(parts.map(\.connections.ends))
         let histograms = try histograms(results)
         merged.histograms = histograms.mapValues(HistogramCodec.encodeForLog)
         merged.latency = latencies(histograms)

@@ -33,6 +33,8 @@ struct LoadOutcome: Sendable {
     var connectFailures: UInt64 = 0
     var goAways: UInt64 = 0
     var reconnects: UInt64 = 0
+    /// Connections that ended before the run did, by why.
+    var ends = ConnectionEnds()
     var tokensSigned: UInt64 = 0
     /// First intended send time to the end of the last push, seconds.
     var duration: Double = 0

@@ -122,6 +122,7 @@ final class LoadRun: Sendable {
             outcome.connectFailures += driver.connectFailures
             outcome.goAways += driver.goAways
             outcome.reconnects += driver.reconnects
+            outcome.ends.add(driver.ends)
             outcome.tokensSigned += driver.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes

@@ -134,6 +134,7 @@ struct RunDocument {
         result.latency.totalAccepted = Self.latency(totals.accepted.summary)
         result.latency.totalRejected = Self.latency((totals.rejected ?? LatencyHistogram()).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
+        result.connections.ends = outcome.ends.counts
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,

@@ -18,6 +18,7 @@ final class WorkerDriver: PushDriver {
     private(set) var connectFailures: UInt64 = 0
     private(set) var goAways: UInt64 = 0
     private(set) var reconnects: UInt64 = 0
+    private(set) var ends = ConnectionEnds()
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
     /// When the last push ended, ns.
@@ -342,6 +343,7 @@ final class WorkerDriver: PushDriver {
         case .connectFailed: connectFailures += 1
         case .goAway: goAways += 1
         case .reconnecting: reconnects += 1
+        case .ended(let end): ends.add(end)
         }
     }
 

@@ -43,6 +43,7 @@ public enum SummaryReport {
             )
         }
         lines.append(connectionsLine(result.connections, result.run))
+        lines += counts("connections ended", result.connections.ends)
         lines += costLines(result.cost, result.generator.cpu)
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }

@@ -235,6 +235,7 @@ public final class PushClient: PushEngine {
             lastProblem = error.description
             lastCause = FailureCause(error)
             driver.connection(options.firstConnection + lane, .connectFailed)
+            driver.connection(options.firstConnection + lane, .ended(.broken(lastCause)))
             lanes[lane].retryAt = now + lanes[lane].backoff.next()
         }
     }

@@ -12,7 +12,7 @@ class PushConnection {
         /// Connected and secured; the peer's SETTINGS are awaited.
         case settling
         case open
-        /// GOAWAY received: open streams are finished, none is begun.
+        /// GOAWAY received, or no stream id left: open streams are finished, none is begun.
         case draining
         case closed
     }
@@ -30,6 +30,8 @@ class PushConnection {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// Why it drains, once it does.
+    private var departure: ConnectionEnd?
     let connectDeadline: UInt64
     @exclusivity(unchecked) private(set) var answered: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
@@ -59,7 +61,8 @@ class PushConnection {
     // Keep-alive and time-outs.
     private(set) var lastRead: UInt64 = 0
     private var pingSent: UInt64?
-    private var nextScan: UInt64 = 0
+    /// Before this time no push can have timed out, ns.
+    private(set) var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
     @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
     /// Most streams at once, ours and the peer's limit taken together.
@@ -207,10 +210,24 @@ class PushConnection {
         }
     }
 
-    final func didReceiveGoAway() {
-        guard state == .open || state == .settling else { return }
+    final func didReceiveGoAway(_ goAway: GoAway) {
+        switch state {
+        case .settling, .open:
+            state = .draining
+            departure = .goAway(goAway)
+            driver.connection(index, .goAway)
+        case .draining:
+            // A graceful shutdown says it twice (RFC 9113 section 6.8).
+            if case .goAway = departure { departure = .goAway(goAway) }
+        case .connecting, .closed: break
+        }
+    }
+
+    /// No stream can be begun any more: it drains as after GOAWAY.
+    final func didUseUpStreams() {
+        guard state == .open else { return }
         state = .draining
-        driver.connection(index, .goAway)
+        departure = .streamIDsUsedUp
     }
 
     private func close(_ cause: FailureCause, _ error: NetworkError?) {
@@ -235,11 +252,16 @@ class PushConnection {
                 finish(slot, .failed(cause), at: now)
             }
         }
-        switch before {
-        case .connecting, .settling: driver.connection(index, .connectFailed)
-        case .open: driver.connection(index, .lost)
-        case .draining, .closed: break
+        if before == .draining {
+            tellDeparture()
+        } else if cause != .interrupted {
+            driver.connection(index, before == .open ? .lost : .connectFailed)
+            driver.connection(index, .ended(.broken(cause)))
         }
+    }
+
+    private func tellDeparture() {
+        if let departure { driver.connection(index, .ended(departure)) }
     }
 
     /// Nothing more will be asked of it: says goodbye.
@@ -252,6 +274,7 @@ class PushConnection {
             stream.finish()
         }
         loop.remove(stream.descriptor)
+        if state == .draining { tellDeparture() }
         state = .closed
     }
 
@@ -406,10 +429,7 @@ class PushConnection {
             return
         case .open, .draining: break
         }
-        if now >= nextScan {
-            nextScan = now + min(100_000_000, options.pushTimeout / 4)
-            if slots.used > 0 { scan(now) }
-        }
+        if now >= nextScan { nextScan = scan(now) }
         if let sent = pingSent {
             if now > sent &+ options.pingTimeout {
                 close(.peerVanished, text: "no byte from the peer after PING")
@@ -421,19 +441,32 @@ class PushConnection {
         }
     }
 
-    private func scan(_ now: UInt64) {
+    /// Fails the pushes whose time is over.
+    ///
+    /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time. Pushes that are
+    ///   begun later time out later.
+    private func scan(_ now: UInt64) -> UInt64 {
+        var oldest = now
+        guard slots.used > 0 else { return oldest &+ options.pushTimeout &+ 1 }
+        var hasEnded = false
         for slot in 0..<slots.capacity {
             let entry = slots.slots + slot
-            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned,
-                now > entry.pointee.started &+ options.pushTimeout
-            else { continue }
+            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned else { continue }
+            guard now > entry.pointee.started &+ options.pushTimeout else {
+                oldest = min(oldest, entry.pointee.started)
+                continue
+            }
+            hasEnded = true
             entry.pointee.isAbandoned = true
             driver.finished(
                 entry.pointee.ticket, outcome: .failed(.pushTimeout), connection: index, started: entry.pointee.started,
                 written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }
-        produce()
-        flush()
+        if hasEnded {
+            produce()
+            flush()
+        }
+        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
     }
 }

@@ -66,15 +66,19 @@ public enum PushOutcome: Sendable {
 }
 
 /// What happens to connections, for counting.
-public enum ConnectionEvent: Sendable {
+public enum ConnectionEvent: Sendable, Equatable {
     case opened
     /// An open connection broke.
     case lost
     /// Connecting failed before the connection was open.
     case connectFailed
+    /// Told to go away; it drains.
     case goAway
     /// A new attempt after a loss or failure.
     case reconnecting
+    /// The connection is over: told once, besides the above, of each that was lost, was told to go away, never opened or has
+    /// no stream ids left.
+    case ended(ConnectionEnd)
 }
 
 /// What an engine asks of a run and tells it. One a worker; every method is called on the worker's thread.

@@ -36,7 +36,7 @@
         private let control: RunControl
         private let composer: RequestComposer
         private let waker = Waker()
-        private var loop: (any EventLoop)!
+        private var loop: (any NIOCore.EventLoop)!
         private var lanes: [Lane]
         /// Every connection that is not closed, those that drain included.
         private var connections: [NIOConnection] = []

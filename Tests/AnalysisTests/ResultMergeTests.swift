@@ -78,6 +78,15 @@ import Testing
         }
     }
 
+    @Test("Why connections ended is added up")
+    func ends() throws {
+        var (first, second) = (result("1", [5]), result("2", [5]))
+        first.connections.ends = ["goaway NO_ERROR Shutdown": 2, "connection_reset": 1]
+        second.connections.ends = ["goaway NO_ERROR Shutdown": 3, "peer_vanished": 4]
+        let ends = try ResultMerge.merge([("a", first), ("b", second)]).connections.ends
+        #expect(ends == ["goaway NO_ERROR Shutdown": 5, "connection_reset": 1, "peer_vanished": 4])
+    }
+
     @Test("What cannot be merged is refused, and why")
     func refused() {
         let one = result("1", [5])

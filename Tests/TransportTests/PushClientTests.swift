@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// Sends `count` pushes, push i to path i with a body of `size` bytes, and remembers how each ended.
-private final class CountingDriver: PushDriver {
+class CountingDriver: PushDriver {
     let count: UInt64
     let size: Int
     var next: UInt64 = 0

@@ -29,6 +29,13 @@ enum OutcomeSections {
             table.add([name, Written.count(UInt64(count))])
         }
         blocks.append(.table(table))
+        if !connections.ends.isEmpty {
+            var table = ReportTable(["connections ended", "number"])
+            for (why, count) in connections.ends.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                table.add([why, Written.count(count)])
+            }
+            blocks.append(.table(table))
+        }
         if result.pushes.retried > 0 {
             blocks.append(
                 .text("\(Written.count(result.pushes.retried)) attempts were sent again, refused unprocessed."))

@@ -95,18 +95,18 @@ public enum TerminalReport {
     }
 
     private static func outcomes(_ result: ResultDocument, _ picture: TextPicture) -> [String] {
-        [("statuses", result.statuses), ("reasons", result.reasons), ("failures", result.failures)].flatMap {
-            name, counts in
+        let planned = result.pushes.planned
+        return [
+            ("statuses", result.statuses, planned), ("reasons", result.reasons, planned),
+            ("failures", result.failures, planned), ("connections ended", result.connections.ends, nil),
+        ].flatMap { (name: String, counts: [String: UInt64], whole: UInt64?) in
             counts.isEmpty
                 ? []
                 : ["", name]
                     + picture.bars(
-                        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-                            (
-                                name: $0.key, length: Double($0.value),
-                                value:
-                                    "\(Written.count($0.value))  \(Written.share($0.value, of: result.pushes.planned))"
-                            )
+                        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { label, count in
+                            let share = whole.map { "  \(Written.share(count, of: $0))" } ?? ""
+                            return (name: label, length: Double(count), value: Written.count(count) + share)
                         })
         }
     }
