@@ -116,7 +116,9 @@ final class RunWatcher: @unchecked Sendable {
 
     private func lookForSteadyState(_ now: RunSnapshot, _ elapsed: UInt64) {
         guard steady != nil else { return }
-        let isSteady = steady!.look(at: elapsed, ended: now.counts.ended, total: totals.warmup ?? LatencyHistogram())
+        let isSteady = steady!.look(
+            at: elapsed, total: totals.warmup ?? LatencyHistogram(),
+            unanswered: UInt64(clamping: now.inFlight) + now.backlog)
         guard isSteady || isQuarterOver(elapsed, now.counts) else { return }
         state.measuredFrom.store(now.time, ordering: .relaxed)
         foundSteadyState = isSteady
