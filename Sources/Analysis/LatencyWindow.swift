@@ -1,14 +1,14 @@
 import Measurement
 
-/// The latencies of the last so many seconds of a run, from a histogram that only grows.
+/// The latencies of the last so many seconds of a run, from histograms that only grow.
 ///
-/// It keeps copies of that histogram, a tenth of the window apart, each 270 KB: twelve at most. The window therefore begins at
+/// It keeps copies of them, a tenth of the window apart, each 540 KB: twelve at most. The window therefore begins at
 /// the kept moment nearest to where it should, at most a twentieth of its length away (or half the time between two looks).
 struct LatencyWindow: Sendable {
     private struct Mark: Sendable {
         /// Nanoseconds since the start of the run.
         let time: UInt64
-        let total: LatencyHistogram
+        let total: CensoredHistogram
     }
 
     private let length: UInt64
@@ -22,7 +22,7 @@ struct LatencyWindow: Sendable {
     /// - Parameters:
     ///   - length: nanoseconds.
     ///   - begin: nanoseconds since the start of the run, `total` what was recorded until then: nothing before enters.
-    init(length: UInt64, begin: UInt64, total: LatencyHistogram) {
+    init(length: UInt64, begin: UInt64, total: CensoredHistogram) {
         self.length = length
         step = max(1, length / 10)
         marks = [Mark(time: begin, total: total)]
@@ -33,7 +33,7 @@ struct LatencyWindow: Sendable {
     /// - Parameters:
     ///   - elapsed: nanoseconds since the start of the run; not less than at the call before.
     ///   - total: all that was recorded since the start.
-    mutating func advance(to elapsed: UInt64, total: LatencyHistogram) -> (recent: LatencyHistogram, length: UInt64) {
+    mutating func advance(to elapsed: UInt64, total: CensoredHistogram) -> (recent: CensoredHistogram, length: UInt64) {
         while marks.count > 1, distance(of: marks[1], at: elapsed) <= distance(of: marks[0], at: elapsed) {
             marks.removeFirst()
         }

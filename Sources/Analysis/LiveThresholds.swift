@@ -6,14 +6,14 @@ import Synchronization
 /// Thresholds that can be seen to be crossed while a run goes on, before it is over.
 ///
 /// - Statistics of total latency, over a sliding window: a server that has recovered is not held to its past. Fewer than
-///   `fewest` answers within it are not judged.
+///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers.
 /// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
 ///   pushes planned.
 ///
 /// Everything else (other stages, parts, rates, memory) is known at the end only. Nothing is judged before `delay`; latencies
 /// of that time do not enter, counts do.
 public final class LiveThresholds: Sendable {
-    /// Fewer answers say too little about a percentile.
+    /// Fewer pushes say too little about a percentile.
     public static let fewest: UInt64 = 1000
 
     private let thresholds: [Threshold]
@@ -34,7 +34,7 @@ public final class LiveThresholds: Sendable {
             if case .latency("total", _, nil) = $0.metric { true } else { false }
         }
         latencies = Mutex(
-            delay == 0 ? LatencyWindow(length: window, begin: 0, total: LatencyHistogram()) : nil)
+            delay == 0 ? LatencyWindow(length: window, begin: 0, total: CensoredHistogram()) : nil)
     }
 
     /// Looks at the run once more: about once a second, in the order of time.
@@ -45,7 +45,7 @@ public final class LiveThresholds: Sendable {
     ///   - planned: pushes of the whole run; nil when that is not known.
     /// - Returns: the first threshold that is crossed, in words; nil when none is.
     public func crossed(
-        at elapsed: UInt64, _ counts: PushCounts, total: LatencyHistogram, planned: UInt64?
+        at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, planned: UInt64?
     ) -> String? {
         guard elapsed >= delay else { return nil }
         let latest = isLatencyJudged ? advance(to: elapsed, total) : nil
@@ -53,9 +53,10 @@ public final class LiveThresholds: Sendable {
             switch threshold.metric {
             case .latency("total", let statistic, nil):
                 guard let (recent, length) = latest, recent.count >= Self.fewest else { continue }
-                let value = ThresholdVerdict.value(statistic, recent)
-                if !threshold.comparison.holds(value, threshold.limit) {
-                    return "\(threshold.text) was crossed: \(Units.duration(nanoseconds: value)) over the last "
+                let (value, isCensored) = ThresholdVerdict.value(statistic, recent)
+                if isCensored || !threshold.comparison.holds(value, threshold.limit) {
+                    return "\(threshold.text) was crossed: \(isCensored ? "more than " : "")"
+                        + "\(Units.duration(nanoseconds: value)) over the last "
                         + Units.duration(nanoseconds: Double(length))
                 }
             case .count(let name, let isShare):
@@ -78,7 +79,7 @@ public final class LiveThresholds: Sendable {
         return nil
     }
 
-    private func advance(to elapsed: UInt64, _ total: LatencyHistogram) -> (LatencyHistogram, UInt64) {
+    private func advance(to elapsed: UInt64, _ total: CensoredHistogram) -> (CensoredHistogram, UInt64) {
         latencies.withLock { latencies in
             // The first look after the delay: what was before it does not enter.
             var window = latencies ?? LatencyWindow(length: window, begin: elapsed, total: total)

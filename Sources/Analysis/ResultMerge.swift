@@ -30,6 +30,7 @@ public enum ResultMerge {
         merged.statuses = added(parts.map(\.statuses))
         merged.reasons = added(parts.map(\.reasons))
         merged.failures = added(parts.map(\.failures))
+        merged.notSent = added(parts.map(\.notSent))
         merged.throughput = .init(
             windowSeconds: parts.map(\.throughput.windowSeconds).max() ?? 0,
             offered: parts.contains { $0.throughput.offered == nil }
@@ -42,17 +43,16 @@ public enum ResultMerge {
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
             reconnects: sum(parts, \.connections.reconnects))
         merged.connections.ends = added(parts.map(\.connections.ends))
-        let histograms = try histograms(results)
-        merged.histograms = histograms.mapValues(HistogramCodec.encodeForLog)
-        merged.latency = latencies(histograms)
-        merged.breakdown = breakdown(parts, histograms)
+        merged.histograms = try histograms(results)
+        merged.latency = try latencies(merged)
+        merged.breakdown = try breakdown(parts, merged)
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
             steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })
         merged.generator = .init(
             limited: parts.contains(where: \.generator.limited),
             reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
-            loopLag: latency(histograms["loop_lag"]),
+            loopLag: try latency("loop_lag", merged),
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
             steal: parts.map(\.generator.steal).max() ?? 0, cpu: generatorCPU(parts))
         merged.cooldown = .init(
@@ -107,54 +107,62 @@ public enum ResultMerge {
             planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
             accepted: sum(parts, \.pushes.accepted),
             rejected: sum(parts, \.pushes.rejected), failed: sum(parts, \.pushes.failed),
-            retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
+            notSent: sum(parts, \.pushes.notSent), retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
             duplicated: optional(\.pushes.duplicated))
     }
 
     private static func histograms(
         _ results: [(name: String, result: ResultDocument)]
-    ) throws(Failure) -> [String: LatencyHistogram] {
+    ) throws(Failure) -> [String: String] {
         var merged: [String: LatencyHistogram] = [:]
+        // A part without rejections has its accepted answers in `total` alone.
+        let isApart = results.contains { $0.result.histograms["total_rejected"] != nil }
         for part in results {
-            for (key, text) in part.result.histograms {
+            let keys = Set(part.result.histograms.keys).union(isApart ? ["total_accepted"] : [])
+            for key in keys {
                 do throws(HistogramCodec.Failure) {
-                    merged[key, default: LatencyHistogram()].add(try HistogramCodec.decodeFromLog(text))
+                    merged[key, default: LatencyHistogram()].add(try part.result.censoredHistogram(key).answered)
                 } catch {
                     throw Failure(description: "\(part.name): histograms.\(key): \(error)")
                 }
             }
         }
-        return merged
+        return merged.filter { $0.value.count > 0 }.mapValues(HistogramCodec.encodeForLog)
     }
 
-    private static func latency(_ histogram: LatencyHistogram?) -> ResultDocument.Latency {
-        let summary = histogram?.summary ?? LatencySummary()
-        return .init(
-            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
-            p99: summary.p99, p999: summary.p999, max: summary.max)
+    private static func latency(_ key: String, _ merged: ResultDocument) throws(Failure) -> ResultDocument.Latency {
+        do throws(HistogramCodec.Failure) { return .init(try merged.censoredHistogram(key)) } catch {
+            throw Failure(description: "histograms.\(key): \(error)")
+        }
     }
 
-    private static func latencies(_ histograms: [String: LatencyHistogram]) -> ResultDocument.Latencies {
-        func of(_ name: String) -> ResultDocument.Latency { latency(histograms[name]) }
-        return .init(
-            encode: of("encode"), sign: of("sign"), late: of("late"), write: of("write"), queue: of("queue"),
-            roundTrip: of("round_trip"), service: of("service"), total: of("total"),
-            toMock: of("to_mock"), inMock: of("in_mock"), fromMock: of("from_mock"))
+    private static func latencies(_ merged: ResultDocument) throws(Failure) -> ResultDocument.Latencies {
+        func of(_ name: String) throws(Failure) -> ResultDocument.Latency { try latency(name, merged) }
+        var latencies = ResultDocument.Latencies(
+            encode: try of("encode"), sign: try of("sign"), late: try of("late"), write: try of("write"),
+            queue: try of("queue"), roundTrip: try of("round_trip"), service: try of("service"),
+            total: try of("total"), toMock: try of("to_mock"), inMock: try of("in_mock"),
+            fromMock: try of("from_mock"))
+        latencies.totalAccepted = try of("total_accepted")
+        latencies.totalRejected = try of("total_rejected")
+        return latencies
     }
 
     private static func breakdown(
-        _ parts: [ResultDocument], _ histograms: [String: LatencyHistogram]
-    ) -> [String: [String: ResultDocument.Part]] {
+        _ parts: [ResultDocument], _ whole: ResultDocument
+    ) throws(Failure) -> [String: [String: ResultDocument.Part]] {
         var merged: [String: [String: ResultDocument.Part]] = [:]
         for part in parts {
             for (dimension, labels) in part.breakdown {
                 for (label, own) in labels {
                     let before = merged[dimension]?[label]
+                    let total = try latency(ResultDocument.histogramKey(dimension, label), whole)
                     merged[dimension, default: [:]][label] = .init(
                         accepted: own.accepted + (before?.accepted ?? 0),
                         rejected: own.rejected + (before?.rejected ?? 0),
                         failed: own.failed + (before?.failed ?? 0),
-                        total: latency(histograms[ResultDocument.histogramKey(dimension, label)]))
+                        notSent: own.notSent + (before?.notSent ?? 0),
+                        total: total)
                 }
             }
         }

@@ -95,16 +95,15 @@ struct RunDocument {
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
                 late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
                 queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
-                service: Self.latency(outcome, .service), total: Self.latency(totals.all.summary),
+                service: Self.latency(outcome, .service), total: .init(totals.all),
                 toMock: Self.latency(oneWay.toMock.summary), inMock: Self.latency(oneWay.inMock.summary),
                 fromMock: Self.latency(oneWay.fromMock.summary)),
             breakdown: outcome.breakdowns.outcomes.mapValues { labels in
                 labels.mapValues {
                     .init(
-                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
-                        total: Self.latency(
-                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? LatencyHistogram())
-                                .summary))
+                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed, notSent: $0.notSent,
+                        total: .init(
+                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? LatencyHistogram())))
                 }
             },
             warmup: .init(
@@ -164,8 +163,9 @@ struct RunDocument {
         if outcome.loopLag.count > 0 { histograms["loop_lag"] = HistogramCodec.encodeForLog(outcome.loopLag) }
         for (dimension, labels) in outcome.breakdowns.outcomes {
             for (label, part) in labels {
-                note(ResultDocument.histogramKey(dimension, label), part.total)
-                note(ResultDocument.unansweredKey(dimension, label), part.unanswered)
+                let key = ResultDocument.histogramKey(dimension, label)
+                note(key, part.total)
+                if let key = ResultDocument.unansweredKey(key) { note(key, part.unanswered) }
             }
         }
         return histograms
@@ -194,13 +194,6 @@ struct RunDocument {
         .init(
             count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
             p99: summary.p99, p999: summary.p999, max: summary.max)
-    }
-
-    static func latency(_ summary: CensoredSummary) -> ResultDocument.Latency {
-        var latency = latency(summary.figures)
-        latency.unanswered = summary.unanswered
-        latency.censored = summary.censored.sorted()
-        return latency
     }
 
     private static func named(_ counts: [UInt64], _ name: (Int) -> String) -> [String: UInt64] {

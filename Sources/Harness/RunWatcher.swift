@@ -67,7 +67,7 @@ final class RunWatcher: @unchecked Sendable {
         if elapsed >= second * 1_000_000_000 {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
-            if let judge, let reason = judge(elapsed, now.counts, totals.answered, inputs.planned),
+            if let judge, let reason = judge(elapsed, now.counts, totals.all, inputs.planned),
                 control.request == .none
             {
                 abortedFor = reason
@@ -146,7 +146,7 @@ final class RunWatcher: @unchecked Sendable {
 }
 
 /// Looks at a run while it goes on: ns since the start, counts, total latencies so far, pushes planned. A reason ends the run.
-public typealias LiveJudge = @Sendable (UInt64, PushCounts, LatencyHistogram, UInt64?) -> String?
+public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64?) -> String?
 
 /// How far a run is, at one moment.
 public struct RunProgress: Sendable {

@@ -63,31 +63,26 @@ extension ResultDocument {
         }
     }
 
-    /// Under which a label's total latencies are among `histograms`.
-    public static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
-
-    /// The same of its pushes without an answer.
-    public static func unansweredKey(_ dimension: String, _ label: String) -> String {
-        "total_unanswered{\(dimension)=\(label)}"
-    }
-
     /// Outcomes of one label of a breakdown.
     public struct Part: Codable, Sendable, Equatable {
         public var accepted: UInt64
         public var rejected: UInt64
         public var failed: UInt64
+        public var notSent: UInt64
         /// Intended send time to answer.
         public var total: Latency
 
         enum CodingKeys: String, CodingKey {
             case accepted, rejected, failed
+            case notSent = "not_sent"
             case total = "total_ns"
         }
 
-        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, total: Latency) {
+        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0, total: Latency) {
             self.accepted = accepted
             self.rejected = rejected
             self.failed = failed
+            self.notSent = notSent
             self.total = total
         }
     }

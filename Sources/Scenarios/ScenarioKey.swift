@@ -216,7 +216,10 @@ public struct ScenarioKey: Sendable {
         count("seed", "Seed of everything random.", \.seed),
         ScenarioKey(
             "threshold", .list,
-            "What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target."
+            """
+            What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target. Rates: rate \
+            (answered), goodput (accepted), sent_rate, offered.
+            """
         ) { (scenario, texts) throws(SettingsError) in
             for text in texts { _ = try Threshold.list(parsing: text) }
             scenario.thresholds = texts

@@ -78,8 +78,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         let line = Progress(
             done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
-            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99, rejected: progress.counts.rejected,
-            failed: progress.counts.failed, secondsLeft: left
+            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99,
+            errors: progress.counts.ended - progress.counts.accepted, secondsLeft: left
         ).line(width: isLive ? Console.width - 1 : 200)
         Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
     }

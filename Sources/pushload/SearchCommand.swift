@@ -13,8 +13,8 @@ struct SearchCommand: AsyncParsableCommand {
         discussion: """
             Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. A miss is tried \
             again, and counts when it repeats; an answer that is missed twice while it is confirmed is given up for a lower one. \
-            Besides the goal, 98 % of the rate must be reached and nothing may fail to be sent. With --rate, connections are \
-            searched instead.
+            Besides the goal, 98 % of the rate must be accepted and every push be sent; where the goal says how many may be \
+            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -54,7 +54,8 @@ struct SearchCommand: AsyncParsableCommand {
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
         }
-        let sustained = try? Threshold(parsing: "rate >= 0.98 * target")
+        let sustained = try? Threshold(
+            parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate
         scenario.pushes = nil
         let search: LimitSearch
@@ -79,7 +80,7 @@ struct SearchCommand: AsyncParsableCommand {
             probe.warmup = (probe.duration ?? length) / 5
             let result = try await Run(probe, identity: try probe.identity()).execute(isTerminal: false) { _ in }.result
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
-            let isReached = verdicts.allSatisfy(\.isHeld) && result.failures["overflowed"] == nil
+            let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Units.grouped(UInt64(value)))/s" : "\(Int(value)) connections"
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
             let limited = result.generator.limited ? " (the generator was a limit)" : ""

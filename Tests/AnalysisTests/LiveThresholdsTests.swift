@@ -8,6 +8,8 @@ import Testing
 private struct WatchedRun {
     private(set) var seconds: UInt64 = 0
     private(set) var total = LatencyHistogram()
+    /// Waits of pushes that were given up.
+    var unanswered = LatencyHistogram()
     var counts = PushCounts()
     let judge: LiveThresholds
 
@@ -21,7 +23,9 @@ private struct WatchedRun {
         total.record(milliseconds * 1_000_000, count: answers)
         counts.accepted += answers
         seconds += 1
-        return judge.crossed(at: seconds * 1_000_000_000, counts, total: total, planned: planned)
+        return judge.crossed(
+            at: seconds * 1_000_000_000, counts, total: CensoredHistogram(answered: total, unanswered: unanswered),
+            planned: planned)
     }
 }
 
@@ -37,6 +41,17 @@ private struct WatchedRun {
                 #expect(verdict == (isSeen ? badness : nil), "window \(window) s, second \(second)")
             }
         }
+    }
+
+    @Test("A push that is given up counts as longer than every answer")
+    func censored() throws {
+        var run = try WatchedRun("p99 < 10s")
+        for _ in 1...20 { #expect(run.second(1000, milliseconds: 1) == nil) }
+        // Of the last 10,000 pushes 150 have no answer after 4 s: more than 1 %, though 4 s are less than 10 s.
+        run.unanswered.record(4_000_000_000, count: 150)
+        #expect(run.second(1000, milliseconds: 1) == "p99 < 10s was crossed: more than 4.00 s over the last 10.0 s")
+        for _ in 1...10 { _ = run.second(1000, milliseconds: 1) }
+        #expect(run.second(1000, milliseconds: 1) == nil)
     }
 
     @Test("Nothing is judged within the delay: no latency of that time ever, its counts when it is over")
@@ -55,10 +70,12 @@ private struct WatchedRun {
         let judge = try WatchedRun("p99 < 10ms", delay: 20).judge
         var total = LatencyHistogram()
         total.record(1_000_000_000, count: 5000)
-        #expect(judge.crossed(at: 20_700_000_000, PushCounts(), total: total, planned: nil) == nil)
+        #expect(
+            judge.crossed(at: 20_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
+                == nil)
         total.record(1_000_000_000, count: 5000)
         #expect(
-            judge.crossed(at: 21_700_000_000, PushCounts(), total: total, planned: nil)
+            judge.crossed(at: 21_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
                 == "p99 < 10ms was crossed: 1.00 s over the last 1.00 s")
     }
 
@@ -105,7 +122,7 @@ private struct WatchedRun {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(seed: seed)
         for length in [1, 4, 10, 20] as [UInt64] {
-            var window = LatencyWindow(length: length * 1_000_000_000, begin: 0, total: LatencyHistogram())
+            var window = LatencyWindow(length: length * 1_000_000_000, begin: 0, total: CensoredHistogram())
             var total = LatencyHistogram()
             var seconds: [[UInt64]] = []
             for second in 1...(2 * length + 5) {
@@ -117,7 +134,7 @@ private struct WatchedRun {
                 seconds.append(own)
                 // A look is up to 50 ms late, which is what a watcher needs.
                 let time = second * 1_000_000_000 + UInt64.random(in: 0...50_000_000, using: &random)
-                let (recent, _) = window.advance(to: time, total: total)
+                let recent = window.advance(to: time, total: CensoredHistogram(answered: total)).recent.answered
                 // A window of 20 s has its marks 2 s apart: it may begin a second to either side.
                 let slack = length > 10 ? [-1, 0, 1] : [0]
                 let candidates = slack.map { extra in
@@ -141,13 +158,13 @@ private struct WatchedRun {
         let look = 1_000_000_000.0
         for length in [1, 1.5, 7, 10, 33, 60, 3600] {
             let nanoseconds = UInt64(length * 1e9)
-            var window = LatencyWindow(length: nanoseconds, begin: 0, total: LatencyHistogram())
+            var window = LatencyWindow(length: nanoseconds, begin: 0, total: CensoredHistogram())
             // An hour's are looked at every 20 s only, for the test to be short.
             let apart = length > 100 ? 20 * look : look
             let total = LatencyHistogram()
             for turn in 1...(Int(length * 1e9 / apart) + 30) {
                 let time = UInt64(Double(turn) * apart) + UInt64.random(in: 0...50_000_000, using: &random)
-                let (_, own) = window.advance(to: time, total: total)
+                let (_, own) = window.advance(to: time, total: CensoredHistogram(answered: total))
                 #expect(window.kept <= 12, "seed \(seed), window \(length) s")
                 guard time > nanoseconds else {
                     #expect(own == time)
@@ -158,9 +175,9 @@ private struct WatchedRun {
             }
         }
         // Nor does a clock that goes back, or a window of nothing, trap.
-        var window = LatencyWindow(length: 0, begin: 5, total: LatencyHistogram())
-        #expect(window.advance(to: 3, total: LatencyHistogram()).length == 0)
-        #expect(window.advance(to: .max, total: LatencyHistogram()).recent.count == 0)
+        var window = LatencyWindow(length: 0, begin: 5, total: CensoredHistogram())
+        #expect(window.advance(to: 3, total: CensoredHistogram()).length == 0)
+        #expect(window.advance(to: .max, total: CensoredHistogram()).recent.count == 0)
     }
 
     @Test("A rate whose window never holds enough answers is said to be, with a window that does")

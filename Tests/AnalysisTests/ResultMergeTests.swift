@@ -87,6 +87,51 @@ import Testing
         #expect(ends == ["goaway NO_ERROR Shutdown": 5, "connection_reset": 1, "peer_vanished": 4])
     }
 
+    @Test(
+        "Both histograms are added, so that a merged figure is censored where the whole's is; ends and causes are added"
+    )
+    func censored() throws {
+        var parts = [
+            UnansweredRun.make("a", accepted: 1000, unanswered: 1),
+            UnansweredRun.make("b", accepted: 197, unanswered: 2),
+        ]
+        for index in parts.indices {
+            parts[index].pushes.notSent = 4
+            parts[index].pushes.planned += 4
+            parts[index].notSent = ["overflowed": 3, "interrupted": 1]
+            parts[index].breakdown["stage"]?["hold"]?.notSent = 4
+            parts[index].connections.ends = ["closed": 1]
+        }
+        // Known in each part alone: all but one of 1,001, and all but two of 199.
+        #expect(!parts[0].latency.total.isCensored(.p99) && parts[1].latency.total.isCensored(.p99))
+        let merged = try ResultMerge.merge(parts.map { ($0.run.id, $0) })
+        let whole = UnansweredRun.make()
+        for total in [merged.latency.total, try #require(merged.breakdown["stage"]?["hold"]?.total)] {
+            #expect(total.count == 1200 && total.unanswered == 3 && total.censored == ["mean", "p99_9", "max"])
+            #expect(total.p99 == whole.latency.total.p99 && total.p999 == whole.latency.total.p999)
+        }
+        #expect(merged.histograms["total_unanswered"] == whole.histograms["total_unanswered"])
+        #expect(merged.pushes.planned == 1208 && merged.pushes.ended == 1208 && merged.pushes.notSent == 8)
+        #expect(merged.notSent == ["overflowed": 6, "interrupted": 2] && merged.connections.ends == ["closed": 2])
+        #expect(merged.breakdown["stage"]?["hold"]?.notSent == 8)
+        #expect(abs(merged.throughput.accepted - 199.5) < 1e-9 && merged.throughput.offered == 400)
+    }
+
+    @Test("Accepted answers are added up although a part without rejections keeps them in total alone")
+    func acceptedAlone() throws {
+        let parts = [
+            UnansweredRun.make("a", accepted: 30, rejected: 12), UnansweredRun.make("b", accepted: 50, rejected: 0),
+        ]
+        for order in [parts, parts.reversed()] {
+            let merged = try ResultMerge.merge(order.map { ($0.run.id, $0) })
+            #expect(merged.latency.totalAccepted.count == 80 && merged.latency.totalRejected.count == 12)
+            #expect(try merged.censoredHistogram("total_accepted").count == 80)
+            #expect(merged.latency.total.count == 98)
+        }
+        let plain = try ResultMerge.merge([("b", parts[1]), ("c", UnansweredRun.make("c", accepted: 7))])
+        #expect(plain.histograms["total_accepted"] == nil && plain.latency.totalAccepted.count == 57)
+    }
+
     @Test("What cannot be merged is refused, and why")
     func refused() {
         let one = result("1", [5])

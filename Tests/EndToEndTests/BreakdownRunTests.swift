@@ -35,6 +35,7 @@ import Testing
             let rejected = parts.values.reduce(0) { $0 + $1.rejected }
             let failed = parts.values.reduce(0) { $0 + $1.failed }
             #expect(accepted == result.pushes.accepted && rejected == result.pushes.rejected, "\(dimension)")
+            #expect(parts.values.reduce(0) { $0 + $1.notSent } == 0, "\(dimension)")
             // What failed has no status.
             #expect(failed == (dimension == "status" ? 0 : result.pushes.failed), "\(dimension)")
         }

@@ -20,6 +20,7 @@ import Testing
         let resets = result.failures["stream_reset_INTERNAL_ERROR"] ?? 0
         #expect((130...270).contains(resets), "\(result.failures)")
         #expect(result.failures.values.reduce(0, +) == result.pushes.failed)
+        #expect(result.notSent.values.reduce(0, +) == result.pushes.notSent)
         #expect(result.connections.goAways + result.connections.lost > 0, "\(result.connections)")
     }
 
