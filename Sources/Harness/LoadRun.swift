@@ -307,7 +307,8 @@ final class LoadRun: Sendable {
             if shown.time == 0 { shown.time = start }
             let elapsed = now.time - start
             if steady != nil {
-                let isSteady = steady!.look(at: elapsed, ended: now.counts.ended, total: now.total)
+                let isSteady = steady!.look(
+                    at: elapsed, total: now.total, unanswered: UInt64(now.inFlight) + now.backlog)
                 if isSteady || isQuarterOver(elapsed, now.counts) {
                     state.measuredFrom.store(MonotonicClock.now(), ordering: .relaxed)
                     gathering.isSteady.store(isSteady, ordering: .relaxed)

@@ -77,6 +77,14 @@ public struct LatencyHistogram: Sendable {
         return recent
     }
 
+    /// The counters of what was recorded since `earlier`, a copy of this histogram, ascending.
+    func counters(since earlier: LatencyHistogram) -> [(value: UInt64, count: UInt64)] {
+        histogram.recordedValues().compactMap { step in
+            let before = earlier.histogram.countForValue(step.value)
+            return step.count > before ? (step.value, step.count - before) : nil
+        }
+    }
+
     /// The 50th and 99th percentile of what was recorded since `earlier`; 0 when nothing was.
     public func percentilesSince(_ earlier: LatencyHistogram) -> (p50: UInt64, p99: UInt64) {
         let recent = since(earlier)
