@@ -130,7 +130,7 @@ let package = Package(
             name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking"],
+            name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking", "Signing"],
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),

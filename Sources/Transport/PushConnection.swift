@@ -52,6 +52,8 @@ class PushConnection {
     @exclusivity(unchecked) private var writtenTotal: UInt64 = 0
     private let unstamped: WrittenQueue
     @exclusivity(unchecked) private(set) var isWriteBlocked = false
+    /// The peer has reset the connection: nothing can be written, but what it said before has yet to be read.
+    @exclusivity(unchecked) private var isReset = false
     private var interest: Readiness = []
     private static let recordSize = 16_384
     /// Send-buffer bytes that must be free before a request is begun: its HEADERS frame must leave the session at once,
@@ -143,7 +145,7 @@ class PushConnection {
                 if state == .settling { return read(scratch) }
             }
         case .settling, .open, .draining:
-            if readiness.contains(.writable) || isWriteBlocked {
+            if !isReset, readiness.contains(.writable) || isWriteBlocked {
                 isWriteBlocked = false
                 flush()
             }
@@ -175,13 +177,13 @@ class PushConnection {
                     close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
                     return false
                 }
-                hasMore = stream.hasBufferedInput
-            case .wouldBlock:
+                hasMore = stream.hasBufferedInput || isReset
+            case .wouldBlock where !isReset:
                 hasMore = false
-            case .endOfStream:
+            case .endOfStream where !isReset:
                 close(.connectionClosed, text: "the peer closed the connection")
                 return false
-            case .failed:
+            case .wouldBlock, .endOfStream, .failed:
                 close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
                 return false
             }
@@ -371,6 +373,11 @@ class PushConnection {
             case .wouldBlock:
                 isWriteBlocked = true
                 updateInterest()
+            case .failed where stream.failure?.kind == .reset:
+                // GOAWAY, and answers, may have come before: the connection closes when they are read.
+                isReset = true
+                isWriteBlocked = true
+                updateInterest()
             case .endOfStream, .failed:
                 close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
                 return
@@ -428,6 +435,10 @@ class PushConnection {
             }
             return
         case .open, .draining: break
+        }
+        if isReset {
+            close(.connectionReset, stream.failure)
+            return
         }
         if now >= nextScan { nextScan = scan(now) }
         if let sent = pingSent {
