@@ -31,7 +31,8 @@ final class WorkerDriver: PushDriver {
     private(set) var cooldownPushes: UInt64 = 0
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
     @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
-    /// How late the loop came back for a push it could have sent on time: the generator's own fault.
+    /// How late each push was taken that could have been on time, as far as that is the generator's own fault: since it was due,
+    /// or since the engine last waited with nothing to do, whichever was later.
     @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
     private let state: RunState
@@ -57,8 +58,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var backlog: Backlog?
     /// When push `next` is due, ns; 0 before it was asked for.
     @exclusivity(unchecked) private var nextDue: UInt64 = 0
-    /// A stream was free and the next push not due: from then on, being late is ours.
-    @exclusivity(unchecked) private var isWaiting = false
+    /// When the engine last had nothing to do, ns: from then on, being late is ours.
+    @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
     @exclusivity(unchecked) private var next: UInt64 = 0
@@ -139,15 +140,9 @@ final class WorkerDriver: PushDriver {
         var due = now
         if isOpenLoop {
             if nextDue == 0 { findNextDue() }
-            if nextDue > now {
-                isWaiting = true
-                return .notBefore(nextDue)
-            }
-            if isWaiting {
-                isWaiting = false
-                if isMeasuring { loopLag.record(now &- nextDue) }
-            }
+            if nextDue > now { return .notBefore(nextDue) }
             if now &- nextDue > backlog!.harmlessLateness, !dropOverflowed(now) { return .finished }
+            if isMeasuring { loopLag.record(max(1, now &- min(max(nextDue, idleUntil), now))) }
             due = nextDue
             nextDue = 0
         } else if let duration, now >= start &+ duration {
@@ -163,6 +158,8 @@ final class WorkerDriver: PushDriver {
         recorder.take()
         return .push
     }
+
+    override func idled(until time: UInt64) { idleUntil = time }
 
     /// The last push has been taken: what is open now is only waited for.
     private func beginCooldown(_ now: UInt64) {
