@@ -54,6 +54,8 @@ public enum ResultMerge {
             reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
             loopLag: try latency("loop_lag", merged),
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
+            runQueueDelay: parts.compactMap(\.generator.runQueueDelay).max(),
+            spin: parts.reduce(0) { $0 + $1.generator.spin } / Double(parts.count),
             steal: parts.map(\.generator.steal).max() ?? 0, cpu: generatorCPU(parts))
         merged.cooldown = .init(
             seconds: parts.map(\.cooldown.seconds).max() ?? 0, pushes: sum(parts, \.cooldown.pushes))

@@ -10,6 +10,10 @@ struct LoadOutcome: Sendable {
     var retries = RetryCounts()
     /// Of each worker: its thread's CPU time as a share of the run's time.
     var workerLoad: [Double] = []
+    /// Of the worker that had to wait for a core most: the share of the run's time; nil where the kernel does not tell.
+    var runQueueDelay: Double?
+    /// Share of the workers' time that they spun away.
+    var spin = 0.0
     /// Share of the machine's CPU time that other virtual machines took.
     var steal = 0.0
     /// The four rates; nil when nothing was measured.

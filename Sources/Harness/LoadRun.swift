@@ -141,6 +141,7 @@ final class LoadRun: Sendable {
         }
         if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }
         if outcome.duration > 0 {
+            outcome.addWaits(of: workers)
             outcome.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }
         outcome.isInterrupted = control.request != .none

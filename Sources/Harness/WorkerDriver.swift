@@ -30,7 +30,8 @@ final class WorkerDriver: PushDriver {
     private(set) var cooldownPushes: UInt64 = 0
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
     @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
-    /// How late the loop came back for a push it could have sent on time: the generator's own fault.
+    /// How late each push was taken that could have been on time, as far as that is the generator's own fault: since it was due,
+    /// or since the engine last waited with nothing to do, whichever was later.
     @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
     private let state: RunState
@@ -53,8 +54,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var supply: PushSupply
     /// Start of the schedule, ns; 0 before.
     @exclusivity(unchecked) private var start: UInt64 = 0
-    /// Open loop: a stream was free and the next push not due: from then on, being late is ours.
-    @exclusivity(unchecked) private var isWaiting = false
+    /// When the engine last had nothing to do, ns: from then on, being late is ours.
+    @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
     @exclusivity(unchecked) private var unixTime: Int64 = 0
@@ -123,19 +124,14 @@ final class WorkerDriver: PushDriver {
         let answer = supply.take(now, &push) { overflowed($0, due: $1, now) }
         switch answer {
         case .push: break
-        case .notBefore:
-            isWaiting = true
-            return answer
+        case .notBefore: return answer
         case .finished:
             // A closed loop that had its number of pushes before its time.
             if cooldownFrom == 0, !isOpenLoop, now < window.to { window.end(.lastAnswer) }
             beginCooldown(now)
             return answer
         }
-        if isWaiting {
-            isWaiting = false
-            if isOpenLoop, isMeasuring { loopLag.record(now &- push.due) }
-        }
+        if isOpenLoop, isMeasuring { loopLag.record(max(1, now &- min(max(push.due, idleUntil), now))) }
         ticket.sequence = push.sequence
         ticket.due = push.due
         ticket.attempts = 0
@@ -169,6 +165,8 @@ final class WorkerDriver: PushDriver {
             window.begin(due)
         }
     }
+
+    override func idled(until time: UInt64) { idleUntil = time }
 
     /// The last push has been taken: what is open now is only waited for.
     private func beginCooldown(_ now: UInt64) {

@@ -16,6 +16,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var trace: String?
     /// Open loop: pushes that may wait although they are due; what comes due beyond it has overflowed and is not sent.
     public var backlog: UInt64 = 10_000_000
+    /// How workers wait for a push to be due: `sleep`, `spin`, or `auto` (spin where a core is free for it).
+    public var pacing = "sleep"
     /// Not measured: what is due within so long after the start, and the first so many pushes.
     public var warmup: UInt64 = 0
     public var warmupPushes: UInt64 = 0
@@ -121,6 +123,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Known engines; `nio` is there only in a build with the package trait `NIO`.
     public static let engines = ["wire", "nghttp2", "nio"]
 
+    public static let pacings = ["sleep", "spin", "auto"]
+
     public init() {}
 
     /// Open loop: pushes are due at their time, whatever the answers do. Closed loop: a push is due when a stream is free.
@@ -224,6 +228,12 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             !huffman || engine == "wire",
             "huffman is a tuning of engine wire: engine \(engine) chooses for itself what it codes with Huffman")
+        check(
+            Self.pacings.contains(pacing),
+            "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
+        check(
+            pacing != "spin" || engine != "nio",
+            "pacing spin is for engines wire and nghttp2: engine nio waits by SwiftNIO's own timers")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems

@@ -166,6 +166,10 @@ public struct ScenarioKey: Sendable {
         count(
             "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",
             \.backlog),
+        choice(
+            "pacing", Scenario.pacings,
+            "Open loop: how a worker waits for a push to be due: sleep, spin (punctual, keeps its core busy), or auto (spin where a core is left over).",
+            \.pacing),
         ScenarioKey(
             "warmup", .text,
             "Leave out of rate and latencies what is due within this time (5s), the first so many pushes (10k pushes), or what comes before rate and latency are steady (auto)."

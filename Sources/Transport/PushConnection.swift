@@ -342,10 +342,18 @@ class PushConnection {
     }
 
     /// Writes whole batches while there are any; the rest waits for more pushes or `flush`.
+    ///
+    /// - Returns: true when there were.
     @inline(__always)
-    final func flushFullBatches() {
-        if sendEnd &- sendStart >= options.sendBatch { write(keeping: options.sendBatch) }
+    final func flushFullBatches() -> Bool {
+        guard sendEnd &- sendStart >= options.sendBatch else { return false }
+        write(keeping: options.sendBatch)
+        return true
     }
+
+    /// Bytes not yet written.
+    @inline(__always)
+    final var pending: Int { sendEnd &- sendStart }
 
     /// Writes everything there is.
     final func flush() {

@@ -91,6 +91,10 @@ open class PushDriver {
     /// The next push that is due, if there is one.
     open func take(now: UInt64, into ticket: inout PushTicket) -> Supply { .finished }
 
+    /// The engine had nothing to do until `time`, ns: it waited for that time to come, for a stream or for a connection. What
+    /// was due and is late since then is the engine's own fault.
+    open func idled(until time: UInt64) {}
+
     /// Signs and encodes a push: fills `request`. Called once an attempt.
     open func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {}
 

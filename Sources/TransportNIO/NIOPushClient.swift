@@ -12,7 +12,8 @@
     /// It behaves as `PushClient` does. Different are what NIO decides: one stream channel a push, the peer's limit of
     /// concurrent streams taken as 100 until the peer sets one, HPACK with Huffman and the peer's table size
     /// (`SessionSettings.encoderTableSize` is not used), three TLS records a push (HEADERS, DATA's header, payload), and
-    /// TLS by BoringSSL. A numeric host is checked against the certificate's IP addresses, without SNI.
+    /// TLS by BoringSSL. Due pushes are waited for by NIO's own timers (`TransportOptions.pacing` is not used). A numeric host
+    /// is checked against the certificate's IP addresses, without SNI.
     ///
     /// Unchecked: everything is touched on the thread that called `run`, but for `waker`, which has a lock.
     public final class NIOPushClient: PushEngine, @unchecked Sendable {
@@ -121,9 +122,11 @@
             loop.execute { self.pump() }
         }
 
-        private func pump() {
+        /// - Parameter time: since when there was something to do; nil: since now.
+        private func pump(since time: UInt64? = nil) {
             isPumpScheduled = false
             if isOver { return }
+            driver.idled(until: time ?? MonotonicClock.now())
             let request = control.request
             if request != .none, !isInterrupted {
                 isInterrupted = true
@@ -202,7 +205,7 @@
                 time,
                 loop.scheduleTask(in: wait) {
                     self.alarm = nil
-                    self.pump()
+                    self.pump(since: time)
                 }
             )
         }

@@ -36,6 +36,9 @@ struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("backlog"), help: .of("backlog", "count"))
     var backlog: String?
 
+    @Option(name: .customLong("pacing"), help: .of("pacing", "how"))
+    var pacing: String?
+
     @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
     var warmup: String?
 
@@ -110,6 +113,7 @@ struct LoadOptions: ParsableArguments {
             ("arrivals", arrivals.map { [$0] }),
             ("trace", trace.map { [$0] }),
             ("backlog", backlog.map { [$0] }),
+            ("pacing", pacing.map { [$0] }),
             ("warmup", warmup.map { [$0] }),
             ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),
