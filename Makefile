@@ -5,8 +5,9 @@ TEST_PACKAGES := openssl curl nghttp2-client chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
 ARGS ?= -n 1M
+SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz bench bench-instructions bench-peers bench-truths bench-plan
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -52,10 +53,13 @@ asan: test-deps ## the tests under AddressSanitizer
 tsan: test-deps ## the tests under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp swift test --disable-default-traits --sanitize=thread --scratch-path .build/tsan
 
-fuzz: ## ten minutes of libFuzzer for everything that reads bytes from strangers
-	Tests/Fuzzing/fuzz.sh all 600
+fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
+	Tests/Fuzzing/fuzz.sh all $(SECONDS)
 
 BENCHMARK := swift package -c release --package-path Benchmarks --allow-writing-to-package-directory benchmark
+
+build-benchmarks: deps ## everything in Benchmarks, to see that it compiles
+	swift build -c release --package-path Benchmarks
 
 bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
 	$(BENCHMARK) baseline update current --no-progress
