@@ -19,9 +19,10 @@ import Testing
         // In flight during a stall were only 20 of them: service time does not know of the others.
         #expect(latency.service.p90 < latency.total.p90 / 4, "\(latency.service) \(latency.total)")
         #expect(open.notes.contains { $0.contains("later than they were due") }, "\(open.notes)")
-        // Closed loop over the same server: 20 pushes see a stall, the thousands between do not.
+        // Closed loop over the same server: 20 pushes see a stall, those between do not.
         let (closed, _, _) = try Programs.load(["-D", "2s", "-m", "20"] + flags)
-        #expect(closed.latency.total.p99 < 100_000_000 && closed.latency.service.count == 0, "\(closed.latency.total)")
+        #expect(closed.latency.total.p90 < latency.total.p90 / 4, "\(closed.latency.total) \(latency.total)")
+        #expect(closed.latency.service.count == 0)
     }
 
     @Test("A server slower than the rate: the backlog is bounded, and what overflows is counted as that")

@@ -26,14 +26,21 @@ import Testing
     #if Jemalloc
         @Test("A push in steady state allocates nothing: what a run takes does not grow with its pushes")
         func allocations() throws {
-            func allocated(_ pushes: Int) throws -> Double {
-                let (result, status, error) = try Programs.load(["-n", "\(pushes)"])
+            func allocated(_ arguments: [String]) throws -> (count: Double, seconds: Double) {
+                let (result, status, error) = try Programs.load(arguments)
                 #expect(status == 0, "\(error)")
-                return try #require(result.cost.clientAllocations) * Double(pushes)
+                let perPush = try #require(result.cost.clientAllocations)
+                return (perPush * Double(result.pushes.accepted), result.run.durationSeconds)
             }
-            // A debug build takes 5,000, the ticks of the time that 200,000 pushes need; three a TLS record would be 18,000 more.
-            let growth = try allocated(250_000) - allocated(50_000)
-            #expect(growth < 10_000, "\(growth) allocations for 200,000 pushes more")
+            // The ticks of a worker allocate a little: that goes with the time, not with the pushes.
+            let (short, long) = (
+                try allocated(["-D", "1s", "--rate", "100"]), try allocated(["-D", "4s", "--rate", "100"])
+            )
+            let perSecond = (long.count - short.count) / (long.seconds - short.seconds)
+            let (few, many) = (try allocated(["-n", "50000"]), try allocated(["-n", "250000"]))
+            let growth = many.count - few.count - perSecond * (many.seconds - few.seconds)
+            // Three a TLS record would be 18,000 more.
+            #expect(growth < 10_000, "\(growth) allocations for 200,000 pushes more, \(perSecond) a second")
         }
     #endif
 

@@ -57,8 +57,11 @@ import Testing
         #expect(try Programs.run("pushload", ["scenarios", "smoke"]).output.contains("pushes: 10k"))
         let (result, status, error) = try Programs.load(["smoke", "--set", "pushes=1000"])
         #expect(status == 0 && result.pushes.accepted == 1000, "\(error)")
-        let (tokens, expected, problem) = try Programs.load(["bad-tokens", "--rate", "2k", "-D", "1s"])
-        #expect(expected == 0 && tokens.pushes.rejected > 100, "\(problem)")
+        // Its own threshold is for its 100,000 pushes: of 2,000 more than 11 % are rejected in one run of fifteen.
+        let (tokens, expected, problem) = try Programs.load([
+            "bad-tokens", "--rate", "2k", "-D", "1s", "--threshold", "accepted >= 80%", "--threshold", "failed == 0",
+        ])
+        #expect(expected == 0 && (100...400).contains(tokens.pushes.rejected), "\(tokens.pushes) \(problem)")
     }
 
     @Test("Every key of a scenario file is a flag, and every flag of the groups a key")
