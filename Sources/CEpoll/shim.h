@@ -2,10 +2,11 @@
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
-// glibc declares this one under _GNU_SOURCE only.
-extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+// glibc declares this one under _GNU_SOURCE only. <sys/socket.h> is left to Swift's Glibc module: of two modules that bring its
+// constants Swift lets a file see only the first one's.
+struct sockaddr;
+extern int accept4(int descriptor, struct sockaddr *address, unsigned int *length, int flags);
 
 // Which cores a thread may use, one bit each; 0 is the calling thread. The same under _GNU_SOURCE.
 #include <sched.h>
