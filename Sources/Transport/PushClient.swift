@@ -101,7 +101,19 @@ public final class PushClient: PushEngine {
             connection.finishGracefully()
             remove(connection)
         }
+        for lane in lanes.indices { lanes[lane].connection = nil }
+        lagging = []
         driver.tick(now: loop.now, unixTime: loop.unixSeconds, inFlight: 0)
+    }
+
+    /// For whoever checks that nothing is left at the end.
+    package var leftovers: EngineLeftovers {
+        var all = EngineLeftovers()
+        all.connections = byToken.count
+        all.slots = inFlight
+        all.refused = retries.count
+        all.buffers = sendBuffers.lent
+        return all
     }
 
     /// Starts to connect.

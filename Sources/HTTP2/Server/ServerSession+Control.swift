@@ -1,5 +1,3 @@
-import Glibc
-
 /// Frames that are about the connection and its streams rather than about requests: SETTINGS, PING, WINDOW_UPDATE, RST_STREAM.
 extension ServerSession {
     func resetByClient(_ frame: FrameView) -> Violation? {
@@ -13,12 +11,6 @@ extension ServerSession {
         // RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
         if !resets.take(now: monotonicSeconds) { return Violation(.enhanceYourCalm, "streams reset too often") }
         return nil
-    }
-
-    private var monotonicSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     func settings(_ frame: FrameView) -> Violation? {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The server's side of one HTTP/2 connection (RFC 9113), frames read and written here for requests that are nearly all alike.
 ///
 /// Bytes from the client go into `receive`, bytes for it come out of `nextOutput`. What the client did is told by the `did…`
@@ -258,7 +260,8 @@ open class ServerSession {
     /// Changes settings during the connection.
     public final func submitSettings(_ settings: [SettingIdentifier: UInt32]) {
         guard !settings.isEmpty else { return }
-        writeSettings(settings.map { ($0.key.rawValue, $0.value) })
+        // By number: the same bytes in every process.
+        writeSettings(settings.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
     }
 
     private func writeSettings(_ entries: [(identifier: UInt16, value: UInt32)]) {
@@ -374,6 +377,13 @@ open class ServerSession {
 
     /// A frame came, or was made; called for traced sessions only.
     open func didTransfer(_ frame: FrameSummary, isSent: Bool) {}
+
+    /// Seconds since an arbitrary point, never going back; an owner with a clock of its own says what that says.
+    open var monotonicSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
 
     /// Asks for body bytes of `stream`: writes up to `capacity` bytes, says how many, and sets `isLast` with the last.
     open func nextData(
