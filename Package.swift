@@ -16,7 +16,8 @@ let package = Package(
         .library(
             name: "Simulated",
             targets: [
-                "Harness", "MockAPNs", "Networking", "HTTP2", "Transport", "Measurement", "Results", "Scenarios", "Signing",
+                "Harness", "MockAPNs", "Networking", "HTTP2", "Transport", "Measurement", "Results", "Scenarios",
+                "Signing",
                 "Payloads",
             ]),
     ],

@@ -31,10 +31,13 @@ extension ServerSession {
         return answer(Frame.settings, nil)
     }
 
-    /// A setting of the client's (RFC 9113 section 6.5.2). Answers use no dynamic table: its size is of no concern.
+    /// A setting of the client's (RFC 9113 section 6.5.2).
     private func obey(_ identifier: UInt16, _ value: UInt32) -> Violation? {
         switch identifier {
         case Frame.Setting.enablePush where value > 1: return Violation(.protocolError, "ENABLE_PUSH of \(value)")
+        case Frame.Setting.headerTableSize:
+            if Int(value) < peerTableSize { isTableToSay = true }
+            peerTableSize = Int(value)
         case Frame.Setting.initialWindowSize:
             guard value <= 0x7FFF_FFFF else { return Violation(.flowControlError, "INITIAL_WINDOW_SIZE of \(value)") }
             let change = Int(value) - initialSendWindow

@@ -33,6 +33,10 @@ open class ServerSession {
     @exclusivity(unchecked) var sendWindow = 65_535
     @exclusivity(unchecked) var initialSendWindow = 65_535
     var peerMaxFrame = 16_384
+    var peerTableSize = 4096
+    /// The client allows a smaller table than before: the next block begins with the size of ours, which is 0 (RFC 9113 section
+    /// 4.3.1, RFC 7541 section 6.3).
+    @exclusivity(unchecked) var isTableToSay = false
     @exclusivity(unchecked) private var heldBack = 0
 
     @exclusivity(unchecked) var hasSettings = false
@@ -170,9 +174,14 @@ open class ServerSession {
         let slot = streams.pointee.find(stream)
         guard slot >= 0, !streams.pointee.slots[slot].hasHeaders else { return }
         let flags = Frame.endHeaders | (hasBody ? 0 : Frame.endStream)
-        let payload = writeFrame(Frame.headers, flags: flags, stream: stream, length: block.count)
-        payload.update(from: block.bytes, count: block.count)
-        if isTraced { trace(Frame.headers, flags: flags, stream: stream, payload, block.count) }
+        let prefix = isTableToSay ? 1 : 0
+        let payload = writeFrame(Frame.headers, flags: flags, stream: stream, length: prefix &+ block.count)
+        if isTableToSay {
+            payload[0] = 0x20
+            isTableToSay = false
+        }
+        (payload + prefix).update(from: block.bytes, count: block.count)
+        if isTraced { trace(Frame.headers, flags: flags, stream: stream, payload, prefix &+ block.count) }
         streams.pointee.slots[slot].hasHeaders = true
         if hasBody {
             sendBody(slot)
