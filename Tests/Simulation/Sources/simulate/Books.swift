@@ -34,6 +34,7 @@ final class Books {
     private var lastSupply: [Supply?]
     private var lastNew: [UInt64?]
     private var hasAbandoned: [Bool]
+    private var isEnding: [Bool]
     /// What was asked of the run.
     var request = RunControl.Request.none
     /// Last time a worker was not held up.
@@ -50,6 +51,7 @@ final class Books {
         lastSupply = Array(repeating: nil, count: workers)
         lastNew = Array(repeating: nil, count: workers)
         hasAbandoned = Array(repeating: false, count: workers)
+        isEnding = Array(repeating: false, count: workers)
     }
 
     /// The bytes of some connection were spoilt.
@@ -60,9 +62,21 @@ final class Books {
             openingOf[worker] = link
             if !link.isUncertain { opened += 1 }
         }
+        link.willClose = { [unowned self] in checkClose($0) }
         links.append(link)
         return link
     }
+
+    /// A connection that is open is only given up for a reason.
+    private func checkClose(_ link: LinkBooks) {
+        let isRight =
+            !link.isOpen || link.isUncertain || link.isBroken || hasVanished(link) || request == .abort
+            || (link.isDraining && link.openCount == 0) || isEnding[link.worker]
+        world.check(isRight, "link \(link.number) is closed for no reason")
+    }
+
+    /// The worker says goodbye to its connections.
+    func willEnd(_ worker: Int) { isEnding[worker] = true }
 
     // MARK: What the engine asks and says
 
@@ -167,8 +181,7 @@ final class Books {
     }
 
     private func hasVanished(_ link: LinkBooks) -> Bool {
-        link.pingedAt > 0 && link.lastReadAt < link.pingedAt
-            && world.clock.now > link.pingedAt + drawn.scenario.pingTimeout
+        world.clock.now > link.lastReadAt + drawn.scenario.pingInterval + drawn.scenario.pingTimeout
     }
 
     private func end(_ attempt: Attempt) {
@@ -294,7 +307,8 @@ final class Books {
         guard hasWork else { return }
         for link in links where link.worker == worker {
             let canSend =
-                link.isOpen && !link.isUncertain && !link.isBroken && !link.isDraining && !link.isBlocked
+                link.isOpen && !link.isClosed && !link.isUncertain && !link.isBroken && !link.isDraining
+                && !link.isBlocked
                 && link.openCount < min(drawn.scenario.streams, link.streamLimit) && link.connectionWindow > 8192
             world.check(!canSend, "worker \(worker) waits, though it could send on link \(link.number)")
         }
@@ -318,7 +332,7 @@ final class Books {
             }
             link.unstamped.removeAll()
             world.check(
-                !link.isBroken || link.openCount == 0,
+                !(link.isBroken || link.isClosed) || link.openCount == 0,
                 "link \(link.number) is broken, \(link.openCount) pushes still on it")
         }
     }

@@ -34,12 +34,16 @@ final class LinkBooks {
     private(set) var isUncertain = false
     private(set) var sawEnd = false
     private(set) var sawFailure = false
+    /// The client has let go of it.
+    private(set) var isClosed = false
     private(set) var streamLimit = Int.max
     private(set) var connectionGrants = 65_535
     private var initialWindow = 65_535
     private var largestWindow = 65_535
     /// Called when SETTINGS have come for the first time, or may have.
     let didOpen: (LinkBooks) -> Void
+    /// Called when the client closes.
+    var willClose: ((LinkBooks) -> Void)?
 
     init(_ number: Int, worker: Int, world: World, didOpen: @escaping (LinkBooks) -> Void) {
         self.number = number
@@ -136,6 +140,11 @@ final class LinkBooks {
     }
 
     // MARK: What the client reads
+
+    func didClose() {
+        willClose?(self)
+        isClosed = true
+    }
 
     func didEnd() {
         world.tell("link \(number): the client reads the end")
@@ -247,6 +256,8 @@ final class LinkBooks {
 
     /// `:status` as the mock and the network write it, first in the block.
     private static func status(_ block: [UInt8]) -> Int? {
+        // A dynamic table of no size may be announced first (RFC 7541 section 6.3).
+        let block = block.first == 0x20 ? Array(block.dropFirst()) : block
         guard let first = block.first else { return nil }
         let known: [UInt8: Int] = [
             0x88: 200, 0x89: 204, 0x8A: 206, 0x8B: 304, 0x8C: 400, 0x8D: 404, 0x8E: 500,

@@ -81,6 +81,11 @@ final class Meddler {
             return
         }
         if random.chance(weather.insertedValid) { output += insertion() }
+        // What says how large the table is must come first: HPACK would break without it.
+        if frame.type == 1, frame.payload.first == 0x20 {
+            output += bytes
+            return
+        }
         let isWindow = frame.type == 8 && frame.stream == 0
         if frame.type != 4, random.chance(isWindow ? weather.dropped / 20 : weather.dropped) {
             world.note(.droppedFrames)
@@ -158,7 +163,7 @@ final class Meddler {
         case 12:
             // An interim answer: 100.
             guard let stream = someStream() else { return [] }
-            return FrameBytes.frame(1, 4, stream, [0x08, 3, 0x31, 0x30, 0x30])
+            return FrameBytes.frame(1, 4, stream, [0x20, 0x08, 3, 0x31, 0x30, 0x30])
         case 13, 14:
             // DATA where the answer should begin, or after it: an error of the stream.
             guard let stream = someStream() else { return [] }

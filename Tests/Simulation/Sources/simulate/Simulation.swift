@@ -219,6 +219,7 @@ final class Simulation {
         }
         guard !goesOn else { return }
         world.tell("worker \(worker): has ended")
+        books.willEnd(worker)
         run.end(worker)
         workers[worker].isOver = true
         books.didEnd(worker)

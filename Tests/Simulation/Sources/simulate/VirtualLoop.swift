@@ -76,6 +76,7 @@ final class VirtualLoop: EventLoop {
             return world.fail("a descriptor is removed that is not registered")
         }
         registrations.remove(at: place)
+        places[Int(descriptor)].stream?.wasLetGo()
     }
 
     private func readiness(_ registration: Registration) -> Readiness {

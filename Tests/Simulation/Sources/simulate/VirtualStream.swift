@@ -94,6 +94,9 @@ final class VirtualStream: ByteStream {
         return result
     }
 
+    /// Its owner does not wait for it any more.
+    func wasLetGo() { if side == .client { link.books.didClose() } }
+
     override func reset() { link.resetOnClose(side) }
     override func finish() { link.finish(side) }
 }
