@@ -7,8 +7,9 @@ SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift 
 ARGS ?= -n 1M
 FIRST ?= 1
 SEEDS ?= 2000
+SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults bench bench-instructions bench-peers bench-truths bench-plan
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -54,8 +55,8 @@ asan: test-deps ## the tests under AddressSanitizer
 tsan: test-deps ## the tests under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp swift test --disable-default-traits --sanitize=thread --scratch-path .build/tsan
 
-fuzz: ## ten minutes of libFuzzer for everything that reads bytes from strangers
-	Tests/Fuzzing/fuzz.sh all 600
+fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
+	Tests/Fuzzing/fuzz.sh all $(SECONDS)
 
 simulate: deps ## SEEDS=2000 runs of the whole client in virtual time over a hostile network; SEED=… replays one with a log
 	swift build -c release --package-path Tests/Simulation
@@ -65,6 +66,9 @@ simulate-faults: deps ## faults put in on purpose: the simulation must find each
 	Tests/Simulation/faults.py
 
 BENCHMARK := swift package -c release --package-path Benchmarks --allow-writing-to-package-directory benchmark
+
+build-benchmarks: deps ## everything in Benchmarks, to see that it compiles
+	swift build -c release --package-path Benchmarks
 
 bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
 	$(BENCHMARK) baseline update current --no-progress

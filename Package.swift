@@ -82,7 +82,7 @@ let package = Package(
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["Settings"], swiftSettings: strict),
-        .target(name: "Results", swiftSettings: strict),
+        .target(name: "Results", dependencies: ["Measurement"], swiftSettings: strict),
         .target(
             name: "Analysis", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
@@ -137,14 +137,14 @@ let package = Package(
             name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking"],
+            name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking", "Signing"],
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),
         .testTarget(name: "ReferenceTests", dependencies: ["Reference"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
-        .testTarget(name: "ResultsTests", dependencies: ["Results"], swiftSettings: strict),
+        .testTarget(name: "ResultsTests", dependencies: ["Results", "Measurement"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement", "Scenarios"],
             swiftSettings: strict),

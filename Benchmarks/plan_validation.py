@@ -92,11 +92,8 @@ def one(folder, flags):
     answered = result["pushes"]["accepted"] + result["pushes"]["rejected"]
     cost = result["cost"]
     own = answered * (cost["client_cpu_ns_per_push"] + cost["mock_cpu_ns_per_push"]) / 1e9 * os.sysconf("SC_CLK_TCK")
-    # Every measured push was begun before the cool-down.
-    measured = result["latency_ns"]["total"]["count"]
-    seconds = measured / result["throughput"]["per_second"] - result["cooldown"]["seconds"]
     foreign = max(0, used_after - used - own) / (total_after - total)
-    print(json.dumps({"rate": measured / seconds, "foreign": foreign}))
+    print(json.dumps({"rate": result["throughput"]["answered_per_second"], "foreign": foreign}))
 
 
 def predict(calibration, cores, setting):

@@ -40,7 +40,7 @@ def pushload(executable, engine):
             executable, "run", "-n", str(options.pushes), "-c", "1", "-m", str(options.streams), "--engine", engine,
             "--target", url, "--credentials", f"{folder}/credentials", "--device-file", f"{folder}/devices", "--quiet",
             "--json", "--output", os.path.join(folder, "runs")])
-        return cpu, json.loads(output)["throughput"]["per_second"]
+        return cpu, json.loads(output)["throughput"]["answered_per_second"]
     return run
 
 

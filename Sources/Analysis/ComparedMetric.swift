@@ -1,4 +1,5 @@
 import Results
+import Settings
 
 /// A figure of a run that comparisons look at.
 public struct ComparedMetric: Sendable {
@@ -9,18 +10,26 @@ public struct ComparedMetric: Sendable {
     let lower: ComparisonDocument.Verdict
     /// nil when the run has no such figure.
     let value: @Sendable (ResultDocument) -> Double?
+    /// What the figure is only known to be larger than, with why; nil where it is known.
+    var bound: @Sendable (ResultDocument) -> String? = { _ in nil }
+    /// Unless it is asked for: in which runs it says anything that others do not.
+    var isOfUse: @Sendable (ResultDocument) -> Bool = { _ in true }
 
     static let all: [ComparedMetric] = [
         ComparedMetric(name: "rate", unit: .perSecond, higher: .faster, lower: .slower) {
             $0.throughput.answered > 0 ? $0.throughput.answered : nil
         },
+        // Where nothing is rejected it is the rate.
+        ComparedMetric(
+            name: "goodput", unit: .perSecond, higher: .faster, lower: .slower,
+            value: { $0.throughput.answered > 0 ? $0.throughput.accepted : nil }, isOfUse: { $0.pushes.rejected > 0 }),
         cost("client CPU a push", .nanoseconds) { $0.clientCPU },
         cost("mock CPU a push", .nanoseconds) { $0.mockCPU },
         cost("allocations a push", .count) { $0.clientAllocations },
         cost("client peak memory", .bytes) { Double($0.clientMemory) },
-        latency("total p50", \.total, \.p50), latency("total p90", \.total, \.p90),
-        latency("total p99", \.total, \.p99), latency("total p99.9", \.total, \.p999),
-        latency("round trip p50", \.roundTrip, \.p50), latency("round trip p99", \.roundTrip, \.p99),
+        latency("total p50", \.total, .p50), latency("total p90", \.total, .p90),
+        latency("total p99", \.total, .p99), latency("total p99.9", \.total, .p999),
+        latency("round trip p50", \.roundTrip, .p50), latency("round trip p99", \.roundTrip, .p99),
     ]
 
     /// The names of all figures, in the order they are shown.
@@ -36,12 +45,17 @@ public struct ComparedMetric: Sendable {
 
     private static func latency(
         _ name: String, _ stage: KeyPath<ResultDocument.Latencies, ResultDocument.Latency> & Sendable,
-        _ statistic: KeyPath<ResultDocument.Latency, UInt64> & Sendable
+        _ figure: LatencyFigure
     ) -> ComparedMetric {
-        ComparedMetric(name: name, unit: .nanoseconds, higher: .slower, lower: .faster) {
-            let latency = $0.latency[keyPath: stage]
-            return latency.count > 0 ? Double(latency[keyPath: statistic]) : nil
-        }
+        ComparedMetric(
+            name: name, unit: .nanoseconds, higher: .slower, lower: .faster,
+            value: { $0.latency[keyPath: stage].known(figure) },
+            bound: {
+                let latency = $0.latency[keyPath: stage]
+                guard latency.isCensored(figure) else { return nil }
+                return "more than \(Units.duration(nanoseconds: latency.value(figure))): "
+                    + "\(Units.grouped(latency.unanswered)) of \(Units.grouped(latency.count)) pushes got no answer"
+            })
     }
 
     /// The values of two sides, one a run, held against each other; judged as one of so many figures only by `judged`.

@@ -25,7 +25,9 @@ enum ComparisonWarnings {
             return count > 0 ? "\(side): \(what) in \(count) of \(runs.count) runs" : nil
         }
         return [
-            count("pushes failed or were rejected") { $0.pushes.failed > 0 || $0.pushes.rejected > 0 },
+            count("pushes were rejected, failed or not sent") {
+                $0.pushes.rejected > 0 || $0.pushes.failed > 0 || $0.pushes.notSent > 0
+            },
             count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
             count("the generator was a limit") { $0.generator.limited },
         ].compactMap { $0 }

@@ -1,7 +1,10 @@
 /// Finds the highest value (a rate) at which a goal is still reached, or the lowest (connections) at which it is: by growing
 /// steps until it tips over, then by halving what lies between, then by confirming the answer.
 ///
-/// A goal is taken to be monotone; noise is met by confirming, and by stepping back when confirming fails.
+/// A goal is taken to be monotone, a probe to be wrong now and then. A miss excludes everything beyond it, so the one that
+/// would do so is tried again first: it counts when it is missed twice in a row. What was reached by luck is found out at the
+/// end: the answer must be reached in two of at most three probes more; where it is not, the search goes on between it and
+/// the next value that was reached. Held against known limits in `LimitSearchTests`.
 public struct LimitSearch: Sendable {
     public enum Direction: Sendable {
         /// The goal holds for small values.
@@ -10,19 +13,30 @@ public struct LimitSearch: Sendable {
         case lowest
     }
 
+    /// What a probe is made for.
+    public enum Purpose: Sendable {
+        /// To find the limit.
+        case searching
+        /// To see whether a miss repeats.
+        case retrying
+        /// To confirm the answer.
+        case confirming
+    }
+
     /// One probe.
     public struct Probe: Sendable, Equatable {
         public let value: Double
         public let isReached: Bool
-        /// Made to confirm the answer.
-        public let isConfirmation: Bool
+        public let purpose: Purpose
     }
 
     public struct Answer: Sendable, Equatable {
-        /// The best value that was confirmed; nil when the goal was never reached.
+        /// The best value that was confirmed; nil when the goal was never reached, or nothing could be confirmed.
         public let value: Double?
         /// The nearest value at which the goal was not reached; nil when it was reached everywhere.
         public let beyond: Double?
+        /// Values were reached, but `mostRefuted` of them not again: the same value's probes differ too much for an answer.
+        public let isUnsteady: Bool
         public let probes: [Probe]
     }
 
@@ -34,6 +48,8 @@ public struct LimitSearch: Sendable {
     /// Only whole numbers.
     let isWhole: Bool
     static let confirmations = 2
+    /// Answers that may fail to be confirmed; with the steps of growing and halving this bounds the probes.
+    static let mostRefuted = 20
 
     public init(
         _ direction: Direction, from start: Double, in range: ClosedRange<Double>, precision: Double, isWhole: Bool
@@ -46,45 +62,76 @@ public struct LimitSearch: Sendable {
     }
 
     /// - Parameter probe: tries a value; true when the goal is reached.
-    public func run(_ probe: (Double) async throws -> Bool) async throws -> Answer {
+    public func run(_ probe: (Double, Purpose) async throws -> Bool) async throws -> Answer {
         var probes: [Probe] = []
-        func reached(_ value: Double, confirming: Bool = false) async throws -> Bool {
-            let isReached = try await probe(value)
-            probes.append(Probe(value: value, isReached: isReached, isConfirmation: confirming))
+        func isReached(_ value: Double, _ purpose: Purpose) async throws -> Bool {
+            let isReached = try await probe(value, purpose)
+            probes.append(Probe(value: value, isReached: isReached, purpose: purpose))
             return isReached
         }
-        // `easy` reaches the goal, `hard` does not.
-        var easy: Double?
-        var hard: Double?
-        var value = whole(start)
+        func answer(_ value: Double?, _ beyond: Double?, isUnsteady: Bool = false) -> Answer {
+            Answer(value: value, beyond: beyond, isUnsteady: isUnsteady, probes: probes)
+        }
+        // Each harder than the one before it.
+        var reached: [Double] = []
+        // Missed once, each easier than the one before it; all are harder than what was reached.
+        var doubtful: [Double] = []
+        // The nearest value that was missed twice, or not confirmed.
+        var beyond: Double?
+        var refuted = 0
         while true {
-            if try await reached(value) { easy = value } else { hard = value }
-            if easy != nil && hard != nil { break }
-            let next = whole(clamped(easy == nil ? towardsEasy(value) : towardsHard(value)))
-            if next == value { break }
-            value = next
-        }
-        guard var best = easy else { return Answer(value: nil, beyond: hard, probes: probes) }
-        while let beyond = hard, abs(beyond - best) > max(abs(best) * precision, isWhole ? 1 : 0) {
-            let middle = whole((best + beyond) / 2)
-            if middle == best || middle == beyond { break }
-            if try await reached(middle) { best = middle } else { hard = middle }
-        }
-        // What was reached once may have been luck.
-        var left = Self.confirmations
-        while left > 0 {
-            if try await reached(best, confirming: true) {
-                left -= 1
-                continue
+            let next: Double
+            if let best = reached.last {
+                if let miss = doubtful.last {
+                    if try await isReached(miss, .retrying) {
+                        reached.append(doubtful.removeLast())
+                    } else {
+                        beyond = miss
+                        doubtful = []
+                    }
+                    continue
+                }
+                next = between(best, beyond)
+                if next == best {
+                    if try await isConfirmed(best, isReached) { return answer(best, beyond) }
+                    beyond = reached.removeLast()
+                    refuted += 1
+                    if refuted == Self.mostRefuted { return answer(nil, beyond, isUnsteady: true) }
+                    continue
+                }
+            } else {
+                let nearest = doubtful.last ?? beyond
+                next = nearest.map { whole(clamped(towardsEasy($0))) } ?? whole(start)
+                if next == nearest {
+                    // Nothing is easier. What failed to be confirmed here needs no other try.
+                    guard let miss = doubtful.popLast(), try await isReached(miss, .retrying) else {
+                        return answer(nil, next)
+                    }
+                    reached.append(miss)
+                    continue
+                }
             }
-            hard = best
-            let back = whole(
-                clamped(direction == .highest ? best * (1 - precision) : max(best * (1 + precision), best + 1)))
-            if back == best { return Answer(value: nil, beyond: hard, probes: probes) }
-            best = back
-            left = Self.confirmations
+            if try await isReached(next, .searching) { reached.append(next) } else { doubtful.append(next) }
         }
-        return Answer(value: best, beyond: hard, probes: probes)
+    }
+
+    private func isConfirmed(
+        _ value: Double, _ isReached: (Double, Purpose) async throws -> Bool
+    ) async throws -> Bool {
+        var hits = 0
+        var misses = 0
+        while hits < Self.confirmations && misses < Self.confirmations {
+            if try await isReached(value, .confirming) { hits += 1 } else { misses += 1 }
+        }
+        return hits == Self.confirmations
+    }
+
+    /// The next value to try; `best` itself when there is none.
+    private func between(_ best: Double, _ beyond: Double?) -> Double {
+        guard let beyond else { return whole(clamped(towardsHard(best))) }
+        guard abs(beyond - best) > max(abs(best) * precision, isWhole ? 1 : 0) else { return best }
+        let middle = whole((best + beyond) / 2)
+        return middle == beyond ? best : middle
     }
 
     private func towardsHard(_ value: Double) -> Double { direction == .highest ? value * 2 : value / 2 }

@@ -1,26 +1,63 @@
 import Measurement
 import Scenarios
 import Settings
+import Synchronization
 
-/// Thresholds that can be seen to be crossed while a run goes on: on total latency, and on counts that only grow.
-public struct LiveThresholds: Sendable {
+/// Thresholds that can be seen to be crossed while a run goes on, before it is over.
+///
+/// - Statistics of total latency, over a sliding window: a server that has recovered is not held to its past. Fewer than
+///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers.
+/// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
+///   pushes planned.
+///
+/// Everything else (other stages, parts, rates, memory) is known at the end only. Nothing is judged before `delay`; latencies
+/// of that time do not enter, counts do.
+public final class LiveThresholds: Sendable {
+    /// Fewer pushes say too little about a percentile.
+    public static let fewest: UInt64 = 1000
+
     private let thresholds: [Threshold]
-    /// Fewer answers say too little about a percentile.
-    static let fewest: UInt64 = 1000
+    private let window: UInt64
+    private let delay: UInt64
+    /// One of the thresholds is on total latency.
+    private let isLatencyJudged: Bool
+    private let latencies: Mutex<LatencyWindow?>
 
-    public init(_ thresholds: [Threshold]) { self.thresholds = thresholds }
+    /// - Parameters:
+    ///   - window: how far back latencies are judged, nanoseconds.
+    ///   - delay: nothing is judged before so long after the start, nanoseconds.
+    public init(_ thresholds: [Threshold], window: UInt64, delay: UInt64) {
+        self.thresholds = thresholds
+        self.window = window
+        self.delay = delay
+        isLatencyJudged = thresholds.contains {
+            if case .latency("total", _, nil) = $0.metric { true } else { false }
+        }
+        latencies = Mutex(
+            delay == 0 ? LatencyWindow(length: window, begin: 0, total: CensoredHistogram()) : nil)
+    }
 
-    /// The first one that is crossed, in words; nil when none is.
+    /// Looks at the run once more: about once a second, in the order of time.
     ///
-    /// - Parameter planned: pushes of the whole run; nil when that is not known.
-    public func crossed(_ counts: PushCounts, total: LatencyHistogram, planned: UInt64?) -> String? {
+    /// - Parameters:
+    ///   - elapsed: nanoseconds since the start.
+    ///   - counts: since the start, like `total`.
+    ///   - planned: pushes of the whole run; nil when that is not known.
+    /// - Returns: the first threshold that is crossed, in words; nil when none is.
+    public func crossed(
+        at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, planned: UInt64?
+    ) -> String? {
+        guard elapsed >= delay else { return nil }
+        let latest = isLatencyJudged ? advance(to: elapsed, total) : nil
         for threshold in thresholds {
             switch threshold.metric {
             case .latency("total", let statistic, nil):
-                guard total.count >= Self.fewest else { continue }
-                let value = ThresholdVerdict.value(statistic, total)
-                if !threshold.comparison.holds(value, threshold.limit) {
-                    return "\(threshold.text) was crossed: \(Units.duration(nanoseconds: value))"
+                guard let (recent, length) = latest, recent.count >= Self.fewest else { continue }
+                let (value, isCensored) = ThresholdVerdict.value(statistic, recent)
+                if isCensored || !threshold.comparison.holds(value, threshold.limit) {
+                    return "\(threshold.text) was crossed: \(isCensored ? "more than " : "")"
+                        + "\(Units.duration(nanoseconds: value)) over the last "
+                        + Units.duration(nanoseconds: Double(length))
                 }
             case .count(let name, let isShare):
                 guard [.below, .atMost, .equal].contains(threshold.comparison) else { continue }
@@ -40,5 +77,28 @@ public struct LiveThresholds: Sendable {
             }
         }
         return nil
+    }
+
+    private func advance(to elapsed: UInt64, _ total: CensoredHistogram) -> (CensoredHistogram, UInt64) {
+        latencies.withLock { latencies in
+            // The first look after the delay: what was before it does not enter.
+            var window = latencies ?? LatencyWindow(length: window, begin: elapsed, total: total)
+            let latest = window.advance(to: elapsed, total: total)
+            latencies = window
+            return latest
+        }
+    }
+
+    /// Says so when a window never holds enough answers to be judged; nil when it may, or no latency would be.
+    ///
+    /// - Parameter rate: pushes a second that are due; nil when that is not one number.
+    public func warning(rate: Double?) -> String? {
+        guard isLatencyJudged, let rate, rate > 0, rate * Double(window) / 1e9 < Double(Self.fewest) else {
+            return nil
+        }
+        let needed = (Double(Self.fewest) / rate).rounded(.up)
+        return "latency will not end the run early: at \(Units.fixed(rate, places: 1)) pushes/s a window of "
+            + "\(Units.duration(nanoseconds: Double(window))) never holds \(Units.grouped(Self.fewest)) answers; give "
+            + "--abort-on-fail-window \(Units.fixed(needed, places: 0))s"
     }
 }

@@ -47,8 +47,14 @@ public enum ResultComparison {
             warnings.append("A and B share runs: what they share cannot differ")
         }
         var metrics: [ComparisonDocument.Metric] = []
-        for metric in ComparedMetric.all
-        where !leftOut.contains(metric.name) && (chosen.isEmpty || chosen.contains(metric.name)) {
+        let all = (a.runs + b.runs).map(\.result)
+        for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
+            guard chosen.isEmpty ? all.contains(where: metric.isOfUse) : chosen.contains(metric.name) else { continue }
+            let unknown = unknown(metric, "A", a) + unknown(metric, "B", b)
+            if !unknown.isEmpty {
+                warnings.append("\(metric.name): not compared; \(unknown.joined(separator: "; "))")
+                continue
+            }
             let (valuesA, valuesB) = (a.runs.map { metric.value($0.result) }, b.runs.map { metric.value($0.result) })
             let (knownA, knownB) = (valuesA.compactMap { $0 }, valuesB.compactMap { $0 })
             if knownA.count < valuesA.count || knownB.count < valuesB.count {
@@ -69,6 +75,14 @@ public enum ResultComparison {
         return ComparisonDocument(
             a: described(a), b: described(b), judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested),
             metrics: judged, distributions: distributions, warnings: warnings)
+    }
+
+    /// A figure that is only known from below in some runs cannot be held against one that is known: why, at most one
+    /// sentence.
+    private static func unknown(_ metric: ComparedMetric, _ name: String, _ side: Side) -> [String] {
+        let bounds = side.runs.compactMap { metric.bound($0.result) }
+        guard let first = bounds.first else { return [] }
+        return ["not known in \(bounds.count) of \(side.runs.count) runs of \(name) (\(first))"]
     }
 
     private static func check(_ side: Side) throws(Failure) {
@@ -120,13 +134,22 @@ public enum ResultComparison {
     private static func histograms(_ name: String, _ side: Side) throws(Failure) -> [LatencyHistogram] {
         var histograms: [LatencyHistogram] = []
         for (path, result) in side.runs {
-            guard let text = result.histograms[name] else { continue }
             do throws(HistogramCodec.Failure) {
-                histograms.append(try HistogramCodec.decodeFromLog(text))
+                let latencies = try result.censoredHistogram(name)
+                if latencies.count > 0 { histograms.append(latencies.neverAnswered) }
             } catch {
                 throw Failure(description: "\(path): histograms.\(name): \(error.description)")
             }
         }
         return histograms
+    }
+}
+
+extension CensoredHistogram {
+    /// One histogram in which the pushes without an answer are longer than all answers, however long they were waited for.
+    fileprivate var neverAnswered: LatencyHistogram {
+        var all = answered
+        all.record(LatencyHistogram.highest, count: unanswered.count)
+        return all
     }
 }

@@ -1,9 +1,9 @@
-import Foundation
 import Measurement
 import Results
+import Settings
 
 /// Results of several generators that ran side by side, as one: counts and histograms are added, percentiles taken from the
-/// added histograms, never averaged.
+/// added histograms, never averaged. Rates are added too, which is true only of runs that went on together: `RunOverlap`.
 public enum ResultMerge {
     /// Why results cannot be merged, one line.
     public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
@@ -12,8 +12,6 @@ public enum ResultMerge {
 
     /// Settings that must be the same for the sum to mean anything.
     static let decisive = ["engine", "profile", "template", "push_type", "authentication", "sign_policy", "plaintext"]
-    /// Generators that are meant as one begin within so many seconds.
-    static let mostApart = 60.0
 
     /// - Parameter results: at least two, with the names of their files.
     public static func merge(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> ResultDocument {
@@ -32,6 +30,7 @@ public enum ResultMerge {
         merged.statuses = added(parts.map(\.statuses))
         merged.reasons = added(parts.map(\.reasons))
         merged.failures = added(parts.map(\.failures))
+        merged.notSent = added(parts.map(\.notSent))
         merged.throughput = .init(
             windowSeconds: parts.map(\.throughput.windowSeconds).max() ?? 0,
             offered: parts.contains { $0.throughput.offered == nil }
@@ -43,18 +42,20 @@ public enum ResultMerge {
             opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
             reconnects: sum(parts, \.connections.reconnects))
-        let histograms = try histograms(results)
-        merged.histograms = histograms.mapValues(HistogramCodec.encodeForLog)
-        merged.latency = latencies(histograms)
-        merged.breakdown = breakdown(parts, histograms)
+        merged.connections.ends = added(parts.map(\.connections.ends))
+        merged.histograms = try histograms(results)
+        merged.latency = try latencies(merged)
+        merged.breakdown = try breakdown(parts, merged)
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
             steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })
         merged.generator = .init(
             limited: parts.contains(where: \.generator.limited),
             reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
-            loopLag: latency(histograms["loop_lag"]),
+            loopLag: try latency("loop_lag", merged),
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
+            runQueueDelay: parts.compactMap(\.generator.runQueueDelay).max(),
+            spin: parts.reduce(0) { $0 + $1.generator.spin } / Double(parts.count),
             steal: parts.map(\.generator.steal).max() ?? 0, cpu: generatorCPU(parts))
         merged.cooldown = .init(
             seconds: parts.map(\.cooldown.seconds).max() ?? 0, pushes: sum(parts, \.cooldown.pushes))
@@ -82,14 +83,13 @@ public enum ResultMerge {
                 throw Failure(description: "\(part.name): the same run as \(twin.name)")
             }
         }
-        let formatter = ISO8601DateFormatter()
-        let starts = results.compactMap { formatter.date(from: $0.result.run.startedAt) }
-        if starts.count == results.count, let begin = starts.min(), let end = starts.max(),
-            end.timeIntervalSince(begin) > mostApart
-        {
+        let overlap = try RunOverlap(results)
+        guard overlap.isEnough else {
+            func seconds(_ value: Double) -> String { Units.fixed(value, places: 1) }
             throw Failure(
-                description:
-                    "the runs began more than \(Int(mostApart)) s apart: they were not one load (compare them instead)")
+                description: "\(overlap.apart) did not run side by side: all runs together for at most "
+                    + "\(seconds(overlap.common)) s of \(seconds(overlap.longest)) s, at least half is needed to add their "
+                    + "rates (compare them instead)")
         }
     }
 
@@ -109,54 +109,62 @@ public enum ResultMerge {
             planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
             accepted: sum(parts, \.pushes.accepted),
             rejected: sum(parts, \.pushes.rejected), failed: sum(parts, \.pushes.failed),
-            retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
+            notSent: sum(parts, \.pushes.notSent), retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
             duplicated: optional(\.pushes.duplicated))
     }
 
     private static func histograms(
         _ results: [(name: String, result: ResultDocument)]
-    ) throws(Failure) -> [String: LatencyHistogram] {
+    ) throws(Failure) -> [String: String] {
         var merged: [String: LatencyHistogram] = [:]
+        // A part without rejections has its accepted answers in `total` alone.
+        let isApart = results.contains { $0.result.histograms["total_rejected"] != nil }
         for part in results {
-            for (key, text) in part.result.histograms {
+            let keys = Set(part.result.histograms.keys).union(isApart ? ["total_accepted"] : [])
+            for key in keys {
                 do throws(HistogramCodec.Failure) {
-                    merged[key, default: LatencyHistogram()].add(try HistogramCodec.decodeFromLog(text))
+                    merged[key, default: LatencyHistogram()].add(try part.result.censoredHistogram(key).answered)
                 } catch {
                     throw Failure(description: "\(part.name): histograms.\(key): \(error)")
                 }
             }
         }
-        return merged
+        return merged.filter { $0.value.count > 0 }.mapValues(HistogramCodec.encodeForLog)
     }
 
-    private static func latency(_ histogram: LatencyHistogram?) -> ResultDocument.Latency {
-        let summary = histogram?.summary ?? LatencySummary()
-        return .init(
-            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
-            p99: summary.p99, p999: summary.p999, max: summary.max)
+    private static func latency(_ key: String, _ merged: ResultDocument) throws(Failure) -> ResultDocument.Latency {
+        do throws(HistogramCodec.Failure) { return .init(try merged.censoredHistogram(key)) } catch {
+            throw Failure(description: "histograms.\(key): \(error)")
+        }
     }
 
-    private static func latencies(_ histograms: [String: LatencyHistogram]) -> ResultDocument.Latencies {
-        func of(_ name: String) -> ResultDocument.Latency { latency(histograms[name]) }
-        return .init(
-            encode: of("encode"), sign: of("sign"), late: of("late"), write: of("write"), queue: of("queue"),
-            roundTrip: of("round_trip"), service: of("service"), total: of("total"),
-            toMock: of("to_mock"), inMock: of("in_mock"), fromMock: of("from_mock"))
+    private static func latencies(_ merged: ResultDocument) throws(Failure) -> ResultDocument.Latencies {
+        func of(_ name: String) throws(Failure) -> ResultDocument.Latency { try latency(name, merged) }
+        var latencies = ResultDocument.Latencies(
+            encode: try of("encode"), sign: try of("sign"), late: try of("late"), write: try of("write"),
+            queue: try of("queue"), roundTrip: try of("round_trip"), service: try of("service"),
+            total: try of("total"), toMock: try of("to_mock"), inMock: try of("in_mock"),
+            fromMock: try of("from_mock"))
+        latencies.totalAccepted = try of("total_accepted")
+        latencies.totalRejected = try of("total_rejected")
+        return latencies
     }
 
     private static func breakdown(
-        _ parts: [ResultDocument], _ histograms: [String: LatencyHistogram]
-    ) -> [String: [String: ResultDocument.Part]] {
+        _ parts: [ResultDocument], _ whole: ResultDocument
+    ) throws(Failure) -> [String: [String: ResultDocument.Part]] {
         var merged: [String: [String: ResultDocument.Part]] = [:]
         for part in parts {
             for (dimension, labels) in part.breakdown {
                 for (label, own) in labels {
                     let before = merged[dimension]?[label]
+                    let total = try latency(ResultDocument.histogramKey(dimension, label), whole)
                     merged[dimension, default: [:]][label] = .init(
                         accepted: own.accepted + (before?.accepted ?? 0),
                         rejected: own.rejected + (before?.rejected ?? 0),
                         failed: own.failed + (before?.failed ?? 0),
-                        total: latency(histograms[ResultDocument.histogramKey(dimension, label)]))
+                        notSent: own.notSent + (before?.notSent ?? 0),
+                        total: total)
                 }
             }
         }

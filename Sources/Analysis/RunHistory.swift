@@ -54,6 +54,13 @@ public enum RunHistory {
                 )
                 continue
             }
+            leftOut += group.runs.flatMap { run in
+                chosen.compactMap { metric in
+                    metric.bound(run.result).map {
+                        .init(path: run.path, reason: "\(metric.name) is not known, \($0)")
+                    }
+                }
+            }
             series.append(
                 .init(
                     name: group.runs[group.runs.count - 1].result.run.name, facts: facts,

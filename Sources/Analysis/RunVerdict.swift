@@ -17,29 +17,24 @@ public struct RunVerdict: Sendable, Equatable {
         return !isUnsound && thresholds.contains { !$0.isHeld } ? 99 : 1
     }
 
-    /// - Parameter thresholds: what counts as good; where one is about accepted, rejected or failed pushes, it alone says how
-    ///   many may be.
+    /// - Parameter thresholds: what counts as good; where one is about accepted, rejected, failed or unsent pushes, it alone
+    ///   says how many may be.
     public init(_ result: ResultDocument, thresholds: [Threshold] = []) {
         self.thresholds = thresholds.map { ThresholdVerdict($0, result) }
-        let judgesOutcomes = thresholds.contains {
-            if case .count(let name, _) = $0.metric {
-                ["accepted", "rejected", "failed", "overflowed"].contains(name)
-            } else {
-                false
-            }
-        }
+        let judgesOutcomes = thresholds.contains(where: \.isAboutOutcomes)
         let pushes = result.pushes
         var problems: [String] = []
-        if pushes.planned != pushes.accepted + pushes.rejected + pushes.failed {
+        if pushes.planned != pushes.ended {
             problems.append(
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
-                    + "\(pushes.rejected) + failed \(pushes.failed)")
+                    + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
         if pushes.planned == 0 { problems.append("no push could be sent") }
-        if pushes.failed > 0, !judgesOutcomes {
-            let causes = result.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map { "\($0.key) \($0.value)" }
-            problems.append("\(pushes.failed) pushes failed: \(causes.joined(separator: ", "))")
+        for (count, what, causes) in [
+            (pushes.failed, "failed", result.failures), (pushes.notSent, "were not sent", result.notSent),
+        ] where count > 0 && !judgesOutcomes {
+            let list = causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
+            problems.append("\(count) pushes \(what): \(list.joined(separator: ", "))")
         }
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(lost) pushes were answered with 200 but are not in the mock's ledger")
@@ -57,7 +52,15 @@ public struct RunVerdict: Sendable, Equatable {
         if result.run.interrupted { problems.append("the run was interrupted; the figures are of the part before") }
         self.problems = problems
         isUnsound =
-            pushes.planned != pushes.accepted + pushes.rejected + pushes.failed || pushes.planned == 0
-            || (pushes.lost ?? 0) > 0 || (pushes.duplicated ?? 0) > 0
+            pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
+            || (pushes.duplicated ?? 0) > 0
+    }
+}
+
+extension Threshold {
+    /// Says how many pushes may end in which way.
+    var isAboutOutcomes: Bool {
+        guard case .count(let name, _) = metric else { return false }
+        return ["accepted", "rejected", "failed", "not_sent", "overflowed"].contains(name)
     }
 }

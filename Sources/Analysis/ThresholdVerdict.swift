@@ -8,32 +8,60 @@ public struct ThresholdVerdict: Sendable, Equatable {
     public let threshold: Threshold
     /// In the threshold's own unit (nanoseconds, pushes, share, bytes, pushes/s); nil when the run has no such figure.
     public let value: Double?
-    /// What there is no figure of is not held: a threshold nobody checked would be worse than none.
-    public var isHeld: Bool { value.map { threshold.comparison.holds($0, threshold.limit) } ?? false }
+    /// Of a latency that is only known to be larger than `value`: how many pushes of how many got no answer.
+    let unanswered: Unanswered?
+
+    struct Unanswered: Sendable, Equatable {
+        let count: UInt64
+        let whole: UInt64
+    }
+
+    /// What there is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse
+    /// than none.
+    public var isHeld: Bool {
+        value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
+    }
 
     public init(_ threshold: Threshold, _ result: ResultDocument) {
         self.threshold = threshold
-        value = Self.value(threshold.metric, result)
+        if case .latency(let stage, let statistic, let part) = threshold.metric {
+            let key = part.map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
+            guard let latencies = try? result.censoredHistogram(key), latencies.count > 0 else {
+                (value, unanswered) = (nil, nil)
+                return
+            }
+            let isCensored: Bool
+            (value, isCensored) = Self.value(statistic, latencies)
+            unanswered = isCensored ? .init(count: latencies.unanswered.count, whole: latencies.count) : nil
+        } else {
+            value = Self.value(threshold.metric, result)
+            unanswered = nil
+        }
     }
 
     private static func value(_ metric: Threshold.Metric, _ result: ResultDocument) -> Double? {
         switch metric {
-        case .latency(let stage, let statistic, let part):
-            let key = part.map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
-            guard let text = result.histograms[key], let histogram = try? HistogramCodec.decodeFromLog(text),
-                histogram.count > 0
-            else { return nil }
-            return value(statistic, histogram)
+        case .latency: return nil
         case .count(let name, let isShare):
             guard let count = count(name, result) else { return nil }
             guard isShare else { return Double(count) }
             return result.pushes.planned > 0 ? Double(count) / Double(result.pushes.planned) : nil
-        case .rate(let ofTarget):
-            guard ofTarget else { return result.throughput.answered }
-            return result.throughput.offered.map { result.throughput.answered / $0 }
+        case .rate(let rate, let ofTarget):
+            guard let value = self.rate(rate, result.throughput) else { return nil }
+            guard ofTarget else { return value }
+            return result.throughput.offered.flatMap { $0 > 0 ? value / $0 : nil }
         case .memory("rss"): return Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.cost.clientCPU
+        }
+    }
+
+    private static func rate(_ rate: Threshold.Rate, _ throughput: ResultDocument.Throughput) -> Double? {
+        switch rate {
+        case .offered: throughput.offered
+        case .sent: throughput.sent
+        case .answered: throughput.answered
+        case .accepted: throughput.accepted
         }
     }
 
@@ -48,23 +76,40 @@ public struct ThresholdVerdict: Sendable, Equatable {
         }
     }
 
+    /// Nanoseconds, and whether that is only what is known to be exceeded.
+    static func value(_ statistic: Threshold.Statistic, _ latencies: CensoredHistogram) -> (Double, Bool) {
+        if case .percentile(let percentile) = statistic {
+            let figure = latencies.value(atPercentile: percentile)
+            return (Double(figure.value), figure.isCensored)
+        }
+        let figure: LatencyFigure = statistic == .mean ? .mean : statistic == .min ? .min : .max
+        let latency = ResultDocument.Latency(latencies)
+        return (latency.value(figure), latency.isCensored(figure))
+    }
+
     private static func count(_ name: String, _ result: ResultDocument) -> UInt64? {
         let pushes = result.pushes
         return switch name {
         case "accepted": pushes.accepted
         case "rejected": pushes.rejected
         case "failed": pushes.failed
+        case "not_sent": pushes.notSent
         case "retried": pushes.retried
         case "lost": pushes.lost
         case "duplicated": pushes.duplicated
-        case "overflowed": result.failures["overflowed"] ?? 0
+        case "overflowed": result.notSent["overflowed"] ?? 0
         default: nil
         }
     }
 
-    /// `p99 < 50ms: 43.2 ms, 13.6 % below` or `p99 < 50ms: 61.0 ms, 22.0 % above`.
+    /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, or `p99.9 < 50ms: not known, more than 20.0 s
+    /// (3 of 1,200 pushes got no answer)`.
     public var description: String {
         guard let value else { return "\(threshold.text): the run has no such figure" }
+        if let unanswered {
+            return "\(threshold.text): not known, more than \(written(value)) (\(Units.grouped(unanswered.count)) of "
+                + "\(Units.grouped(unanswered.whole)) pushes got no answer)"
+        }
         let limit = threshold.limit
         let margin =
             limit == 0
@@ -77,8 +122,8 @@ public struct ThresholdVerdict: Sendable, Equatable {
         case .latency, .cpu: Units.duration(nanoseconds: value)
         case .count(_, let isShare):
             isShare ? "\(Units.fixed(value * 100, places: 3)) %" : Units.grouped(UInt64(value))
-        case .rate(let ofTarget):
-            ofTarget ? "\(Units.fixed(value, places: 4)) * target" : "\(Units.grouped(UInt64(value.rounded())))/s"
+        case .rate(_, let ofTarget):
+            ofTarget ? "\(Units.fixed(value, places: 4)) * target" : Units.perSecond(value)
         case .memory: Units.bytes(UInt64(value))
         }
     }

@@ -15,6 +15,13 @@ extern int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *cores);
 
 #include <stdint.h>
 
+// How much later than asked the kernel may end a wait of the calling thread, ns: PR_SET_TIMERSLACK of <sys/prctl.h>. prctl is
+// variadic, which Swift cannot call.
+extern int prctl(int option, ...);
+static inline int pushload_set_timer_slack(unsigned long nanoseconds) {
+    return prctl(29, nanoseconds, 0ul, 0ul, 0ul);
+}
+
 // The processor's time-stamp counter: it counts at a constant rate where the kernel uses it as its clock.
 static inline uint64_t pushload_cycles(void) {
 #if defined(__x86_64__)

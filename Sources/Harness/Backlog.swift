@@ -10,11 +10,12 @@ struct Backlog {
     private let bound: UInt64
     /// Below this lateness nothing can have overflowed, nanoseconds.
     let harmlessLateness: UInt64
+    private let fromStart: ArrivalCursor
     private var cursor: ArrivalCursor
     /// The worker's next push that has not come due, and when it does.
     private var arrived: UInt64 = 0
     private var nextDue: UInt64?
-    /// Runs of pushes that overflowed and have not had their turn.
+    /// Runs of pushes that overflowed and have not had their turn: ascending, none before the worker's next push.
     private var skips: [Range<UInt64>] = []
     private var head = 0
     private var skipped: UInt64 = 0
@@ -24,7 +25,8 @@ struct Backlog {
         self.bound = max(1, bound)
         let peak = schedule.peakRate / Double(share.workers)
         harmlessLateness = peak.isFinite && peak > 0 ? UInt64(min(Double(bound) / peak * 0.5e9, 1e18)) : 0
-        cursor = schedule.cursor()
+        fromStart = schedule.cursor()
+        cursor = fromStart
     }
 
     /// Lets everything come due that does until `elapsed`.
@@ -32,9 +34,10 @@ struct Backlog {
     /// - Parameters:
     ///   - elapsed: nanoseconds since the start.
     ///   - next: the worker's next push to be sent; `limit` the number of its pushes.
-    /// - Returns: how many have overflowed by it.
-    mutating func advance(elapsed: UInt64, next: UInt64, limit: UInt64) -> UInt64 {
-        var overflowed: UInt64 = 0
+    ///   - overflowed: told each push that came due and has overflowed, with its due time, nanoseconds since the start.
+    mutating func advance(
+        elapsed: UInt64, next: UInt64, limit: UInt64, overflowed: (_ push: UInt64, _ due: UInt64) -> Void
+    ) {
         while arrived < limit {
             let due = nextDue ?? cursor.due(share.sequence(arrived))
             guard due <= elapsed else {
@@ -43,25 +46,55 @@ struct Backlog {
             }
             nextDue = nil
             if arrived >= next, arrived - next - skipped >= bound {
-                if head < skips.count, skips[skips.count - 1].upperBound == arrived {
-                    skips[skips.count - 1] = skips[skips.count - 1].lowerBound..<(arrived + 1)
-                } else {
-                    skips.append(arrived..<(arrived + 1))
-                }
-                skipped += 1
-                overflowed += 1
+                skip(arrived)
+                overflowed(arrived, due)
             }
             arrived += 1
         }
-        return overflowed
+    }
+
+    /// Goes over the pushes that are due by `elapsed` and have neither been sent nor overflowed, as of the last `advance`.
+    ///
+    /// - Returns: the first push that is due later; `limit` when there is none.
+    func forEachWaiting(
+        elapsed: UInt64, next: UInt64, limit: UInt64, _ body: (_ push: UInt64, _ due: UInt64) -> Void
+    ) -> UInt64 {
+        var walk = fromStart
+        var push = next
+        var place = head
+        while push < limit {
+            if place < skips.count, skips[place].lowerBound == push {
+                push = skips[place].upperBound
+                place += 1
+                continue
+            }
+            let due = walk.due(share.sequence(push))
+            guard due <= elapsed else { return push }
+            body(push, due)
+            push += 1
+        }
+        return limit
+    }
+
+    private mutating func skip(_ push: UInt64) {
+        if head < skips.count, skips[skips.count - 1].upperBound == push {
+            skips[skips.count - 1] = skips[skips.count - 1].lowerBound..<(push + 1)
+        } else {
+            skips.append(push..<(push + 1))
+        }
+        skipped += 1
     }
 
     /// Pushes that have come due, may be sent and have not been: as of the last `advance`.
     func waiting(next: UInt64) -> UInt64 { arrived > next ? arrived - next - skipped : 0 }
 
+    /// Some of the pushes to come have overflowed.
+    @inline(__always)
+    var hasSkips: Bool { head < skips.count }
+
     /// The next push at or after `next` that has not overflowed.
     mutating func pass(_ next: UInt64) -> UInt64 {
-        guard head < skips.count, skips[head].lowerBound == next else { return next }
+        guard hasSkips, skips[head].lowerBound == next else { return next }
         let run = skips[head]
         head += 1
         skipped -= run.upperBound - run.lowerBound

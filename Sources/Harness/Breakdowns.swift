@@ -35,46 +35,53 @@ final class Breakdowns {
     var all: [Breakdown] { [stages, profiles, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
     var isOn: Bool { !all.isEmpty }
 
-    private func stage(_ ticket: borrowing PushTicket, _ start: UInt64) -> Int {
-        let offset = ticket.due &- start
+    private func stage(_ due: UInt64, _ start: UInt64) -> Int {
+        let offset = due &- start
         var place = 0
         while place + 1 < boundaries.count, offset >= boundaries[place + 1] { place += 1 }
         return place
     }
 
-    private func tag(_ ticket: borrowing PushTicket, _ prefix: [UInt8]) -> String {
-        writer.tag(device: writer.device(sequence: ticket.sequence), prefix: prefix) ?? "(none)"
+    private func tag(_ sequence: UInt64, _ prefix: [UInt8]) -> String {
+        writer.tag(device: writer.device(sequence: sequence), prefix: prefix) ?? "(none)"
     }
 
     func answered(
-        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, at time: UInt64, start: UInt64,
+        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, start: UInt64,
         isMeasured: Bool
     ) {
         var status = 200
         if case .rejected(let other) = outcome { status = Int(other) }
-        let total = time &- ticket.due
         func note(_ breakdown: Breakdown?, _ place: (Breakdown) -> Int) {
             guard let breakdown else { return }
             breakdown.answered(place(breakdown), isAccepted: status == 200, total: total, isMeasured: isMeasured)
         }
-        let place = stages == nil ? 0 : stage(ticket, start)
+        let place = stages == nil ? 0 : stage(ticket.due, start)
         let profile = profiles == nil ? 0 : writer.profileIndex(sequence: ticket.sequence)
         note(stages) { _ in place }
         note(profiles) { _ in profile }
         note(statuses) { status == 200 ? 0 : $0.place(String(status)) }
         note(connections) { $0.place(number: connection) }
         for (prefix, breakdown) in tags {
-            let label = tag(ticket, prefix)
+            let label = tag(ticket.sequence, prefix)
             note(breakdown) { $0.place(label) }
         }
     }
 
-    func failed(_ ticket: borrowing PushTicket, connection: Int, start: UInt64) {
-        if let stages { stages.failed(stage(ticket, start)) }
-        if let profiles { profiles.failed(writer.profileIndex(sequence: ticket.sequence)) }
-        if let connections {
-            connections.failed(connection < 0 ? connections.place("(none)") : connections.place(number: connection))
+    /// - Parameters:
+    ///   - isBegun: it was on a stream; else it was never sent.
+    ///   - waited: from its due time to its being given up, ns.
+    func unanswered(
+        _ sequence: UInt64, due: UInt64, connection: Int, isBegun: Bool, after waited: UInt64, start: UInt64,
+        isMeasured: Bool
+    ) {
+        func note(_ breakdown: Breakdown?, _ place: (Breakdown) -> Int) {
+            guard let breakdown else { return }
+            breakdown.unanswered(place(breakdown), isBegun: isBegun, after: waited, isMeasured: isMeasured)
         }
-        for (prefix, breakdown) in tags { breakdown.failed(breakdown.place(tag(ticket, prefix))) }
+        note(stages) { _ in stage(due, start) }
+        note(profiles) { _ in writer.profileIndex(sequence: sequence) }
+        note(connections) { connection < 0 ? $0.place("(none)") : $0.place(number: connection) }
+        for (prefix, breakdown) in tags { note(breakdown) { $0.place(tag(sequence, prefix)) } }
     }
 }

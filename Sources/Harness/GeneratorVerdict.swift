@@ -11,6 +11,8 @@ struct GeneratorVerdict {
     static let busyLoad = 0.95
     /// An event loop this late is noticed in the latencies, ns (99th percentile).
     static let noticedLag: UInt64 = 1_000_000
+    /// A worker thread that waits for a core so much of the time is starved.
+    static let noticedRunQueueDelay = 0.05
     /// So much of the machine gone to others makes times doubtful.
     static let noticedSteal = 0.05
 
@@ -26,11 +28,15 @@ struct GeneratorVerdict {
                 "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: give more threads (-t) "
                     + "with connections of their own")
         }
+        if let delay = outcome.runQueueDelay, delay >= Self.noticedRunQueueDelay {
+            reasons.append(
+                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: other threads, the "
+                    + "bundled mock's among them, need the cores too")
+        }
         let lag = outcome.loopLag.summary
         if lag.count >= 100, lag.p99 >= Self.noticedLag {
             reasons.append(
-                "the event loop came back late for pushes it could have sent on time: "
-                    + "p99 \(Units.duration(nanoseconds: Double(lag.p99)))")
+                "pushes left late although streams were free: p99 \(Units.duration(nanoseconds: Double(lag.p99)))")
         }
         if outcome.steal >= Self.noticedSteal {
             reasons.append(
@@ -62,6 +68,8 @@ struct GeneratorVerdict {
         return .init(
             limited: !reasons.isEmpty, reasons: reasons, loopLag: RunDocument.latency(outcome.loopLag.summary),
             workerLoad: outcome.workerLoad.map { ($0 * 1000).rounded() / 1000 },
-            steal: (outcome.steal * 10_000).rounded() / 10_000, cpu: cpu)
+            runQueueDelay: outcome.runQueueDelay.map { ($0 * 10_000).rounded() / 10_000 },
+            spin: (outcome.spin * 10_000).rounded() / 10_000, steal: (outcome.steal * 10_000).rounded() / 10_000,
+            cpu: cpu)
     }
 }

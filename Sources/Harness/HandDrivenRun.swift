@@ -56,10 +56,7 @@ public final class HandDrivenRun {
     public func turn(_ worker: Int = 0, waits: Bool = false) -> Bool { clients[worker].turn(waits: waits) }
 
     /// The worker's pushes have all ended: says goodbye to its connections.
-    public func end(_ worker: Int = 0) {
-        clients[worker].end()
-        workers[worker].driver.giveUpRetries()
-    }
+    public func end(_ worker: Int = 0) { clients[worker].end() }
 
     /// As a run's watcher does about every 50 ms.
     public func look() { watcher.look() }

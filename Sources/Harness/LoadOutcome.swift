@@ -10,11 +10,15 @@ struct LoadOutcome: Sendable {
     var retries = RetryCounts()
     /// Of each worker: its thread's CPU time as a share of the run's time.
     var workerLoad: [Double] = []
+    /// Of the worker that had to wait for a core most: the share of the run's time; nil where the kernel does not tell.
+    var runQueueDelay: Double?
+    /// Share of the workers' time that they spun away.
+    var spin = 0.0
     /// Share of the machine's CPU time that other virtual machines took.
     var steal = 0.0
-    /// Seconds from the first answer that is measured to the last.
-    var answering = 0.0
-    /// Seconds from the start to the first push that is measured.
+    /// The four rates; nil when nothing was measured.
+    var rates: Rates?
+    /// Seconds from the start to the begin of the measured span.
     var warmup = 0.0
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
     var foundSteadyState: Bool?
@@ -23,7 +27,7 @@ struct LoadOutcome: Sendable {
     /// CPU time of all worker threads in all, and what of it is known, ns.
     var workerTime = WorkerTime()
     var planned: UInt64 = 0
-    /// Pushes of the plan that no worker took; they are among the failed.
+    /// Pushes of the plan that no worker took; they are among those not sent.
     var untaken: UInt64 = 0
     var isInterrupted = false
     /// Why the run was ended before its time, by itself.
@@ -33,6 +37,8 @@ struct LoadOutcome: Sendable {
     var connectFailures: UInt64 = 0
     var goAways: UInt64 = 0
     var reconnects: UInt64 = 0
+    /// Connections that ended before the run did, by why.
+    var ends = ConnectionEnds()
     var tokensSigned: UInt64 = 0
     /// First intended send time to the end of the last push, seconds.
     var duration: Double = 0
@@ -43,6 +49,33 @@ struct LoadOutcome: Sendable {
     var tls: String?
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
+}
+
+/// Pushes a second over one span.
+struct Rates: Sendable {
+    /// Seconds.
+    let span: Double
+    let offered: Double
+    let sent: Double
+    let answered: Double
+    let accepted: Double
+
+    /// All workers' spans as one, from the first begin to the last end.
+    init?(_ windows: [RateWindow]) {
+        let known = windows.filter { $0.from != .max }
+        guard let from = known.map(\.from).min() else { return nil }
+        let to = known.map { $0.to == .max ? $0.lastAnswer : $0.to }.max() ?? 0
+        guard to > from else { return nil }
+        let seconds = Double(to - from) / 1e9
+        span = seconds
+        func perSecond(_ count: (RateWindow) -> UInt64) -> Double {
+            Double(known.reduce(0) { $0 + count($1) }) / seconds
+        }
+        offered = perSecond(\.offered)
+        sent = perSecond(\.sent)
+        answered = perSecond(\.answered)
+        accepted = perSecond(\.accepted)
+    }
 }
 
 /// Where the worker threads' CPU time went, ns.

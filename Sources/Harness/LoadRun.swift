@@ -16,6 +16,8 @@ final class LoadRun: Sendable {
     let target: Target
     let identity: ProviderIdentity?
     let boxes: [SnapshotBox]
+    /// What the metrics show.
+    private let shown = Mutex(RunSnapshot())
     /// The token all connections share, where the policy says so.
     let shared = SharedToken()
 
@@ -49,7 +51,7 @@ final class LoadRun: Sendable {
         let allocationsBefore = AllocationCount.current()
         let scenario = inputs.scenario
         let metrics = try scenario.metricsPort.map { port in
-            try MetricsServer(port: port) { [self] in RunSnapshot(boxes).metricsText(planned: inputs.planned) }
+            try MetricsServer(port: port) { [self] in shown.withLock { $0.metricsText(planned: inputs.planned) } }
         }
         defer { metrics?.stop() }
         let watcher = await withTaskGroup(of: Void.self, returning: RunWatcher.self) { group in
@@ -71,6 +73,7 @@ final class LoadRun: Sendable {
                 let watcher = RunWatcher(
                     inputs: inputs, state: state, control: control, boxes: boxes, isTerminal: isTerminal,
                     judge: judge, progress: progress)
+                if metrics != nil { watcher.publishes = { [self] snapshot in shown.withLock { $0 = snapshot } } }
                 while !gathering.isDone.load(ordering: .relaxed) {
                     try? await Task.sleep(nanoseconds: RunWatcher.pause)
                     watcher.look()
@@ -107,8 +110,6 @@ final class LoadRun: Sendable {
         var outcome = LoadOutcome()
         var lastEnd: UInt64 = 0
         var abandonedBy: FailureCause?
-        var firstMeasured = UInt64.max
-        var firstAnswer = UInt64.max
         var cooldownFrom: UInt64 = 0
         for worker in workers {
             let driver = worker.driver
@@ -116,13 +117,12 @@ final class LoadRun: Sendable {
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.loopLag)
             outcome.retries.add(driver.retries.counts)
-            firstMeasured = min(firstMeasured, driver.firstMeasured)
-            firstAnswer = min(firstAnswer, driver.firstAnswer)
             outcome.opened += driver.opened
             outcome.lost += driver.lost
             outcome.connectFailures += driver.connectFailures
             outcome.goAways += driver.goAways
             outcome.reconnects += driver.reconnects
+            outcome.ends.add(driver.ends)
             outcome.tokensSigned += driver.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
@@ -134,33 +134,32 @@ final class LoadRun: Sendable {
         }
         let start = state.start.load(ordering: .relaxed)
         outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
-        outcome.warmup = firstMeasured != .max && firstMeasured > start ? Double(firstMeasured - start) / 1e9 : 0
-        outcome.answering = firstAnswer < lastEnd ? Double(lastEnd - firstAnswer) / 1e9 : 0
+        let windows = workers.map(\.driver.window)
+        outcome.rates = Rates(windows)
+        if let from = windows.map(\.from).min(), from != .max, from > start {
+            outcome.warmup = Double(from - start) / 1e9
+        }
         if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }
         if outcome.duration > 0 {
+            outcome.addWaits(of: workers)
             outcome.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }
         outcome.isInterrupted = control.request != .none
         let taken = outcome.measurements.counts.taken
-        let scenario = inputs.scenario
-        // What the plan still held when a run was stopped or abandoned has failed; a closed loop that ends with its
-        // duration planned what it took.
-        var planned = inputs.planned ?? taken
-        if inputs.planned == nil, let pushes = scenario.pushes, abandonedBy != nil || outcome.isInterrupted {
-            planned = pushes
-        }
+        // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
+        // took.
+        let planned = inputs.planned ?? taken
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
         outcome.abortedFor = watcher.abortedFor
         outcome.foundSteadyState = watcher.foundSteadyState
         if outcome.untaken > 0 {
-            outcome.measurements.addFailures(outcome.untaken, cause: (abandonedBy ?? .interrupted).index)
+            outcome.measurements.addNotSent(outcome.untaken, cause: (abandonedBy ?? .interrupted).index)
         }
-        var series = watcher.series
-        series.add(
-            time: outcome.duration, counts: outcome.measurements.counts, inFlight: 0, backlog: 0,
-            total: outcome.measurements[.total])
+        outcome.measurements.add(
+            watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))
+        let series = watcher.series
         outcome.series = series.points
         outcome.intervals = series.intervals
         return outcome

@@ -34,11 +34,12 @@ struct RunDocument {
     var product: RunProduct {
         RunProduct(
             result: result, log: HistogramLog.text(outcome.intervals, startTime: started.timeIntervalSince1970),
-            percentiles: HistogramLog.percentiles(outcome.measurements[.total]))
+            percentiles: HistogramLog.percentiles(outcome.measurements.totals.answered))
     }
 
     var result: ResultDocument {
         let counts = outcome.measurements.counts
+        let totals = outcome.measurements.totals
         let answered = counts.accepted + counts.rejected
         var notes: [String] = []
         if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
@@ -84,23 +85,25 @@ struct RunDocument {
             scenario: Self.settings(scenario),
             pushes: .init(
                 planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
-                failed: counts.failed, retried: counts.retried, lost: ledger?.lost, duplicated: ledger?.duplicated),
+                failed: counts.failed, notSent: counts.notSent, retried: counts.retried, lost: ledger?.lost,
+                duplicated: ledger?.duplicated),
             throughput: .init(
-                offered: inputs.schedule.flatMap {
-                    $0.duration > 0 ? Double($0.count) / (Double($0.duration) / 1e9) : nil
-                }, answered: Self.rate(outcome, isMeasuring: scenario.measure, isOpenLoop: isOpenLoop)),
+                windowSeconds: outcome.rates?.span ?? 0, offered: isOpenLoop ? outcome.rates?.offered ?? 0 : nil,
+                sent: outcome.rates?.sent ?? 0, answered: outcome.rates?.answered ?? 0,
+                accepted: outcome.rates?.accepted ?? 0),
             latency: .init(
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
                 late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
                 queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
-                service: Self.latency(outcome, .service), total: Self.latency(outcome, .total),
+                service: Self.latency(outcome, .service), total: .init(totals.all),
                 toMock: Self.latency(oneWay.toMock.summary), inMock: Self.latency(oneWay.inMock.summary),
                 fromMock: Self.latency(oneWay.fromMock.summary)),
             breakdown: outcome.breakdowns.outcomes.mapValues { labels in
                 labels.mapValues {
                     .init(
-                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
-                        total: Self.latency($0.total.summary))
+                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed, notSent: $0.notSent,
+                        total: .init(
+                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? LatencyHistogram())))
                 }
             },
             warmup: .init(
@@ -123,10 +126,14 @@ struct RunDocument {
             series: outcome.series.map {
                 .init(
                     t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
-                    inFlight: $0.inFlight, backlog: $0.backlog, p50: $0.p50, p99: $0.p99)
+                    notSent: $0.notSent, inFlight: $0.inFlight, backlog: $0.backlog, p50: $0.p50, p99: $0.p99)
             },
             histograms: Self.histograms(outcome, oneWay), notes: notes)
+        result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
+        result.latency.totalAccepted = Self.latency(totals.accepted.summary)
+        result.latency.totalRejected = Self.latency((totals.rejected ?? LatencyHistogram()).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
+        result.connections.ends = outcome.ends.counts
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
@@ -141,13 +148,24 @@ struct RunDocument {
         ] where histogram.count > 0 {
             histograms[name] = HistogramCodec.encodeForLog(histogram)
         }
+        let totals = outcome.measurements.totals
+        func note(_ key: String, _ histogram: LatencyHistogram?) {
+            guard let histogram, histogram.count > 0 else { return }
+            histograms[key] = HistogramCodec.encodeForLog(histogram)
+        }
+        note("total", totals.answered)
+        note("total_rejected", totals.rejected)
+        if let rejected = totals.rejected, rejected.count > 0 { note("total_accepted", totals.accepted) }
+        note("total_unanswered", totals.unanswered)
         for stage in Stage.allCases where outcome.measurements[stage].count > 0 {
             histograms[stage.key] = HistogramCodec.encodeForLog(outcome.measurements[stage])
         }
         if outcome.loopLag.count > 0 { histograms["loop_lag"] = HistogramCodec.encodeForLog(outcome.loopLag) }
         for (dimension, labels) in outcome.breakdowns.outcomes {
-            for (label, part) in labels where part.total.count > 0 {
-                histograms[ResultDocument.histogramKey(dimension, label)] = HistogramCodec.encodeForLog(part.total)
+            for (label, part) in labels {
+                let key = ResultDocument.histogramKey(dimension, label)
+                note(key, part.total)
+                if let key = ResultDocument.unansweredKey(key) { note(key, part.unanswered) }
             }
         }
         return histograms
@@ -155,7 +173,9 @@ struct RunDocument {
 
     /// Says so when latency from the intended time and service time from the actual send part.
     private static func latenessNote(_ outcome: LoadOutcome) -> String? {
-        let (total, service) = (outcome.measurements[.total].summary, outcome.measurements[.service].summary)
+        let (total, service) = (
+            outcome.measurements.totals.answered.summary, outcome.measurements[.service].summary
+        )
         guard service.count > 0 else { return nil }
         for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
         where due > 2 * sent + 1_000_000 {
@@ -164,18 +184,6 @@ struct RunDocument {
                 + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts"
         }
         return nil
-    }
-
-    /// Answered pushes a second. Open loop: between the first measured answer and the last, so that the time the last one
-    /// takes does not count as time in which nothing was due. Closed loop: from the first measured push on.
-    private static func rate(_ outcome: LoadOutcome, isMeasuring: Bool, isOpenLoop: Bool) -> Double {
-        let counts = outcome.measurements.counts
-        if isOpenLoop, isMeasuring, counts.measured > 1, outcome.answering > 0 {
-            return Double(counts.measured - 1) / outcome.answering
-        }
-        let time = outcome.duration - outcome.warmup
-        let answered = isMeasuring ? counts.measured : counts.accepted + counts.rejected
-        return time > 0 ? Double(answered) / time : 0
     }
 
     private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {

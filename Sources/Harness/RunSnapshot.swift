@@ -1,33 +1,29 @@
 import Measurement
 
 /// All workers of a run at about one moment.
-struct RunSnapshot {
+struct RunSnapshot: Sendable {
     /// Of the worker that was seen last, ns.
     var time: UInt64 = 0
     var counts = PushCounts()
     var inFlight = 0
     var backlog: UInt64 = 0
-    var total = LatencyHistogram()
+    /// Of the measured answers so far.
+    var total = LatencySummary()
 
     init() {}
 
-    /// What each worker last showed; asks for the next.
-    init(_ boxes: [SnapshotBox]) {
-        for box in boxes {
-            let snapshot = box.read()
-            time = max(time, snapshot.time)
-            counts.add(snapshot.counts)
-            inFlight += snapshot.inFlight
-            backlog += snapshot.backlog
-            total.add(snapshot.total)
-        }
+    mutating func add(_ worker: WorkerSnapshot) {
+        time = max(time, worker.time)
+        counts.add(worker.counts)
+        inFlight += worker.inFlight
+        backlog += worker.backlog
     }
 }
 
 extension RunSnapshot {
     /// The run at this moment in Prometheus' text format (version 0.0.4); names as in the result.
     func metricsText(planned: UInt64?) -> String {
-        let summary = total.summary
+        let summary = total
         var text = ""
         func metric(_ name: String, _ type: String, _ help: String, _ samples: [(String, String)]) {
             text += "# HELP pushload_\(name) \(help)\n# TYPE pushload_\(name) \(type)\n"
@@ -41,6 +37,7 @@ extension RunSnapshot {
                 ("{outcome=\"accepted\"}", String(counts.accepted)),
                 ("{outcome=\"rejected\"}", String(counts.rejected)),
                 ("{outcome=\"failed\"}", String(counts.failed)),
+                ("{outcome=\"not_sent\"}", String(counts.notSent)),
             ])
         metric(
             "sent_total", "counter", "Pushes handed to the kernel, attempts counted.", [("", String(counts.sent))])

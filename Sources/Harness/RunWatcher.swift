@@ -18,7 +18,15 @@ final class RunWatcher: @unchecked Sendable {
     private let progress: @Sendable (RunProgress) -> Void
     private let progressPause: UInt64
 
+    /// Where snapshots go besides, when somebody wants them.
+    var publishes: ((RunSnapshot) -> Void)?
     private(set) var series = SeriesBuilder()
+    /// Total latencies of the whole run so far, since the last point of the series, and since progress was last shown.
+    private var totals = TotalLatencies()
+    private var sincePoint = TotalLatencies()
+    private var sinceShown = TotalLatencies()
+    /// Exchanged with the workers' histograms; empty between looks.
+    private var spare = TotalLatencies()
     /// Why the run was ended before its time.
     private(set) var abortedFor: String?
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
@@ -46,18 +54,22 @@ final class RunWatcher: @unchecked Sendable {
 
     func look() {
         // Each look asks for the next, so that a snapshot is at most a pause and a worker's tick old.
-        let now = RunSnapshot(boxes)
+        var now = takeSnapshots()
         let start = state.start.load(ordering: .relaxed)
         guard start > 0, now.time > start else { return }
+        if let publishes {
+            now.total = totals.answered.summary
+            publishes(now)
+        }
         if shown.time == 0 { shown.time = start }
         let elapsed = now.time - start
         lookForSteadyState(now, elapsed)
         if elapsed >= second * 1_000_000_000 {
-            series.add(
-                time: Double(elapsed) / 1e9, counts: now.counts, inFlight: now.inFlight,
-                backlog: now.backlog, total: now.total)
+            addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
-            if let reason = judge?(now.counts, now.total, inputs.planned), control.request == .none {
+            if let judge, let reason = judge(elapsed, now.counts, totals.all, inputs.planned),
+                control.request == .none
+            {
                 abortedFor = reason
                 control.ask(.drain)
             }
@@ -65,9 +77,48 @@ final class RunWatcher: @unchecked Sendable {
         if now.time >= shown.time + progressPause { show(now, elapsed) }
     }
 
+    /// The workers have ended: takes what they still have, and adds the series' last point.
+    ///
+    /// - Parameters:
+    ///   - counts: of the whole run.
+    ///   - time: seconds since the start.
+    /// - Returns: the total latencies of the whole run.
+    func finish(_ recorders: [Recorder], counts: PushCounts, at time: Double) -> TotalLatencies {
+        _ = takeSnapshots()
+        for recorder in recorders {
+            recorder.handOver(&spare)
+            keepSpare()
+        }
+        addPoint(counts, inFlight: 0, backlog: 0, at: time)
+        return totals
+    }
+
+    private func takeSnapshots() -> RunSnapshot {
+        var all = RunSnapshot()
+        for box in boxes {
+            all.add(box.take(&spare))
+            keepSpare()
+        }
+        return all
+    }
+
+    private func keepSpare() {
+        totals.add(spare)
+        sincePoint.add(spare)
+        sinceShown.add(spare)
+        spare.removeAll()
+    }
+
+    private func addPoint(_ counts: PushCounts, inFlight: Int, backlog: UInt64, at time: Double) {
+        series.add(time: time, counts: counts, inFlight: inFlight, backlog: backlog, totals: sincePoint)
+        sincePoint.removeAll()
+    }
+
     private func lookForSteadyState(_ now: RunSnapshot, _ elapsed: UInt64) {
         guard steady != nil else { return }
-        let isSteady = steady!.look(at: elapsed, ended: now.counts.ended, total: now.total)
+        let isSteady = steady!.look(
+            at: elapsed, total: totals.warmup ?? LatencyHistogram(),
+            unanswered: UInt64(clamping: now.inFlight) + now.backlog)
         guard isSteady || isQuarterOver(elapsed, now.counts) else { return }
         state.measuredFrom.store(now.time, ordering: .relaxed)
         foundSteadyState = isSteady
@@ -81,19 +132,21 @@ final class RunWatcher: @unchecked Sendable {
     }
 
     private func show(_ now: RunSnapshot, _ elapsed: UInt64) {
-        let (p50, p99) = now.total.percentilesSince(shown.total)
+        let recent = sinceShown.everyAnswer
         let seconds = Double(now.time - shown.time) / 1e9
         progress(
             RunProgress(
-                counts: now.counts, planned: inputs.planned, inFlight: now.inFlight, p50: p50,
-                p99: p99, perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
+                counts: now.counts, planned: inputs.planned, inFlight: now.inFlight,
+                p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99),
+                perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
                 elapsed: Double(elapsed) / 1e9))
         shown = now
+        sinceShown.removeAll()
     }
 }
 
-/// Looks at a run while it goes on: counts, total latencies so far, pushes planned. A reason ends the run.
-public typealias LiveJudge = @Sendable (PushCounts, LatencyHistogram, UInt64?) -> String?
+/// Looks at a run while it goes on: ns since the start, counts, total latencies so far, pushes planned. A reason ends the run.
+public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64?) -> String?
 
 /// How far a run is, at one moment.
 public struct RunProgress: Sendable {

@@ -13,8 +13,10 @@ final class RunWorker {
     let driver: WorkerDriver
     let engine: any PushEngine
     private let signer: TokenSigner?
-    /// CPU time of its thread, ns.
+    /// CPU time of its thread, ns, without what was spun away.
     private(set) var cpu: UInt64 = 0
+    /// Time its thread could have run and had no core, ns; nil where the kernel does not count it.
+    private(set) var runQueueDelay: UInt64?
 
     /// - Parameters:
     ///   - loop: time and network; nil: the real ones.
@@ -51,11 +53,16 @@ final class RunWorker {
 
     /// Sends its share of the pushes; blocks the calling thread.
     func run() {
-        let before = ThreadTime.now()
+        TimerSlack.minimize()
+        let (before, delayBefore) = (ThreadTime.now(), ThreadTime.runQueueDelay())
         engine.run()
-        driver.giveUpRetries()
-        cpu = ThreadTime.now() - before
+        let used = ThreadTime.now() - before
+        cpu = used - min(used, engine.spinTime)
+        if let delayBefore, let delay = ThreadTime.runQueueDelay() { runQueueDelay = delay - min(delay, delayBefore) }
     }
+
+    /// CPU time its thread spun away while it waited for a push to be due, ns.
+    var spinTime: UInt64 { engine.spinTime }
 
     /// What went wrong last; empty when nothing did.
     var problem: String { signer?.failure?.description ?? engine.lastProblem }
@@ -77,6 +84,7 @@ extension RunInputs {
         options.firstConnection = worker * share + min(worker, rest)
         options.streams = scenario.streams
         options.sendBatch = scenario.sendBatch
+        options.pacing = pacing(cores: CoreAffinity.allowed().count)
         options.session.streamWindow = UInt32(scenario.streamWindow)
         options.session.connectionWindow = UInt32(scenario.connectionWindow)
         options.session.headerTableSize = UInt32(scenario.headerTableSize)
@@ -94,5 +102,15 @@ extension RunInputs {
         options.retryLimit = UInt8(scenario.retryLimit)
         options.seed = scenario.seed &+ UInt64(worker)
         return options
+    }
+}
+
+extension RunInputs {
+    /// `auto` made up: spins where the cores this process may use are more than the threads that send and answer, so that one
+    /// is left for everything else.
+    func pacing(cores: Int) -> Pacing {
+        if let pacing = Pacing(rawValue: scenario.pacing) { return pacing }
+        let answering = scenario.target == nil ? scenario.mockThreads : 0
+        return cores > scenario.threads + answering ? .spin : .sleep
     }
 }

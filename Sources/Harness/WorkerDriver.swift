@@ -18,26 +18,25 @@ final class WorkerDriver: PushDriver {
     private(set) var connectFailures: UInt64 = 0
     private(set) var goAways: UInt64 = 0
     private(set) var reconnects: UInt64 = 0
+    private(set) var ends = ConnectionEnds()
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
     /// When the last push ended, ns.
     @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
-    /// Intended time of the first push that is measured, ns; `.max` before.
-    @exclusivity(unchecked) private(set) var firstMeasured = UInt64.max
-    /// When that push was answered, ns.
-    @exclusivity(unchecked) private(set) var firstAnswer = UInt64.max
+    /// What happened while pushes are measured.
+    @exclusivity(unchecked) private(set) var window = RateWindow()
     /// When the last push had been taken, ns, and how many were open then; 0 before.
     private(set) var cooldownFrom: UInt64 = 0
     private(set) var cooldownPushes: UInt64 = 0
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
     @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
-    /// How late the loop came back for a push it could have sent on time: the generator's own fault.
+    /// How late each push was taken that could have been on time, as far as that is the generator's own fault: since it was due,
+    /// or since the engine last waited with nothing to do, whichever was later.
     @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
     private let state: RunState
-    private let share: WorkerShare
-    private let limit: UInt64
-    private let duration: UInt64?
+    /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
+    private let length: UInt64?
     private let warmup: UInt64
     private let warmupPushes: UInt64
     private let waitsForSteadyState: Bool
@@ -52,17 +51,13 @@ final class WorkerDriver: PushDriver {
     private let breaksDown: Bool
     private let burnsTime: Bool
     @exclusivity(unchecked) private var burner: TimeBurner
-    /// Open loop only.
-    @exclusivity(unchecked) private var cursor: ArrivalCursor?
-    @exclusivity(unchecked) private var backlog: Backlog?
-    /// When push `next` is due, ns; 0 before it was asked for.
-    @exclusivity(unchecked) private var nextDue: UInt64 = 0
-    /// A stream was free and the next push not due: from then on, being late is ours.
-    @exclusivity(unchecked) private var isWaiting = false
+    @exclusivity(unchecked) private var supply: PushSupply
+    /// Start of the schedule, ns; 0 before.
+    @exclusivity(unchecked) private var start: UInt64 = 0
+    /// When the engine last had nothing to do, ns: from then on, being late is ours.
+    @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
-    @exclusivity(unchecked) private var next: UInt64 = 0
-    @exclusivity(unchecked) private var start: UInt64 = 0
     @exclusivity(unchecked) private var unixTime: Int64 = 0
     /// Pushes composed so far, to pick those whose encoding is timed.
     @exclusivity(unchecked) private var composed: UInt64 = 0
@@ -71,12 +66,12 @@ final class WorkerDriver: PushDriver {
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.state = state
-        self.share = share
         self.box = box
         self.signer = signer
         let scenario = inputs.scenario
-        duration = scenario.duration
-        limit = (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
+        // A schedule of no length, such as a burst, ends with its answers.
+        length = inputs.schedule.map { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
+        supply = PushSupply(inputs, share: share)
         warmup = scenario.warmup
         warmupPushes = scenario.warmupPushes
         waitsForSteadyState = scenario.warmupAuto
@@ -92,10 +87,6 @@ final class WorkerDriver: PushDriver {
         breaksDown = breakdowns.isOn
         burner = TimeBurner(perPush: inputs.injectedCPU)
         burnsTime = inputs.injectedCPU > 0
-        if let schedule = inputs.schedule {
-            cursor = schedule.cursor()
-            backlog = Backlog(schedule, share: share, bound: scenario.backlog / UInt64(scenario.threads))
-        }
     }
 
     /// Bytes the payload memory must have.
@@ -123,46 +114,59 @@ final class WorkerDriver: PushDriver {
     }
 
     /// Fails what waits to be sent again and will not be.
-    func giveUpRetries() {
-        for ticket in retries.removeAll() {
-            recorder.failed(cause: (abandonedBy ?? .interrupted).index)
-            if breaksDown { breakdowns.failed(ticket, connection: -1, start: start) }
-        }
+    override func ended(now: UInt64) {
+        for ticket in retries.removeAll() { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
-        if next >= limit {
+        if start == 0, !supply.isUsedUp { begin(now) }
+        var push: (sequence: UInt64, due: UInt64) = (0, 0)
+        let answer = supply.take(now, &push) { overflowed($0, due: $1, now) }
+        switch answer {
+        case .push: break
+        case .notBefore: return answer
+        case .finished:
+            // A closed loop that had its number of pushes before its time.
+            if cooldownFrom == 0, !isOpenLoop, now < window.to { window.end(.lastAnswer) }
             beginCooldown(now)
-            return .finished
+            return answer
         }
-        if start == 0 { start = state.begin(now) }
-        var due = now
-        if isOpenLoop {
-            if nextDue == 0 { findNextDue() }
-            if nextDue > now {
-                isWaiting = true
-                return .notBefore(nextDue)
-            }
-            if isWaiting {
-                isWaiting = false
-                if isMeasuring { loopLag.record(now &- nextDue) }
-            }
-            if now &- nextDue > backlog!.harmlessLateness, !dropOverflowed(now) { return .finished }
-            due = nextDue
-            nextDue = 0
-        } else if let duration, now >= start &+ duration {
-            next = limit
-            beginCooldown(now)
-            return .finished
-        }
-        ticket.sequence = share.sequence(next)
-        ticket.due = due
+        if isOpenLoop, isMeasuring { loopLag.record(max(1, now &- min(max(push.due, idleUntil), now))) }
+        ticket.sequence = push.sequence
+        ticket.due = push.due
         ticket.attempts = 0
         ticket.retries = 0
-        next &+= 1
+        ticket.isMeasured = isMeasured(push.sequence, due: push.due)
+        if ticket.isMeasured { window.noteDue() }
         recorder.take()
         return .push
     }
+
+    private func begin(_ now: UInt64) {
+        let start = state.begin(now)
+        self.start = start
+        supply.begin(start)
+        if let length { window.end(.at(start &+ length)) }
+        if !waitsForSteadyState, warmupPushes == 0 { window.begin(start &+ warmup) }
+    }
+
+    /// Not in the warm-up.
+    @inline(__always)
+    private func isMeasured(_ sequence: UInt64, due: UInt64) -> Bool {
+        if window.from == .max { findWindow(sequence, due: due) }
+        return due >= window.from && sequence >= warmupPushes
+    }
+
+    /// With a warm-up of pushes it ends with the first one beyond; an automatic one when the run's watcher says so.
+    private func findWindow(_ sequence: UInt64, due: UInt64) {
+        if waitsForSteadyState {
+            window.begin(state.measuredFrom.load(ordering: .relaxed))
+        } else if sequence >= warmupPushes {
+            window.begin(due)
+        }
+    }
+
+    override func idled(until time: UInt64) { idleUntil = time }
 
     /// The last push has been taken: what is open now is only waited for.
     private func beginCooldown(_ now: UInt64) {
@@ -171,29 +175,52 @@ final class WorkerDriver: PushDriver {
         cooldownPushes = recorder.counts.taken - recorder.counts.ended
     }
 
-    private func findNextDue() {
-        nextDue = start &+ cursor!.due(share.sequence(next))
-    }
-
-    /// Passes over what has overflowed.
-    ///
-    /// - Returns: false when nothing is left.
-    private func dropOverflowed(_ now: UInt64) -> Bool {
-        countOverflowed(now)
-        let following = backlog!.pass(next)
-        guard following != next else { return true }
-        next = following
-        guard next < limit else { return false }
-        findNextDue()
-        return true
-    }
-
-    private func countOverflowed(_ now: UInt64) {
-        guard now > start else { return }
-        let count = backlog!.advance(elapsed: now &- start, next: next, limit: limit)
-        guard count > 0 else { return }
-        recorder.overflowed(count, cause: FailureCause.overflowed.index)
+    private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
+        recorder.notSent(1, cause: FailureCause.overflowed.index)
         lastEnd = now
+        // It is given up the moment it comes due.
+        notBegun(sequence, due: due, now: due)
+    }
+
+    /// A push that was due and will not be sent counts in the latencies all the same.
+    private func notBegun(_ sequence: UInt64, due: UInt64, now: UInt64) {
+        let isMeasured = isMeasured(sequence, due: due)
+        let waited = now > due ? now &- due : 1
+        if isMeasured {
+            window.noteDue()
+            if isMeasuring { recorder.unanswered(after: waited) }
+        }
+        if breaksDown {
+            breakdowns.unanswered(
+                sequence, due: due, connection: -1, isBegun: false, after: waited, start: start,
+                isMeasured: isMeasuring && isMeasured)
+        }
+    }
+
+    /// What waits for a stream will not get one.
+    ///
+    /// - Parameter time: what is due by then counts as waiting.
+    /// - Returns: how many pushes would have come due later.
+    private func closeSupply(_ now: UInt64, until time: UInt64) -> UInt64 {
+        guard !supply.isUsedUp else { return 0 }
+        beginCooldown(now)
+        supply.noteOverflow(now) { overflowed($0, due: $1, now) }
+        return supply.close(time) { notBegun($0, due: $1, now: now) }
+    }
+
+    /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
+    override func abandon(_ cause: FailureCause, now: UInt64) {
+        abandonedBy = cause
+        guard isOpenLoop else { return interrupted(now: now) }
+        let rest = closeSupply(now, until: window.from == .max ? now : max(now, window.from))
+        guard rest > 0, window.from != .max else { return }
+        window.noteDue(count: rest)
+        if isMeasuring { recorder.unanswered(after: 1, count: rest) }
+    }
+
+    override func interrupted(now: UInt64) {
+        _ = closeSupply(now, until: now)
+        window.cut(now)
     }
 
     // MARK: A push's way
@@ -202,7 +229,7 @@ final class WorkerDriver: PushDriver {
         let sequence = ticket.sequence
         composed &+= 1
         let isSampled = isMeasuring ? composed & (Self.sample - 1) == 0 : false
-        sign(connection, isSampled, &request)
+        sign(connection, isSampled, ticket.isMeasured, &request)
         let begin = isSampled ? clock.now() : 0
         let profile = writer.profileIndex(sequence: sequence)
         request.headerSet = profile
@@ -215,44 +242,34 @@ final class WorkerDriver: PushDriver {
             request.hasIdentifier = true
         }
         if burnsTime { burner.burn() }
-        if isSampled, isMeasured(ticket) {
+        if isSampled, ticket.isMeasured {
             recorder.encoded(clock.nanoseconds(from: begin, to: clock.now()))
         }
     }
 
     /// A signature is always timed, the use of a token that is there already now and then.
     @inline(__always)
-    private func sign(_ connection: Int, _ isSampled: Bool, _ request: inout PushRequest) {
+    private func sign(_ connection: Int, _ isSampled: Bool, _ isMeasured: Bool, _ request: inout PushRequest) {
         guard let signer else { return }
         let mayHaveToSign = isMeasuring && signer.mayHaveToSign
         if isSampled || mayHaveToSign {
             let begin = clock.now()
             request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
             let time = clock.nanoseconds(from: begin, to: clock.now())
-            recorder.signed(time)
+            if isMeasured { recorder.signed(time) }
             signTime &+= mayHaveToSign ? time : time &* Self.sample
         } else {
             request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
         }
     }
 
-    /// Not in the warm-up.
-    @inline(__always)
-    private func isMeasured(_ ticket: borrowing PushTicket) -> Bool {
-        if ticket.sequence < warmupPushes { return false }
-        if waitsForSteadyState { return ticket.due >= state.measuredFrom.load(ordering: .relaxed) }
-        return ticket.due &- start >= warmup
-    }
-
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         recorder.sent()
-        guard isMeasuring, isMeasured(ticket) else { return }
-        if let times {
+        window.noteSent(time)
+        if let times, isMeasuring, ticket.isMeasured {
             let sample = times.sample(ticket.sequence)
             if sample >= 0 { times.note(.departure, sample: sample, at: time) }
         }
-        recorder.queued(time &- ticket.due)
-        if isOpenLoop { recorder.wrote(late: max(started &- ticket.due, 1), write: max(time &- started, 1)) }
     }
 
     override func finished(
@@ -261,31 +278,35 @@ final class WorkerDriver: PushDriver {
         body: UnsafeBufferPointer<UInt8>
     ) {
         lastEnd = time
-        if !retriesOff {
-            let copy = PushTicket(
-                sequence: ticket.sequence, due: ticket.due, attempts: ticket.attempts, retries: ticket.retries)
-            if retries.take(copy, outcome, sent: recorder.counts.sent, now: time) { return }
+        if !retriesOff, retries.take(copy ticket, outcome, sent: recorder.counts.sent, now: time) { return }
+        let isMeasured = isMeasuring ? ticket.isMeasured : false
+        if isMeasured, written != 0 {
+            recorder.queued(written > ticket.due ? written &- ticket.due : 1)
+            if isOpenLoop {
+                recorder.wrote(
+                    late: started > ticket.due ? started &- ticket.due : 1,
+                    write: written > started ? written &- started : 1)
+            }
         }
+        // Several workers' clock readings may cross.
+        let total = time > ticket.due ? time &- ticket.due : 1
         switch outcome {
         case .accepted:
             state.accepted.mark(ticket.sequence)
-            recorder.accepted()
-        case .rejected(let status): recorder.rejected(status: Int(status), reason: Self.reason(body))
+            recorder.accepted(total: total, isMeasured: isMeasured)
+            window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
+        case .rejected(let status):
+            recorder.rejected(
+                status: Int(status), reason: Self.reason(body), total: total, isMeasured: isMeasured)
+            window.noteAnswer(time, total: total, isAccepted: false, isMeasured: ticket.isMeasured)
         case .failed(let cause):
-            recorder.failed(cause: cause.index)
-            if breaksDown { breakdowns.failed(ticket, connection: connection, start: start) }
+            fail(ticket, cause, connection: connection, at: time)
             return
         }
-        let isMeasured = isMeasuring ? isMeasured(ticket) : false
         if isMeasured {
-            if firstMeasured == .max {
-                firstMeasured = ticket.due
-                firstAnswer = time
-            }
-            // An answer can be read in the same instant as, or before, its push's last bytes are noted as written.
-            recorder.answered(
-                roundTrip: written != 0 && time > written ? time &- written : 1, total: time &- ticket.due)
-            if isOpenLoop { recorder.served(time &- started) }
+            // An answer may come before its push was written whole; then there was no round trip.
+            if written != 0 { recorder.travelled(roundTrip: max(time, written &+ 1) &- written) }
+            if isOpenLoop { recorder.served(max(time, started &+ 1) &- started) }
             if let times, case .accepted = outcome {
                 let sample = times.sample(ticket.sequence)
                 if sample >= 0 { times.note(.arrival, sample: sample, at: time) }
@@ -293,13 +314,23 @@ final class WorkerDriver: PushDriver {
         }
         if breaksDown {
             breakdowns.answered(
-                ticket, outcome, connection: connection, at: time, start: start, isMeasured: isMeasured)
+                ticket, outcome, connection: connection, total: total, start: start, isMeasured: isMeasured)
+        }
+    }
+
+    private func fail(_ ticket: borrowing PushTicket, _ cause: FailureCause, connection: Int, at time: UInt64) {
+        let waited = time > ticket.due ? time &- ticket.due : 1
+        let isMeasured = isMeasuring ? ticket.isMeasured : false
+        recorder.failed(cause: cause.index)
+        if isMeasured { recorder.unanswered(after: waited) }
+        if breaksDown {
+            breakdowns.unanswered(
+                ticket.sequence, due: ticket.due, connection: connection, isBegun: true, after: waited,
+                start: start, isMeasured: isMeasured)
         }
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }
-
-    override func abandon(_ cause: FailureCause) { abandonedBy = cause }
 
     override func connection(_ index: Int, _ event: ConnectionEvent) {
         switch event {
@@ -310,13 +341,14 @@ final class WorkerDriver: PushDriver {
         case .connectFailed: connectFailures += 1
         case .goAway: goAways += 1
         case .reconnecting: reconnects += 1
+        case .ended(let end): ends.add(end)
         }
     }
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime
-        if isOpenLoop, start != 0, next < limit { countOverflowed(now) }
-        box.offer(recorder, inFlight: inFlight, backlog: backlog?.waiting(next: next) ?? 0, time: now)
+        if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
+        box.offer(recorder, inFlight: inFlight, backlog: supply.waiting, time: now)
     }
 
     /// The text after `"reason":"` in an error answer; empty when there is none.

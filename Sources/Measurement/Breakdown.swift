@@ -1,19 +1,27 @@
 /// Outcomes and total latency apart by something: the stage of the scenario, the push type, the status, the connection.
 ///
-/// Cost: one more histogram record a push (3 ns), 270 KB a label.
+/// Cost: one more histogram record a push (3 ns), 270 KB a label, and as much again where pushes have no answer.
 public final class Breakdown {
     public struct Outcome: Sendable {
         public var accepted: UInt64 = 0
         public var rejected: UInt64 = 0
         public var failed: UInt64 = 0
+        /// Came due and was never begun.
+        public var notSent: UInt64 = 0
         /// Intended send time to answer, of what is measured.
         public var total = LatencyHistogram()
+        /// Of what is measured and has no answer: intended send time to its being given up; nil while there is none.
+        public var unanswered: LatencyHistogram?
 
         mutating func add(_ other: Outcome) {
             accepted += other.accepted
             rejected += other.rejected
             failed += other.failed
+            notSent += other.notSent
             total.add(other.total)
+            if let others = other.unanswered {
+                if unanswered == nil { unanswered = others } else { unanswered!.add(others) }
+            }
         }
     }
 
@@ -54,7 +62,15 @@ public final class Breakdown {
         if isMeasured { outcomes[place].total.record(time) }
     }
 
-    public func failed(_ place: Int) { outcomes[place].failed &+= 1 }
+    /// - Parameters:
+    ///   - isBegun: else it was never sent.
+    ///   - time: from the intended send time to its being given up.
+    public func unanswered(_ place: Int, isBegun: Bool, after time: UInt64, isMeasured: Bool) {
+        if isBegun { outcomes[place].failed &+= 1 } else { outcomes[place].notSent &+= 1 }
+        guard isMeasured else { return }
+        if outcomes[place].unanswered == nil { outcomes[place].unanswered = LatencyHistogram() }
+        outcomes[place].unanswered!.record(time)
+    }
 
     public var byLabel: [(label: String, outcome: Outcome)] { labels.enumerated().map { ($1, outcomes[$0]) } }
 }

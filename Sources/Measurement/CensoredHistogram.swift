@@ -33,6 +33,12 @@ public struct CensoredHistogram: Sendable {
         unanswered.add(other.unanswered)
     }
 
+    /// What was recorded since `earlier`, a copy of this one.
+    public func since(_ earlier: CensoredHistogram) -> CensoredHistogram {
+        CensoredHistogram(
+            answered: answered.since(earlier.answered), unanswered: unanswered.since(earlier.unanswered))
+    }
+
     /// What `percentile` (0…100) of the pushes were answered within: the answer's latency where so many were answered, else
     /// censored, with the largest value that is certain.
     public func value(atPercentile percentile: Double) -> Figure {

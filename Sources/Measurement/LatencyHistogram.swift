@@ -39,8 +39,18 @@ public struct LatencyHistogram: Sendable {
     /// Records a value so many times.
     public mutating func record(_ nanoseconds: UInt64, count: UInt64) {
         guard count > 0 else { return }
-        histogram.record(nanoseconds, count: count)
-        sum &+= nanoseconds &* count
+        let value = min(max(nanoseconds, 1), Self.highest)
+        if value != nanoseconds { clamped += count }
+        histogram.record(value, count: count)
+        sum &+= value &* count
+    }
+
+    /// Forgets everything; the memory stays.
+    public mutating func removeAll() {
+        guard count > 0 else { return }
+        histogram.reset()
+        clamped = 0
+        sum = 0
     }
 
     /// Each counter that holds something: its value and its count, ascending.
@@ -75,6 +85,14 @@ public struct LatencyHistogram: Sendable {
             if step.count > before { recent.record(step.value, count: step.count - before) }
         }
         return recent
+    }
+
+    /// The counters of what was recorded since `earlier`, a copy of this histogram, ascending.
+    func counters(since earlier: LatencyHistogram) -> [(value: UInt64, count: UInt64)] {
+        histogram.recordedValues().compactMap { step in
+            let before = earlier.histogram.countForValue(step.value)
+            return step.count > before ? (step.value, step.count - before) : nil
+        }
     }
 
     /// The 50th and 99th percentile of what was recorded since `earlier`; 0 when nothing was.

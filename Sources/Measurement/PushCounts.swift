@@ -8,8 +8,10 @@ public struct PushCounts: Sendable, Equatable {
     public var accepted: UInt64 = 0
     /// Answered with another status.
     public var rejected: UInt64 = 0
-    /// Not answered.
+    /// Begun, and not answered.
     public var failed: UInt64 = 0
+    /// Never begun.
+    public var notSent: UInt64 = 0
     /// Attempts after the first.
     public var retried: UInt64 = 0
     /// Answered, and not in the warm-up.
@@ -17,7 +19,7 @@ public struct PushCounts: Sendable, Equatable {
 
     public init() {}
 
-    public var ended: UInt64 { accepted + rejected + failed }
+    public var ended: UInt64 { accepted + rejected + failed + notSent }
 
     public mutating func add(_ other: PushCounts) {
         taken += other.taken
@@ -25,6 +27,7 @@ public struct PushCounts: Sendable, Equatable {
         accepted += other.accepted
         rejected += other.rejected
         failed += other.failed
+        notSent += other.notSent
         retried += other.retried
         measured += other.measured
     }

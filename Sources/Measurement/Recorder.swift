@@ -1,7 +1,7 @@
-/// One worker's measurements. Only the worker's thread records; another thread reads snapshots.
+/// One worker's measurements. Only the worker's thread records; what others may see it hands over, when it was asked, at its
+/// next tick: total latencies by interval, so that nothing is copied.
 ///
-/// Cost a push: four histogram records of about 3 ns (open loop: seven) and a few counters; no allocation, no lock. A
-/// snapshot is taken when it was asked for, at the worker's next tick.
+/// Cost a push: three histogram records of about 3 ns (open loop: six) and a few counters; no allocation, no lock.
 public final class Recorder {
     /// One a stage, by `Stage.rawValue`. Behind a pointer, so that recording needs no exclusivity check.
     private let histograms: UnsafeMutablePointer<LatencyHistogram>
@@ -10,8 +10,12 @@ public final class Recorder {
     private let stagedCounts: UnsafeMutablePointer<Int>
     private static let stagedMost = 256
     private let tally: UnsafeMutablePointer<PushCounts>
+    /// Since they were last handed over.
+    private let interval: UnsafeMutablePointer<TotalLatencies>
     /// By failure cause; the caller's numbering.
     private let failureCounts: UnsafeMutablePointer<UInt64>
+    /// Of pushes never begun, likewise.
+    private let notSentCounts: UnsafeMutablePointer<UInt64>
     private let causes: Int
     /// By HTTP status.
     private let statusCounts: UnsafeMutablePointer<UInt64>
@@ -29,13 +33,18 @@ public final class Recorder {
         self.causes = causes
         histograms = .allocate(capacity: Stage.allCases.count)
         for index in 0..<Stage.allCases.count { (histograms + index).initialize(to: LatencyHistogram()) }
-        staged = .allocate(capacity: Stage.allCases.count * Self.stagedMost)
-        stagedCounts = .allocate(capacity: Stage.allCases.count)
-        stagedCounts.initialize(repeating: 0, count: Stage.allCases.count)
+        // The last place is the accepted pushes' total.
+        staged = .allocate(capacity: (Stage.allCases.count + 1) * Self.stagedMost)
+        stagedCounts = .allocate(capacity: Stage.allCases.count + 1)
+        stagedCounts.initialize(repeating: 0, count: Stage.allCases.count + 1)
+        interval = .allocate(capacity: 1)
+        interval.initialize(to: TotalLatencies())
         tally = .allocate(capacity: 1)
         tally.initialize(to: PushCounts())
         failureCounts = .allocate(capacity: max(causes, 1))
         failureCounts.initialize(repeating: 0, count: max(causes, 1))
+        notSentCounts = .allocate(capacity: max(causes, 1))
+        notSentCounts.initialize(repeating: 0, count: max(causes, 1))
         statusCounts = .allocate(capacity: Self.statusLimit)
         statusCounts.initialize(repeating: 0, count: Self.statusLimit)
     }
@@ -46,12 +55,16 @@ public final class Recorder {
         staged.deallocate()
         stagedCounts.deallocate()
         tally.deallocate()
+        interval.deinitialize(count: 1)
+        interval.deallocate()
         failureCounts.deallocate()
+        notSentCounts.deallocate()
         statusCounts.deallocate()
     }
 
     public var counts: PushCounts { tally.pointee }
     public var failures: [UInt64] { Array(UnsafeBufferPointer(start: failureCounts, count: causes)) }
+    public var notSent: [UInt64] { Array(UnsafeBufferPointer(start: notSentCounts, count: causes)) }
     public var statuses: [UInt64] { Array(UnsafeBufferPointer(start: statusCounts, count: Self.statusLimit)) }
     /// Everything recorded so far; by the recording thread, or when it has ended.
     public subscript(stage: Stage) -> LatencyHistogram {
@@ -59,13 +72,24 @@ public final class Recorder {
         return histograms[stage.rawValue]
     }
 
+    /// Exchanges the total latencies since the last call for others, which are empty; by the recording thread, or when it has
+    /// ended.
+    public func handOver(_ totals: inout TotalLatencies) {
+        emptyAccepted()
+        swap(&interval.pointee, &totals)
+    }
+
     @inline(__always)
-    private func record(_ stage: Stage, _ nanoseconds: UInt64) {
-        let place = stage.rawValue
+    private func stage(_ place: Int, _ nanoseconds: UInt64) -> Bool {
         let count = stagedCounts[place]
         staged[place &* Self.stagedMost &+ count] = nanoseconds
         stagedCounts[place] = count &+ 1
-        if count &+ 1 == Self.stagedMost { empty(place) }
+        return count &+ 1 == Self.stagedMost
+    }
+
+    @inline(__always)
+    private func record(_ stage: Stage, _ nanoseconds: UInt64) {
+        if self.stage(stage.rawValue, nanoseconds) { empty(stage.rawValue) }
     }
 
     /// Moves a stage's times into its histogram.
@@ -75,13 +99,22 @@ public final class Recorder {
         stagedCounts[place] = 0
     }
 
+    private func emptyAccepted() {
+        let place = Stage.allCases.count
+        let times = staged + place &* Self.stagedMost
+        for index in 0..<stagedCounts[place] { interval.pointee.accepted(times[index]) }
+        stagedCounts[place] = 0
+    }
+
     public func take() { tally.pointee.taken &+= 1 }
 
     public func signed(_ time: UInt64) { record(.sign, time) }
     public func encoded(_ time: UInt64) { record(.encode, time) }
 
-    /// A push was handed to the kernel completely.
+    /// An attempt was handed to the kernel completely.
     public func sent() { tally.pointee.sent &+= 1 }
+
+    /// A measured push whose last attempt was handed to the kernel has ended.
     public func queued(_ time: UInt64) { record(.queue, time) }
     /// Open loop: the two parts of `queued`.
     public func wrote(late: UInt64, write: UInt64) {
@@ -89,21 +122,26 @@ public final class Recorder {
         record(.write, write)
     }
 
-    /// An answer that is measured.
-    public func answered(roundTrip trip: UInt64, total time: UInt64) {
-        tally.pointee.measured &+= 1
-        record(.roundTrip, trip)
-        record(.total, time)
-    }
-
+    /// A measured push that was handed to the kernel has its answer.
+    public func travelled(roundTrip time: UInt64) { record(.roundTrip, time) }
     public func served(_ time: UInt64) { record(.service, time) }
 
-    public func accepted() {
+    /// - Parameters:
+    ///   - time: from the intended send time to the answer.
+    ///   - isMeasured: not of the warm-up.
+    @inline(__always)
+    public func accepted(total time: UInt64, isMeasured: Bool) {
         tally.pointee.accepted &+= 1
         statusCounts[200] &+= 1
+        if isMeasured {
+            tally.pointee.measured &+= 1
+            if stage(Stage.allCases.count, time) { emptyAccepted() }
+        } else {
+            interval.pointee.warmup(time)
+        }
     }
 
-    public func rejected(status: Int, reason: UnsafeBufferPointer<UInt8>) {
+    public func rejected(status: Int, reason: UnsafeBufferPointer<UInt8>, total time: UInt64, isMeasured: Bool) {
         tally.pointee.rejected &+= 1
         statusCounts[min(max(status, 0), Self.statusLimit - 1)] &+= 1
         let name = reason.isEmpty ? Self.noReason : String(decoding: reason, as: UTF8.self)
@@ -112,19 +150,31 @@ public final class Recorder {
         } else {
             reasons[Self.otherReason, default: 0] += 1
         }
+        if isMeasured {
+            tally.pointee.measured &+= 1
+            interval.pointee.rejected(time)
+        } else {
+            interval.pointee.warmup(time)
+        }
     }
 
+    /// A push that was begun has no answer.
     public func failed(cause: Int) {
         tally.pointee.failed &+= 1
         failureCounts[cause] &+= 1
     }
 
-    /// Pushes that came due while too many waited: taken from the plan and never sent.
-    public func overflowed(_ count: UInt64, cause: Int) {
+    /// Pushes that will never be begun.
+    public func notSent(_ count: UInt64, cause: Int) {
         tally.pointee.taken &+= count
-        tally.pointee.failed &+= count
-        failureCounts[cause] &+= count
+        tally.pointee.notSent &+= count
+        notSentCounts[cause] &+= count
     }
+
+    /// Measured pushes that were due and have no answer.
+    ///
+    /// - Parameter time: from the intended send time to their being given up.
+    public func unanswered(after time: UInt64, count: UInt64 = 1) { interval.pointee.unanswered(time, count: count) }
 
     public func retried() { tally.pointee.retried &+= 1 }
 }
@@ -134,23 +184,34 @@ public struct MergedMeasurements: Sendable {
     public private(set) var counts = PushCounts()
     public private(set) var histograms: [LatencyHistogram] = Stage.allCases.map { _ in LatencyHistogram() }
     public private(set) var failures: [UInt64]
+    public private(set) var notSent: [UInt64]
+    /// Of the whole run.
+    public private(set) var totals = TotalLatencies()
     public private(set) var statuses = [UInt64](repeating: 0, count: 1000)
     public private(set) var reasons: [String: UInt64] = [:]
 
-    public init(causes: Int) { failures = [UInt64](repeating: 0, count: causes) }
+    public init(causes: Int) {
+        failures = [UInt64](repeating: 0, count: causes)
+        notSent = failures
+    }
 
+    /// Adds what a worker has measured, all but the total latencies, which it hands over.
     public mutating func add(_ recorder: Recorder) {
         counts.add(recorder.counts)
         for stage in Stage.allCases { histograms[stage.rawValue].add(recorder[stage]) }
         for (index, count) in recorder.failures.enumerated() { failures[index] += count }
+        for (index, count) in recorder.notSent.enumerated() { notSent[index] += count }
         for (index, count) in recorder.statuses.enumerated() { statuses[index] += count }
         for (name, count) in recorder.reasons { reasons[name, default: 0] += count }
     }
 
-    /// Pushes that were never taken from the plan fail with `cause`.
-    public mutating func addFailures(_ count: UInt64, cause: Int) {
-        counts.failed += count
-        failures[cause] += count
+    /// Adds what workers handed over.
+    public mutating func add(_ handedOver: TotalLatencies) { totals.add(handedOver) }
+
+    /// Pushes that were never taken from the plan.
+    public mutating func addNotSent(_ count: UInt64, cause: Int) {
+        counts.notSent += count
+        notSent[cause] += count
     }
 
     public subscript(stage: Stage) -> LatencyHistogram { histograms[stage.rawValue] }

@@ -8,22 +8,34 @@ public struct WorkerSnapshot: Sendable {
     public var inFlight = 0
     /// Open loop: pushes due and not on a stream.
     public var backlog: UInt64 = 0
-    /// All latencies so far, intended time to answer.
-    public var total = LatencyHistogram()
 
     public init() {}
 }
 
-/// Hands snapshots from one worker to whoever shows progress. The worker copies only when it was asked.
+/// Hands what a worker has measured to whoever watches the run. The worker does something only when it was asked, and then
+/// exchanges its histograms for empty ones: nothing is copied on its time.
 public final class SnapshotBox: Sendable {
+    private struct Contents {
+        var snapshot = WorkerSnapshot()
+        /// Of the time since they were last taken.
+        var totals = TotalLatencies()
+        var isFresh = false
+    }
+
     private let wanted = Atomic<Bool>(false)
-    private let value = Mutex(WorkerSnapshot())
+    private let contents = Mutex(Contents())
 
     public init() {}
 
-    /// The last snapshot; asks for the next.
-    public func read() -> WorkerSnapshot {
-        let snapshot = value.withLock { $0 }
+    /// The last snapshot; asks for the next. For one watcher.
+    ///
+    /// - Parameter totals: empty; gets the total latencies since the last call.
+    public func take(_ totals: inout TotalLatencies) -> WorkerSnapshot {
+        let snapshot = contents.withLock {
+            if $0.isFresh { swap(&$0.totals, &totals) }
+            $0.isFresh = false
+            return $0.snapshot
+        }
         wanted.store(true, ordering: .relaxed)
         return snapshot
     }
@@ -31,12 +43,14 @@ public final class SnapshotBox: Sendable {
     /// Called by the worker, often.
     public func offer(_ recorder: Recorder, inFlight: Int, backlog: UInt64, time: UInt64) {
         guard wanted.exchange(false, ordering: .relaxed) else { return }
-        value.withLock {
-            $0.time = time
-            $0.counts = recorder.counts
-            $0.inFlight = inFlight
-            $0.backlog = backlog
-            $0.total = recorder[.total]
+        contents.withLock {
+            $0.snapshot.time = time
+            $0.snapshot.counts = recorder.counts
+            $0.snapshot.inFlight = inFlight
+            $0.snapshot.backlog = backlog
+            // Not yet taken: the worker keeps what has come since for the next time.
+            if !$0.isFresh { recorder.handOver(&$0.totals) }
+            $0.isFresh = true
         }
     }
 }

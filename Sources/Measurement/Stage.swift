@@ -1,4 +1,6 @@
-/// The parts of a push's way that are timed, each with a histogram of its own. All in nanoseconds.
+/// The parts of a push's way that are timed, each with a histogram of its own. All in nanoseconds; of measured pushes, each
+/// counted once: `late`, `write`, `queue`, `roundTrip` and `service` are of the attempt that ended the push. The time from the
+/// intended send time to the end is in `TotalLatencies`.
 public enum Stage: Int, CaseIterable, Sendable {
     /// Writing the payload and the device token, of one push in 16.
     case encode
@@ -15,8 +17,6 @@ public enum Stage: Int, CaseIterable, Sendable {
     case roundTrip
     /// Open loop: from being put on a stream to the answer being read: what a generator that waits for its turn would see.
     case service
-    /// From the intended send time to the answer being read.
-    case total
 
     /// As results spell it.
     public var key: String {
@@ -28,7 +28,6 @@ public enum Stage: Int, CaseIterable, Sendable {
         case .queue: "queue"
         case .roundTrip: "round_trip"
         case .service: "service"
-        case .total: "total"
         }
     }
 }

@@ -46,6 +46,15 @@ open class EventLoop {
     /// - Returns: how many events `event(at:)` now holds; wake-ups are not among them.
     open func wait(timeout: UInt64?) -> Int { 0 }
 
+    /// As `wait(timeout:)`, but ends on time: a sleep ends a little too late, so the rest of the wait is spent looking again and
+    /// again. Without an override, as in a simulation, whose waits end on time anyway, it is `wait(timeout:)`.
+    ///
+    /// - Parameter spins: looks for as long as a sleep may be late, rather than for as long as it mostly is.
+    open func waitPunctually(timeout: UInt64, spins: Bool) -> Int { wait(timeout: timeout) }
+
+    /// CPU time spent on looking again and again in `waitPunctually`, ns.
+    open var spinTime: UInt64 { 0 }
+
     /// The ready event at `index`, valid until the next `wait`.
     open func event(at index: Int) -> ReadyEvent { ReadyEvent(token: 0, readiness: []) }
 

@@ -11,6 +11,13 @@ public final class Reactor: EventLoop {
     private let events: UnsafeMutablePointer<epoll_event>
     private let capacity = 256
     private static let wakeToken = UInt64.max
+    /// `wakeUp` ended the last wait.
+    private var wasWoken = false
+    public override var spinTime: UInt64 { spun }
+    private var spun: UInt64 = 0
+    private var wakeError = WakeError()
+    /// A wait that spins sleeps until so long before its end, ns: rarely is a sleep so much too late.
+    private static let spinLead: UInt64 = 100_000
 
     public init() throws(NetworkError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -78,17 +85,40 @@ public final class Reactor: EventLoop {
         } else {
             count = epoll_wait(epoll, events, Int32(capacity), -1)
         }
+        wasWoken = false
         guard count > 0 else { return 0 }
         var kept = 0
         for index in 0..<Int(count) {
             if events[index].data.u64 == Self.wakeToken {
                 wakeUp.clear()
+                wasWoken = true
             } else {
                 events[kept] = events[index]
                 kept += 1
             }
         }
         return kept
+    }
+
+    public override func waitPunctually(timeout: UInt64, spins: Bool) -> Int {
+        var time = now
+        let end = time &+ timeout
+        let lead = spins ? Self.spinLead : wakeError.estimate
+        if timeout > lead {
+            let count = wait(timeout: timeout - lead)
+            if count > 0 || wasWoken { return count }
+            time = now
+            wakeError.add(time &- (end &- lead))
+            if time >= end { return 0 }
+        }
+        let begin = time
+        var count = 0
+        repeat {
+            count = wait(timeout: 0)
+            time = now
+        } while count == 0 && time < end && !wasWoken
+        spun &+= time &- begin
+        return count
     }
 
     public override func event(at index: Int) -> ReadyEvent {

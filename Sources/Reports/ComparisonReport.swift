@@ -23,7 +23,8 @@ public enum ComparisonReport {
         comparison.metrics.map { metric in
             let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
             return [
-                metric.name, Written.figure(metric.medianA, metric.unit), Written.figure(metric.medianB, metric.unit),
+                Written.title(metric.name), Written.figure(metric.medianA, metric.unit),
+                Written.figure(metric.medianB, metric.unit),
                 metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
                 metric.adjusted.map(chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
                 verdict(metric, fewest: comparison.fewestRuns),
@@ -37,7 +38,7 @@ public enum ComparisonReport {
         table.add(["noise floor", "half-width"])
         for metric in comparison.metrics {
             guard let low = metric.low, let high = metric.high else { continue }
-            table.add([metric.name, "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
+            table.add([Written.title(metric.name), "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
         }
         return "\n" + table.lines.joined(separator: "\n") + "\n"
     }

@@ -12,14 +12,14 @@ public struct Progress: Sendable, Equatable {
     /// Intended time to answer over the last interval, ns.
     public var p50: UInt64
     public var p99: UInt64
-    public var rejected: UInt64
-    public var failed: UInt64
+    /// Ended pushes that were not accepted.
+    public var errors: UInt64
     /// Seconds left, nil when that cannot be said.
     public var secondsLeft: Double?
 
     public init(
-        done: UInt64, planned: UInt64?, perSecond: Double, inFlight: Int, p50: UInt64, p99: UInt64, rejected: UInt64,
-        failed: UInt64, secondsLeft: Double?
+        done: UInt64, planned: UInt64?, perSecond: Double, inFlight: Int, p50: UInt64, p99: UInt64, errors: UInt64,
+        secondsLeft: Double?
     ) {
         self.done = done
         self.planned = planned
@@ -27,8 +27,7 @@ public struct Progress: Sendable, Equatable {
         self.inFlight = inFlight
         self.p50 = p50
         self.p99 = p99
-        self.rejected = rejected
-        self.failed = failed
+        self.errors = errors
         self.secondsLeft = secondsLeft
     }
 
@@ -44,7 +43,7 @@ public struct Progress: Sendable, Equatable {
         if p99 > 0 {
             text += "  p50 \(Units.duration(nanoseconds: Double(p50)))  p99 \(Units.duration(nanoseconds: Double(p99)))"
         }
-        text += "  errors \(Units.grouped(rejected + failed))"
+        text += "  errors \(Units.grouped(errors))"
         if let secondsLeft, secondsLeft.isFinite { text += "  ETA \(Units.clock(seconds: secondsLeft))" }
         return String(text.prefix(max(width, 1)))
     }

@@ -4,11 +4,11 @@ import Settings
 /// A run second by second, for spreadsheets.
 public enum SeriesReport {
     public static func csv(_ result: ResultDocument) -> String {
-        var text = "seconds,sent,accepted,rejected,failed,in_flight,p50_ns,p99_ns\n"
+        var text = "seconds,sent,accepted,rejected,failed,not_sent,in_flight,p50_ns,p99_ns\n"
         for point in result.series {
             text +=
                 "\(Units.fixed(point.t, places: 3)),\(point.sent),\(point.accepted),\(point.rejected),\(point.failed),"
-            text += "\(point.inFlight),\(point.p50),\(point.p99)\n"
+            text += "\(point.notSent),\(point.inFlight),\(point.p50),\(point.p99)\n"
         }
         return text
     }

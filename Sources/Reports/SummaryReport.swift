@@ -14,9 +14,10 @@ public enum SummaryReport {
         let pushes = result.pushes
         lines.append(
             "\(Units.grouped(pushes.planned)) pushes planned, \(Units.grouped(pushes.accepted)) accepted, "
-                + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed "
-                + "in \(Units.fixed(result.run.durationSeconds, places: 2)) s")
-        lines.append(rateLine(result))
+                + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed, "
+                + "\(Units.grouped(pushes.notSent)) not sent in \(Units.fixed(result.run.durationSeconds, places: 2)) s"
+        )
+        lines.append(rateLine(result.throughput))
         if result.cooldown.seconds >= 0.1 {
             lines.append(
                 "cool-down: \(Units.grouped(result.cooldown.pushes)) pushes were open when the last one had been taken, "
@@ -34,7 +35,7 @@ public enum SummaryReport {
         lines.append("")
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
-        lines += counts("failures", result.failures)
+        lines += causes("failures", result.failures) + causes("not sent", result.notSent)
         if result.retries.attempts > 0 || result.retries.overBudget > 0 {
             let retries = result.retries
             lines.append(
@@ -43,6 +44,7 @@ public enum SummaryReport {
             )
         }
         lines.append(connectionsLine(result.connections, result.run))
+        lines += counts("connections ended", result.connections.ends)
         lines += costLines(result.cost, result.generator.cpu)
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }
@@ -57,12 +59,13 @@ public enum SummaryReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func rateLine(_ result: ResultDocument) -> String {
-        var line = "\(Units.grouped(UInt64(result.throughput.answered.rounded()))) pushes/s answered"
-        if let target = result.throughput.offered {
-            line += ", \(Units.grouped(UInt64(target.rounded()))) asked for"
-        }
-        return line
+    /// `200/s offered, 200/s sent, 199.5/s answered, 199.5/s accepted over 6.00 s`.
+    private static func rateLine(_ throughput: ResultDocument.Throughput) -> String {
+        let rates =
+            (throughput.offered.map { [("offered", $0)] } ?? [])
+            + [("sent", throughput.sent), ("answered", throughput.answered), ("accepted", throughput.accepted)]
+        return rates.map { "\(Units.perSecond($0.1)) \($0.0)" }.joined(separator: ", ")
+            + " over \(Units.fixed(throughput.windowSeconds, places: 2)) s"
     }
 
     /// A table for each dimension: outcomes and total latency by label.
@@ -70,14 +73,11 @@ public enum SummaryReport {
         var lines: [String] = []
         for (dimension, parts) in breakdown.sorted(by: { $0.key < $1.key }) {
             var table = TextTable()
-            table.add(["by \(dimension)", "accepted", "rejected", "failed", "total p50", "p99", "max"])
+            table.add(["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total p50", "p99", "max"])
             for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
-                let times = [part.total.p50, part.total.p99, part.total.max].map {
-                    part.total.count > 0 ? Units.duration(nanoseconds: Double($0)) : "-"
-                }
+                let counts = [part.accepted, part.rejected, part.failed, part.notSent]
                 table.add(
-                    [label, Units.grouped(part.accepted), Units.grouped(part.rejected), Units.grouped(part.failed)]
-                        + times)
+                    [label] + counts.map(Units.grouped) + Written.latencies(part.total, [.p50, .p99, .max]))
             }
             lines += [""] + table.lines
         }
@@ -108,18 +108,23 @@ public enum SummaryReport {
         }
         if latency.service.count > 0 { rows.append(("service (begun to answered)", latency.service)) }
         rows.append(("total (due to answered)", latency.total))
-        for (name, row) in rows {
-            guard row.count > 0 else {
-                table.add([name] + [String](repeating: "-", count: 7))
-                continue
-            }
-            let values = [
-                Double(row.min), row.mean, Double(row.p50), Double(row.p90), Double(row.p99), Double(row.p999),
-                Double(row.max),
-            ]
-            table.add([name] + values.map { Units.duration(nanoseconds: $0) })
+        if latency.isWorthTakingApart {
+            rows.append(("  accepted only", latency.totalAccepted))
+            if latency.totalRejected.count > 0 { rows.append(("  rejected only", latency.totalRejected)) }
         }
-        return table.lines
+        for (name, row) in rows { table.add([name] + Written.latencies(row, LatencyFigure.allCases)) }
+        let unanswered = Written.unanswered(latency.total.unanswered, of: latency.total.count)
+        return table.lines + (unanswered.map { ["  \($0)"] } ?? [])
+    }
+
+    /// `failures: push_timeout 3 (no answer within --timeout)`.
+    private static func causes(_ title: String, _ counts: [String: UInt64]) -> [String] {
+        guard !counts.isEmpty else { return [] }
+        let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { cause, count in
+            let words = CauseWords.of(cause)
+            return "\(cause) \(Units.grouped(count))\(words.isEmpty ? "" : " (\(words))")"
+        }
+        return ["\(title): \(list.joined(separator: ", "))"]
     }
 
     private static func counts(_ title: String, _ counts: [String: UInt64]) -> [String] {

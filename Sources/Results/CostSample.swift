@@ -83,7 +83,7 @@ public struct CostSample: Codable, Sendable, Equatable {
             clientCPU: result.cost.clientCPU, mockCPU: result.cost.mockCPU,
             clientMemory: keepsMemory ? result.cost.clientMemory : nil,
             workerLoad: result.generator.workerLoad.max() ?? 0,
-            service: isOpenLoop ? result.latency.service.mean : result.latency.total.mean,
+            service: isOpenLoop ? result.latency.service.mean : result.latency.answeredMean,
             serverTime: result.latency.inMock.count > 0 ? result.latency.inMock.mean : nil)
     }
 }

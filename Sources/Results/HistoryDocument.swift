@@ -8,7 +8,7 @@ public struct HistoryDocument: Codable, Sendable, Equatable {
     public var level: Double
     /// The longest first.
     public var series: [Series]
-    /// What is in no series, one sentence each.
+    /// Runs that are in no series, and figures that are not known of some that are; one sentence each.
     public var leftOut: [LeftOut]
 
     enum CodingKeys: String, CodingKey {

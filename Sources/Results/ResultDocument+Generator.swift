@@ -5,27 +5,39 @@ extension ResultDocument {
         public var limited: Bool
         /// Why, one sentence each.
         public var reasons: [String]
-        /// How late the event loops came back for pushes they could have sent on time; open loop only.
+        /// How late pushes were sent as far as that is the generator's own fault: since they were due, or since the event loop
+        /// last waited with nothing to do, whichever was later; open loop only.
         public var loopLag: Latency
-        /// Of each worker thread: CPU time as a share of the run's time, the busiest first.
+        /// Of each worker thread: CPU time, without `spin`, as a share of the run's time, the busiest first.
         public var workerLoad: [Double]
+        /// Of the worker thread that had to wait for a core most: the share of the run's time in which it could have run and did
+        /// not; nil where the kernel does not tell.
+        @Nullable public var runQueueDelay: Double?
+        /// Share of the worker threads' time spun away until pushes were due.
+        public var spin: Double
         /// Share of the machine's CPU time that the hypervisor gave to others.
         public var steal: Double
         /// Where the workers' CPU time went.
         public var cpu: CPU
 
         enum CodingKeys: String, CodingKey {
-            case limited, reasons, steal
+            case limited, reasons, spin, steal
             case cpu = "cpu_ns_per_push"
             case loopLag = "loop_lag_ns"
             case workerLoad = "worker_load"
+            case runQueueDelay = "run_queue_delay"
         }
 
-        public init(limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], steal: Double, cpu: CPU) {
+        public init(
+            limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], runQueueDelay: Double? = nil,
+            spin: Double = 0, steal: Double, cpu: CPU
+        ) {
             self.limited = limited
             self.reasons = reasons
             self.loopLag = loopLag
             self.workerLoad = workerLoad
+            self.runQueueDelay = runQueueDelay
+            self.spin = spin
             self.steal = steal
             self.cpu = cpu
         }
@@ -63,26 +75,26 @@ extension ResultDocument {
         }
     }
 
-    /// Under which a label's total latencies are among `histograms`.
-    public static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
-
     /// Outcomes of one label of a breakdown.
     public struct Part: Codable, Sendable, Equatable {
         public var accepted: UInt64
         public var rejected: UInt64
         public var failed: UInt64
+        public var notSent: UInt64
         /// Intended send time to answer.
         public var total: Latency
 
         enum CodingKeys: String, CodingKey {
             case accepted, rejected, failed
+            case notSent = "not_sent"
             case total = "total_ns"
         }
 
-        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, total: Latency) {
+        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0, total: Latency) {
             self.accepted = accepted
             self.rejected = rejected
             self.failed = failed
+            self.notSent = notSent
             self.total = total
         }
     }

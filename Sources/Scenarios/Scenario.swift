@@ -16,6 +16,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var trace: String?
     /// Open loop: pushes that may wait although they are due; what comes due beyond it has overflowed and is not sent.
     public var backlog: UInt64 = 10_000_000
+    /// How workers wait for a push to be due: `sleep`, `spin`, or `auto` (spin where a core is free for it).
+    public var pacing = "sleep"
     /// Not measured: what is due within so long after the start, and the first so many pushes.
     public var warmup: UInt64 = 0
     public var warmupPushes: UInt64 = 0
@@ -64,6 +66,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var thresholds: [String] = []
     /// End the run as soon as a threshold is seen to be crossed.
     public var abortOnFail = false
+    /// How far back latency is judged for it.
+    public var abortOnFailWindow: UInt64 = 10_000_000_000
+    /// Nothing is judged for it before so long after the start.
+    public var abortOnFailDelay: UInt64 = 0
     /// Reasons of rejections that do not make the run fail.
     public var expectedReasons: [String] = []
 
@@ -116,6 +122,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Known engines; `nio` is there only in a build with the package trait `NIO`.
     public static let engines = ["wire", "nghttp2", "nio"]
+
+    public static let pacings = ["sleep", "spin", "auto"]
 
     public init() {}
 
@@ -207,6 +215,10 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             tlsMinimum <= tlsMaximum,
             "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
+        check(
+            abortOnFailWindow >= 1_000_000_000,
+            "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "
+                + "thresholds are looked at once a second")
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
@@ -216,6 +228,12 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             !huffman || engine == "wire",
             "huffman is a tuning of engine wire: engine \(engine) chooses for itself what it codes with Huffman")
+        check(
+            Self.pacings.contains(pacing),
+            "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
+        check(
+            pacing != "spin" || engine != "nio",
+            "pacing spin is for engines wire and nghttp2: engine nio waits by SwiftNIO's own timers")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems

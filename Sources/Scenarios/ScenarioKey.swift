@@ -166,6 +166,10 @@ public struct ScenarioKey: Sendable {
         count(
             "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",
             \.backlog),
+        choice(
+            "pacing", Scenario.pacings,
+            "Open loop: how a worker waits for a push to be due: sleep, spin (punctual, keeps its core busy), or auto (spin where a core is left over).",
+            \.pacing),
         ScenarioKey(
             "warmup", .text,
             "Leave out of rate and latencies what is due within this time (5s), the first so many pushes (10k pushes), or what comes before rate and latency are steady (auto)."
@@ -216,7 +220,10 @@ public struct ScenarioKey: Sendable {
         count("seed", "Seed of everything random.", \.seed),
         ScenarioKey(
             "threshold", .list,
-            "What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target."
+            """
+            What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target. Rates: rate \
+            (answered), goodput (accepted), sent_rate, offered.
+            """
         ) { (scenario, texts) throws(SettingsError) in
             for text in texts { _ = try Threshold.list(parsing: text) }
             scenario.thresholds = texts
@@ -230,7 +237,16 @@ public struct ScenarioKey: Sendable {
             }
             scenario.metricsPort = port
         },
-        flag("abort_on_fail", "End the run as soon as a threshold is seen to be crossed.", \.abortOnFail),
+        flag(
+            "abort_on_fail",
+            "End the run as soon as a threshold on total latency, failed or rejected pushes is seen to be crossed.",
+            \.abortOnFail),
+        duration(
+            "abort_on_fail_window", "How far back abort_on_fail judges latency, at least 1s.", \.abortOnFailWindow),
+        duration(
+            "abort_on_fail_delay",
+            "abort_on_fail judges nothing before so long after the start, and no latency of that time.",
+            \.abortOnFailDelay),
         ScenarioKey(
             "expect_reasons", .list, "Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered."
         ) {

@@ -2,7 +2,7 @@ import Foundation
 import Settings
 
 /// A condition on a run's figures, such as `p99 < 50ms`, `round_trip.p99.9 < 200ms`, `accepted >= 99.99%`,
-/// `rate >= 0.95 * target`, `rss < 200MB`, `p99{stage=hold} < 80ms`.
+/// `rate >= 0.95 * target`, `goodput > 20k`, `rss < 200MB`, `p99{stage=hold} < 80ms`.
 public struct Threshold: Sendable, Equatable {
     public enum Comparison: String, Sendable, CaseIterable {
         // Longest first, so that <= is not read as <.
@@ -29,12 +29,24 @@ public struct Threshold: Sendable, Equatable {
         case latency(stage: String, statistic: Statistic, part: Part?)
         /// Pushes, or their share of those planned.
         case count(String, isShare: Bool)
-        /// Answered pushes a second, or their share of the target.
-        case rate(ofTarget: Bool)
+        /// Pushes a second, or their share of the target: what was offered.
+        case rate(Rate, ofTarget: Bool)
         /// Peak memory, bytes: `rss` of the client, `mock_rss`.
         case memory(String)
         /// Client CPU a push, nanoseconds.
         case cpu
+    }
+
+    /// The four rates of a result, as conditions call them.
+    public enum Rate: String, Sendable, CaseIterable {
+        /// Answered pushes a second, whatever the answer.
+        case answered = "rate"
+        /// Accepted ones.
+        case accepted = "goodput"
+        /// Handed to the kernel, attempts counted.
+        case sent = "sent_rate"
+        /// Due; open loop only.
+        case offered
     }
 
     public enum Statistic: Sendable, Equatable {
@@ -54,10 +66,12 @@ public struct Threshold: Sendable, Equatable {
     public let limit: Double
 
     public static let stages = [
-        "encode", "sign", "late", "write", "queue", "round_trip", "service", "total", "to_mock",
-        "in_mock", "from_mock",
+        "encode", "sign", "late", "write", "queue", "round_trip", "service", "total", "total_accepted",
+        "total_rejected", "to_mock", "in_mock", "from_mock",
     ]
-    public static let counts = ["accepted", "rejected", "failed", "retried", "lost", "duplicated", "overflowed"]
+    public static let counts = [
+        "accepted", "rejected", "failed", "not_sent", "retried", "lost", "duplicated", "overflowed",
+    ]
 
     public init(parsing text: String) throws(SettingsError) {
         self.text = text
@@ -96,16 +110,19 @@ public struct Threshold: Sendable, Equatable {
             if right.hasSuffix("%") { return (.count(left, isShare: true), try wrapped(Units.share)) }
             return (.count(left, isShare: false), Double(try wrapped(Units.count)))
         }
-        switch left {
-        case "rate":
-            if right.hasSuffix("*target") {
-                let factor = String(right.dropLast("*target".count))
-                guard let share = factor.hasSuffix("%") ? try? Units.share(factor) : Double(factor), share > 0 else {
-                    throw SettingsError("\"\(text)\": expected a number before * target, as in rate >= 0.95 * target")
-                }
-                return (.rate(ofTarget: true), share)
+        if let rate = Rate(rawValue: left) {
+            guard right.hasSuffix("*target") else { return (.rate(rate, ofTarget: false), try wrapped(Units.rate)) }
+            guard rate != .offered else {
+                throw SettingsError("\"\(text)\": the target is what is offered; expected a rate, as in offered >= 20k")
             }
-            return (.rate(ofTarget: false), try wrapped(Units.rate))
+            let factor = String(right.dropLast("*target".count))
+            guard let share = factor.hasSuffix("%") ? try? Units.share(factor) : Double(factor), share > 0 else {
+                throw SettingsError(
+                    "\"\(text)\": expected a number before * target, as in \(left) >= 0.95 * target")
+            }
+            return (.rate(rate, ofTarget: true), share)
+        }
+        switch left {
         case "rss", "mock_rss": return (.memory(left), Double(try wrapped(Units.bytes)))
         case "cpu": return (.cpu, Double(try wrapped(Units.duration)))
         default: return (try latency(left, text), Double(try wrapped(Units.duration)))
@@ -144,7 +161,9 @@ public struct Threshold: Sendable, Equatable {
         default:
             guard name.hasPrefix("p"), let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
             else {
-                let known = ["p50", "p99", "p99.9", "mean", "min", "max", "rate", "rss", "mock_rss", "cpu"] + counts
+                let known =
+                    ["p50", "p99", "p99.9", "mean", "min", "max", "rss", "mock_rss", "cpu"]
+                    + Rate.allCases.map(\.rawValue) + counts
                 throw SettingsError(
                     "\"\(text)\": \"\(name)\" is not a figure" + NearestName.hint(String(name), among: known))
             }

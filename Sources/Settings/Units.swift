@@ -138,6 +138,14 @@ public enum Units {
         return String(digits)
     }
 
+    /// Events a second: `199.5/s`, `200/s`, `1,234/s`; tenths below 1,000 only.
+    public static func perSecond(_ value: Double) -> String {
+        guard value.isFinite, value >= 0 else { return "-" }
+        guard value < 999.95 else { return "\(grouped(UInt64(Swift.min(value, 1e18).rounded())))/s" }
+        let text = fixed(value, places: 1)
+        return "\(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)/s"
+    }
+
     /// Nanoseconds with three significant digits and a unit: `870 ns`, `1.23 ms`, `2.50 s`.
     public static func duration(nanoseconds: Double) -> String {
         switch nanoseconds {

@@ -40,7 +40,7 @@ final class NGHTTP2Connection: PushConnection {
             // Stream ids are used up: the connection drains like after GOAWAY.
             slot.pointee.stream = .max
             requeue(index)
-            didReceiveGoAway()
+            didUseUpStreams()
             return
         }
         slot.pointee.stream = stream
@@ -170,7 +170,7 @@ private final class PushSession: HTTP2Session {
     }
 
     override func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
-        connection.didReceiveGoAway()
+        connection.didReceiveGoAway(GoAway(code: code, debugData: debugData))
     }
 
     override func didClose(stream: Int32, code: ErrorCode) {

@@ -32,13 +32,17 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var ready: LaneQueue
     /// A rate is kept: pushes have been waited for.
     @exclusivity(unchecked) private var isPaced = false
+    @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
+    private var isInterrupted = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
     private static let tickInterval: UInt64 = 20_000_000
-    /// Pushes one connection gets in a row while a rate is kept, so that load spreads and batches still form.
-    private static let pacedRun = 32
+    /// Pushes between two readings of the clock, unless something is written before.
+    private static let clockInterval = 16
+    /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
+    private static let idleWait: UInt64 = 10_000
 
     /// Why the last connection was lost or not made; empty when none was.
     public private(set) var lastProblem = ""
@@ -48,6 +52,7 @@ public final class PushClient: PushEngine {
     /// The kernel's part of it, ns.
     public var socketTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: socketCycles) }
     private var socketCycles: UInt64 = 0
+    public var spinTime: UInt64 { loop.spinTime }
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
 
@@ -67,6 +72,7 @@ public final class PushClient: PushEngine {
         self.driver = driver
         self.control = control
         self.loop = if let loop { loop } else { try Reactor() }
+        pace = Pace(options.pacing)
         requestMemory = RequestMemory(
             authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
             tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
@@ -103,7 +109,9 @@ public final class PushClient: PushEngine {
         }
         for lane in lanes.indices { lanes[lane].connection = nil }
         lagging = []
-        driver.tick(now: loop.now, unixTime: loop.unixSeconds, inFlight: 0)
+        let now = loop.now
+        driver.ended(now: now)
+        driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
     }
 
     /// For whoever checks that nothing is left at the end.
@@ -132,19 +140,27 @@ public final class PushClient: PushEngine {
         var now = loop.now
         if now >= nextTick {
             tick(now)
+            pace.look(now)
             nextTick = now + Self.tickInterval
         }
         let request = control.request
         if request == .abort { abandonAll(now) }
         var wakeAt: UInt64?
         if request == .none {
-            wakeAt = fill(now)
+            wakeAt = now < pace.gathersUntil && retries.isEmpty ? pace.wakeAt : fill(&now)
         } else {
+            if !isInterrupted {
+                isInterrupted = true
+                driver.interrupted(now: now)
+            }
             for connection in connections { connection.flush() }
         }
         if isOver(request) { return false }
-        now = loop.now
-        wait(until: waits ? min(wakeAt ?? nextTick, nextTick) : now, now: now)
+        if waits {
+            wait(until: wakeAt, now: now)
+        } else {
+            wait(until: now, now: now)
+        }
         return true
     }
 
@@ -167,7 +183,9 @@ public final class PushClient: PushEngine {
         return inFlight == 0
     }
 
-    private func wait(until deadline: UInt64, now: UInt64) {
+    /// Waits for `due`, at the latest for the next tick, and takes in what the network brings meanwhile.
+    private func wait(until due: UInt64?, now: UInt64) {
+        let deadline = min(due ?? nextTick, nextTick)
         var timeout = deadline > now ? deadline - now : 0
         if !lagging.isEmpty {
             timeout = 0
@@ -175,7 +193,14 @@ public final class PushClient: PushEngine {
             lagging.removeAll(keepingCapacity: true)
             for connection in again { handle(connection, .readable) }
         }
-        let count = loop.wait(timeout: timeout)
+        let mustBePunctual = due == deadline && timeout > 0 && !pace.isDense
+        let count =
+            mustBePunctual
+            ? loop.waitPunctually(timeout: timeout, spins: options.pacing == .spin) : loop.wait(timeout: timeout)
+        if timeout > 0 {
+            let woken = loop.now
+            if woken &- now >= Self.idleWait { driver.idled(until: min(woken, deadline)) }
+        }
         for index in 0..<count {
             let event = loop.event(at: index)
             guard let connection = byToken[event.token] else { continue }
@@ -190,18 +215,22 @@ public final class PushClient: PushEngine {
 
     // MARK: Sending
 
-    /// Puts what is due on streams and writes it; returns when the next push is due, nil when that cannot be said.
-    private func fill(_ now: UInt64) -> UInt64? {
+    /// Puts what is due on streams and writes it; returns when to look again, nil when that cannot be said.
+    ///
+    /// - Parameter now: the last reading of the clock; taken again every few pushes, and after every write.
+    private func fill(_ now: inout UInt64) -> UInt64? {
+        let began = now
         while let lane = ready.popFirst() {
             guard let connection = lanes[lane].connection else { continue }
-            let verdict = fill(connection, now: now, limit: isPaced ? Self.pacedRun : .max)
+            let verdict = fill(connection, now: &now)
             connection.flush()
             settle(connection)
+            now = loop.now
             switch verdict {
             case .push: break
             case .notBefore(let due):
                 isPaced = true
-                return due
+                return pace.next(due: due, began: began)
             case .finished:
                 isFinished = true
                 if retries.isEmpty { return nil }
@@ -210,19 +239,31 @@ public final class PushClient: PushEngine {
         return nil
     }
 
-    private func fill(_ connection: PushConnection, now: UInt64, limit: Int) -> Supply {
+    /// Gives a connection what it can take. Where a rate is kept, no more than goes into one batch, so that load spreads.
+    private func fill(_ connection: PushConnection, now: inout UInt64) -> Supply {
         var ticket = PushTicket(sequence: 0, due: 0)
-        var sent = 0
-        while connection.canSend, sent < limit {
+        var untilReading = Self.clockInterval
+        while connection.canSend {
             if let retry = retries.popFirst() {
                 ticket = retry
             } else {
                 let supply = isFinished ? .finished : driver.take(now: now, into: &ticket)
                 guard case .push = supply else { return supply }
             }
+            let before = connection.pending
             connection.send(ticket, now: now)
-            connection.flushFullBatches()
-            sent &+= 1
+            pace.took(1)
+            if isPaced {
+                // Another one like it would not fit.
+                if 2 &* connection.pending &- before > options.sendBatch { return .push }
+                untilReading &-= 1
+            } else {
+                untilReading = connection.flushFullBatches() ? 0 : untilReading &- 1
+            }
+            if untilReading == 0 {
+                now = loop.now
+                untilReading = Self.clockInterval
+            }
         }
         return .push
     }
@@ -240,6 +281,7 @@ public final class PushClient: PushEngine {
             lastProblem = error.description
             lastCause = FailureCause(error)
             driver.connection(options.firstConnection + lane, .connectFailed)
+            driver.connection(options.firstConnection + lane, .ended(.broken(lastCause)))
             lanes[lane].retryAt = now + lanes[lane].backoff.next()
         }
     }
@@ -338,7 +380,7 @@ public final class PushClient: PushEngine {
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {
         while let ticket = retries.popFirst() { fail(ticket, lastCause) }
-        driver.abandon(lastCause)
+        driver.abandon(lastCause, now: now)
         isFinished = true
     }
 

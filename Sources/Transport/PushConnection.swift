@@ -12,7 +12,7 @@ class PushConnection {
         /// Connected and secured; the peer's SETTINGS are awaited.
         case settling
         case open
-        /// GOAWAY received: open streams are finished, none is begun.
+        /// GOAWAY received, or no stream id left: open streams are finished, none is begun.
         case draining
         case closed
     }
@@ -30,6 +30,8 @@ class PushConnection {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// Why it drains, once it does.
+    private var departure: ConnectionEnd?
     let connectDeadline: UInt64
     @exclusivity(unchecked) private(set) var answered: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
@@ -50,6 +52,8 @@ class PushConnection {
     @exclusivity(unchecked) private var writtenTotal: UInt64 = 0
     private let unstamped: WrittenQueue
     @exclusivity(unchecked) private(set) var isWriteBlocked = false
+    /// The peer has reset the connection: nothing can be written, but what it said before has yet to be read.
+    @exclusivity(unchecked) private var isReset = false
     private var interest: Readiness = []
     private static let recordSize = 16_384
     /// Send-buffer bytes that must be free before a request is begun: its HEADERS frame must leave the session at once,
@@ -59,7 +63,8 @@ class PushConnection {
     // Keep-alive and time-outs.
     private(set) var lastRead: UInt64 = 0
     private var pingSent: UInt64?
-    private var nextScan: UInt64 = 0
+    /// Before this time no push can have timed out, ns.
+    private(set) var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
     @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
     /// Most streams at once, ours and the peer's limit taken together.
@@ -140,7 +145,7 @@ class PushConnection {
                 if state == .settling { return read(scratch) }
             }
         case .settling, .open, .draining:
-            if readiness.contains(.writable) || isWriteBlocked {
+            if !isReset, readiness.contains(.writable) || isWriteBlocked {
                 isWriteBlocked = false
                 flush()
             }
@@ -172,13 +177,13 @@ class PushConnection {
                     close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
                     return false
                 }
-                hasMore = stream.hasBufferedInput
-            case .wouldBlock:
+                hasMore = stream.hasBufferedInput || isReset
+            case .wouldBlock where !isReset:
                 hasMore = false
-            case .endOfStream:
+            case .endOfStream where !isReset:
                 close(.connectionClosed, text: "the peer closed the connection")
                 return false
-            case .failed:
+            case .wouldBlock, .endOfStream, .failed:
                 close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
                 return false
             }
@@ -207,10 +212,24 @@ class PushConnection {
         }
     }
 
-    final func didReceiveGoAway() {
-        guard state == .open || state == .settling else { return }
+    final func didReceiveGoAway(_ goAway: GoAway) {
+        switch state {
+        case .settling, .open:
+            state = .draining
+            departure = .goAway(goAway)
+            driver.connection(index, .goAway)
+        case .draining:
+            // A graceful shutdown says it twice (RFC 9113 section 6.8).
+            if case .goAway = departure { departure = .goAway(goAway) }
+        case .connecting, .closed: break
+        }
+    }
+
+    /// No stream can be begun any more: it drains as after GOAWAY.
+    final func didUseUpStreams() {
+        guard state == .open else { return }
         state = .draining
-        driver.connection(index, .goAway)
+        departure = .streamIDsUsedUp
     }
 
     private func close(_ cause: FailureCause, _ error: NetworkError?) {
@@ -235,11 +254,16 @@ class PushConnection {
                 finish(slot, .failed(cause), at: now)
             }
         }
-        switch before {
-        case .connecting, .settling: driver.connection(index, .connectFailed)
-        case .open: driver.connection(index, .lost)
-        case .draining, .closed: break
+        if before == .draining {
+            tellDeparture()
+        } else if cause != .interrupted {
+            driver.connection(index, before == .open ? .lost : .connectFailed)
+            driver.connection(index, .ended(.broken(cause)))
         }
+    }
+
+    private func tellDeparture() {
+        if let departure { driver.connection(index, .ended(departure)) }
     }
 
     /// Nothing more will be asked of it: says goodbye.
@@ -252,6 +276,7 @@ class PushConnection {
             stream.finish()
         }
         loop.remove(stream.descriptor)
+        if state == .draining { tellDeparture() }
         state = .closed
     }
 
@@ -317,10 +342,18 @@ class PushConnection {
     }
 
     /// Writes whole batches while there are any; the rest waits for more pushes or `flush`.
+    ///
+    /// - Returns: true when there were.
     @inline(__always)
-    final func flushFullBatches() {
-        if sendEnd &- sendStart >= options.sendBatch { write(keeping: options.sendBatch) }
+    final func flushFullBatches() -> Bool {
+        guard sendEnd &- sendStart >= options.sendBatch else { return false }
+        write(keeping: options.sendBatch)
+        return true
     }
+
+    /// Bytes not yet written.
+    @inline(__always)
+    final var pending: Int { sendEnd &- sendStart }
 
     /// Writes everything there is.
     final func flush() {
@@ -346,6 +379,11 @@ class PushConnection {
                 writtenTotal &+= UInt64(written)
                 stamp(stream.sendTime)
             case .wouldBlock:
+                isWriteBlocked = true
+                updateInterest()
+            case .failed where stream.failure?.kind == .reset:
+                // GOAWAY, and answers, may have come before: the connection closes when they are read.
+                isReset = true
                 isWriteBlocked = true
                 updateInterest()
             case .endOfStream, .failed:
@@ -406,10 +444,11 @@ class PushConnection {
             return
         case .open, .draining: break
         }
-        if now >= nextScan {
-            nextScan = now + min(100_000_000, options.pushTimeout / 4)
-            if slots.used > 0 { scan(now) }
+        if isReset {
+            close(.connectionReset, stream.failure)
+            return
         }
+        if now >= nextScan { nextScan = scan(now) }
         if let sent = pingSent {
             if now > sent &+ options.pingTimeout {
                 close(.peerVanished, text: "no byte from the peer after PING")
@@ -421,19 +460,32 @@ class PushConnection {
         }
     }
 
-    private func scan(_ now: UInt64) {
+    /// Fails the pushes whose time is over.
+    ///
+    /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time. Pushes that are
+    ///   begun later time out later.
+    private func scan(_ now: UInt64) -> UInt64 {
+        var oldest = now
+        guard slots.used > 0 else { return oldest &+ options.pushTimeout &+ 1 }
+        var hasEnded = false
         for slot in 0..<slots.capacity {
             let entry = slots.slots + slot
-            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned,
-                now > entry.pointee.started &+ options.pushTimeout
-            else { continue }
+            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned else { continue }
+            guard now > entry.pointee.started &+ options.pushTimeout else {
+                oldest = min(oldest, entry.pointee.started)
+                continue
+            }
+            hasEnded = true
             entry.pointee.isAbandoned = true
             driver.finished(
                 entry.pointee.ticket, outcome: .failed(.pushTimeout), connection: index, started: entry.pointee.started,
                 written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }
-        produce()
-        flush()
+        if hasEnded {
+            produce()
+            flush()
+        }
+        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
     }
 }

@@ -8,6 +8,8 @@ public struct PushTicket: Sendable {
     public var attempts: UInt8
     /// How often its driver has given it out again after an answer or a loss.
     public var retries: UInt8
+    /// It counts in rates and latencies: not of the warm-up. Decided once, when it is given out.
+    public var isMeasured = true
 
     public init(sequence: UInt64, due: UInt64, attempts: UInt8 = 0, retries: UInt8 = 0) {
         self.sequence = sequence
@@ -64,15 +66,19 @@ public enum PushOutcome: Sendable {
 }
 
 /// What happens to connections, for counting.
-public enum ConnectionEvent: Sendable {
+public enum ConnectionEvent: Sendable, Equatable {
     case opened
     /// An open connection broke.
     case lost
     /// Connecting failed before the connection was open.
     case connectFailed
+    /// Told to go away; it drains.
     case goAway
     /// A new attempt after a loss or failure.
     case reconnecting
+    /// The connection is over: told once, besides the above, of each that was lost, was told to go away, never opened or has
+    /// no stream ids left.
+    case ended(ConnectionEnd)
 }
 
 /// What an engine asks of a run and tells it. One a worker; every method is called on the worker's thread.
@@ -84,6 +90,10 @@ open class PushDriver {
 
     /// The next push that is due, if there is one.
     open func take(now: UInt64, into ticket: inout PushTicket) -> Supply { .finished }
+
+    /// The engine had nothing to do until `time`, ns: it waited for that time to come, for a stream or for a connection. What
+    /// was due and is late since then is the engine's own fault.
+    open func idled(until time: UInt64) {}
 
     /// Signs and encodes a push: fills `request`. Called once an attempt.
     open func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {}
@@ -103,7 +113,13 @@ open class PushDriver {
     open func requeued(_ ticket: borrowing PushTicket) {}
 
     /// No connection can be made any more: nothing more will be taken, and what was never taken ends with `cause`.
-    open func abandon(_ cause: FailureCause) {}
+    open func abandon(_ cause: FailureCause, now: UInt64) {}
+
+    /// The engine is done: no push of its is open, and it will ask for no other.
+    open func ended(now: UInt64) {}
+
+    /// The run is ended early: nothing more will be taken. Called once.
+    open func interrupted(now: UInt64) {}
 
     open func connection(_ index: Int, _ event: ConnectionEvent) {}
 

@@ -10,6 +10,13 @@ public protocol PushEngine: AnyObject {
     var transferTime: UInt64 { get }
     /// The kernel's part of it, ns; 0 when the engine cannot tell.
     var socketTime: UInt64 { get }
+    /// CPU time spent on nothing but waiting for a push to be due, ns.
+    var spinTime: UInt64 { get }
     /// TLS version and cipher of the last connection, as far as known; nil when plain.
     var tlsDescription: String? { get }
+}
+
+extension PushEngine {
+    /// An engine that never spins.
+    public var spinTime: UInt64 { 0 }
 }

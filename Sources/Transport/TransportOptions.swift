@@ -38,6 +38,8 @@ public struct TransportOptions: Sendable {
     public var streams = 1000
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
     public var sendBatch = 65_536
+    /// How due pushes are waited for; `NIOPushClient` sleeps in any case.
+    public var pacing = Pacing.sleep
     public var session = SessionSettings()
     /// Engine `wire`: code header strings with Huffman where that makes them shorter; `nghttp2` chooses for itself.
     public var huffman = false

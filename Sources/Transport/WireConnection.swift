@@ -134,7 +134,7 @@ final class WireConnection: PushConnection {
             // Stream ids are used up: the connection drains like after GOAWAY.
             slot.pointee.stream = .max
             requeue(index)
-            didReceiveGoAway()
+            didUseUpStreams()
             return
         }
         nextStream = stream &+ 2
@@ -347,8 +347,8 @@ final class WireConnection: PushConnection {
         resume(index)
     }
 
-    func didReceiveGoAway(lastStream: Int32) {
-        didReceiveGoAway()
+    func didReceiveGoAway(lastStream: Int32, _ goAway: GoAway) {
+        didReceiveGoAway(goAway)
         for index in 0..<slots.capacity where slots.slots[index].stream > lastStream {
             forget(index)
             if slots.slots[index].isAbandoned { slots.free(index) } else { requeue(index) }

@@ -106,7 +106,10 @@ final class WireReader {
         case Frame.goAway:
             guard length >= 8 else { return Violation(.frameSizeError, "GOAWAY of \(length) bytes") }
             guard stream == 0 else { return Violation(.protocolError, "GOAWAY on stream \(stream)") }
-            connection.didReceiveGoAway(lastStream: Int32(bitPattern: Frame.read32(payload) & 0x7FFF_FFFF))
+            let debugData = UnsafeBufferPointer(start: payload + 8, count: length - 8)
+            connection.didReceiveGoAway(
+                lastStream: Int32(bitPattern: Frame.read32(payload) & 0x7FFF_FFFF),
+                GoAway(code: ErrorCode(rawValue: Frame.read32(payload + 4)), debugData: debugData))
             return nil
         case Frame.windowUpdate: return windowUpdate(payload, length, stream, connection)
         case Frame.pushPromise: return Violation(.protocolError, "PUSH_PROMISE though push is off")

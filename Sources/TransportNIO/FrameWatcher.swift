@@ -1,7 +1,9 @@
 #if NIO
+    import HTTP2
     import NIOCore
     import NIOHTTP2
     import NIOTLS
+    import Transport
 
     /// Behind HTTP/2: what concerns the connection rather than a stream.
     final class FrameWatcher: ChannelInboundHandler {
@@ -21,7 +23,11 @@
             case .settings(.settings(let settings)):
                 let limit = settings.last { $0.parameter == .maxConcurrentStreams }
                 connection.didReceiveSettings(limit: limit?.value)
-            case .goAway(let last, _, _): connection.didReceiveGoAway(lastStream: Int(last))
+            case .goAway(let last, let code, let data):
+                let goAway = GoAway(
+                    code: ErrorCode(rawValue: UInt32(truncatingIfNeeded: code.networkCode)),
+                    debugData: data.map { Array($0.readableBytesView.prefix(GoAway.longestDebugData)) } ?? [])
+                connection.didReceiveGoAway(lastStream: Int(last), goAway)
             default: break
             }
         }

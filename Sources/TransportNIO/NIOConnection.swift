@@ -18,7 +18,7 @@
             /// Connected and secured; the peer's SETTINGS are awaited.
             case settling
             case open
-            /// GOAWAY received: open streams are finished, none is begun.
+            /// GOAWAY received, or no stream id left: open streams are finished, none is begun.
             case draining
             case closed
         }
@@ -33,6 +33,8 @@
         private(set) var state = State.connecting
         /// Why it closed, once it has.
         private(set) var problem: ConnectionProblem?
+        /// Why it drains, once it does.
+        private var departure: ConnectionEnd?
         private(set) var answered: UInt64 = 0
         /// Pushes the peer refused unprocessed, to be sent again elsewhere.
         var refused: [PushTicket] = []
@@ -80,7 +82,8 @@
         var inFlight: Int { streams.count - freeSlots.count }
 
         func connect(
-            to address: NIOCore.SocketAddress, context: NIOSSLContext?, serverName: String?, loop: any EventLoop
+            to address: NIOCore.SocketAddress, context: NIOSSLContext?, serverName: String?,
+            loop: any NIOCore.EventLoop
         ) {
             var bootstrap = ClientBootstrap(group: loop)
                 .connectTimeout(.nanoseconds(Int64(options.connectTimeout)))
@@ -178,12 +181,19 @@
             client.settle(self)
         }
 
-        func didReceiveGoAway(lastStream: Int) {
+        func didReceiveGoAway(lastStream: Int, _ goAway: GoAway) {
             self.lastStream = min(self.lastStream, lastStream)
-            guard state == .open || state == .settling else { return }
-            state = .draining
-            driver.connection(index, .goAway)
-            client.settle(self)
+            switch state {
+            case .settling, .open:
+                state = .draining
+                departure = .goAway(goAway)
+                driver.connection(index, .goAway)
+                client.settle(self)
+            case .draining:
+                // A graceful shutdown says it twice (RFC 9113 section 6.8).
+                if case .goAway = departure { departure = .goAway(goAway) }
+            case .connecting, .closed: break
+            }
         }
 
         func didRead(at time: UInt64) {
@@ -243,10 +253,11 @@
             }
             streams = []
             freeSlots = []
-            switch before {
-            case .connecting, .settling: driver.connection(index, .connectFailed)
-            case .open: driver.connection(index, .lost)
-            case .draining, .closed: break
+            if before == .draining {
+                tellDeparture()
+            } else if problem.cause != .interrupted {
+                driver.connection(index, before == .open ? .lost : .connectFailed)
+                driver.connection(index, .ended(.broken(problem.cause)))
             }
             channel?.close(promise: nil)
             client.settle(self)
@@ -258,10 +269,15 @@
         @discardableResult
         func finishGracefully() -> EventLoopFuture<Void>? {
             if state != .closed {
+                if state == .draining { tellDeparture() }
                 state = .closed
                 channel?.close(promise: nil)
             }
             return channel?.closeFuture
+        }
+
+        private func tellDeparture() {
+            if let departure { driver.connection(index, .ended(departure)) }
         }
 
         // MARK: Pushes
@@ -291,7 +307,11 @@
                     return channel.eventLoop.makeFailedFuture(error)
                 }
             }
-            if opened == Self.mostStreams { didReceiveGoAway(lastStream: .max) }
+            if opened == Self.mostStreams {
+                state = .draining
+                departure = .streamIDsUsedUp
+                client.settle(self)
+            }
         }
 
         /// Writes what a batch has left behind.
@@ -382,10 +402,7 @@
                 return
             case .open, .draining: break
             }
-            if now >= nextScan {
-                nextScan = now + min(100_000_000, options.pushTimeout / 4)
-                if inFlight > 0 { scan(now) }
-            }
+            if now >= nextScan { nextScan = scan(now) }
             if let sent = pingSent {
                 if now > sent &+ options.pingTimeout {
                     close(ConnectionProblem(.peerVanished, "no byte from the peer after PING"))
@@ -397,13 +414,22 @@
             }
         }
 
-        private func scan(_ now: UInt64) {
+        /// Fails the pushes whose time is over.
+        ///
+        /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time.
+        private func scan(_ now: UInt64) -> UInt64 {
+            var oldest = now
             for stream in streams {
-                guard let stream, !stream.isEnded, now > stream.started &+ options.pushTimeout else { continue }
+                guard let stream, !stream.isEnded else { continue }
+                guard now > stream.started &+ options.pushTimeout else {
+                    oldest = min(oldest, stream.started)
+                    continue
+                }
                 finish(stream, .failed(.pushTimeout), at: now)
                 // Resets the stream; its slot is free when that has been said.
                 stream.channel?.close(promise: nil)
             }
+            return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
         }
     }
 #endif

@@ -12,7 +12,8 @@
     /// It behaves as `PushClient` does. Different are what NIO decides: one stream channel a push, the peer's limit of
     /// concurrent streams taken as 100 until the peer sets one, HPACK with Huffman and the peer's table size
     /// (`SessionSettings.encoderTableSize` is not used), three TLS records a push (HEADERS, DATA's header, payload), and
-    /// TLS by BoringSSL. A numeric host is checked against the certificate's IP addresses, without SNI.
+    /// TLS by BoringSSL. Due pushes are waited for by NIO's own timers (`TransportOptions.pacing` is not used). A numeric host
+    /// is checked against the certificate's IP addresses, without SNI.
     ///
     /// Unchecked: everything is touched on the thread that called `run`, but for `waker`, which has a lock.
     public final class NIOPushClient: PushEngine, @unchecked Sendable {
@@ -36,7 +37,7 @@
         private let control: RunControl
         private let composer: RequestComposer
         private let waker = Waker()
-        private var loop: (any EventLoop)!
+        private var loop: (any NIOCore.EventLoop)!
         private var lanes: [Lane]
         /// Every connection that is not closed, those that drain included.
         private var connections: [NIOConnection] = []
@@ -44,6 +45,7 @@
         private var retries = RetryQueue()
         private var turn = 0
         private var isFinished = false
+        private var isInterrupted = false
         private var isOver = false
         private var isPumpScheduled = false
         private var alarm: (time: UInt64, task: Scheduled<Void>)?
@@ -100,6 +102,7 @@
                     self.tick(MonotonicClock.now())
                 }
             }
+            driver.ended(now: MonotonicClock.now())
             driver.tick(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds(), inFlight: 0)
         }
 
@@ -119,10 +122,16 @@
             loop.execute { self.pump() }
         }
 
-        private func pump() {
+        /// - Parameter time: since when there was something to do; nil: since now.
+        private func pump(since time: UInt64? = nil) {
             isPumpScheduled = false
             if isOver { return }
+            driver.idled(until: time ?? MonotonicClock.now())
             let request = control.request
+            if request != .none, !isInterrupted {
+                isInterrupted = true
+                driver.interrupted(now: MonotonicClock.now())
+            }
             if request == .abort { abandonAll() }
             if request == .none {
                 let wakeAt = fill(MonotonicClock.now())
@@ -196,7 +205,7 @@
                 time,
                 loop.scheduleTask(in: wait) {
                     self.alarm = nil
-                    self.pump()
+                    self.pump(since: time)
                 }
             )
         }
@@ -280,7 +289,7 @@
         /// No connection for too long: everything left fails with what kept the last connection from working.
         private func giveUp() {
             while let ticket = retries.popFirst() { fail(ticket, lastCause) }
-            driver.abandon(lastCause)
+            driver.abandon(lastCause, now: MonotonicClock.now())
             isFinished = true
         }
 

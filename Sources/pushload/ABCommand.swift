@@ -87,8 +87,8 @@ struct ABCommand: AsyncParsableCommand {
             for index in round % 2 == 0 ? [0, 1] : [1, 0] {
                 let result = try await sides[index].execute()
                 let place = round == 0 ? "warm-up" : "round \(round) of \(rounds)"
-                let rate = Units.grouped(UInt64(result.throughput.answered.rounded()))
-                Console.diagnostic("\(place), \(sides[index].name): \(rate) pushes/s\n")
+                let rate = Units.perSecond(result.throughput.answered)
+                Console.diagnostic("\(place), \(sides[index].name): \(rate) answered\n")
                 if round > 0 { runs[index].append((try keep(result, sides[index], round), result)) }
             }
         }

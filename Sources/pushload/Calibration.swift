@@ -70,7 +70,7 @@ enum Calibration {
                     "round \(round) of \(rounds), -c \(setting.connections) -m \(setting.streams) -t \(setting.threads)"
                         + "\(setting.rtt.map { " --rtt \($0)" } ?? ""): "
                         + "\(Units.fixed(sample.clientCPU, places: 0)) ns CPU a push, "
-                        + "\(Units.grouped(UInt64(sample.perSecond.rounded()))) pushes/s\n")
+                        + "\(Units.perSecond(sample.perSecond)) answered\n")
             }
         }
         return CalibrationDocument(

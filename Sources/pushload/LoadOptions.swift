@@ -36,6 +36,9 @@ struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("backlog"), help: .of("backlog", "count"))
     var backlog: String?
 
+    @Option(name: .customLong("pacing"), help: .of("pacing", "how"))
+    var pacing: String?
+
     @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
     var warmup: String?
 
@@ -87,6 +90,12 @@ struct LoadOptions: ParsableArguments {
     @Flag(name: .customLong("abort-on-fail"), inversion: .prefixedNo, help: .of("abort_on_fail"))
     var abortOnFail: Bool?
 
+    @Option(name: .customLong("abort-on-fail-window"), help: .of("abort_on_fail_window", "duration"))
+    var abortOnFailWindow: String?
+
+    @Option(name: .customLong("abort-on-fail-delay"), help: .of("abort_on_fail_delay", "duration"))
+    var abortOnFailDelay: String?
+
     @Option(name: .customLong("expect-reasons"), help: .of("expect_reasons"))
     var expectReasons: [String] = []
 
@@ -104,6 +113,7 @@ struct LoadOptions: ParsableArguments {
             ("arrivals", arrivals.map { [$0] }),
             ("trace", trace.map { [$0] }),
             ("backlog", backlog.map { [$0] }),
+            ("pacing", pacing.map { [$0] }),
             ("warmup", warmup.map { [$0] }),
             ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),
@@ -121,6 +131,8 @@ struct LoadOptions: ParsableArguments {
             ("threshold", threshold.isEmpty ? nil : threshold),
             ("metrics_port", metricsPort.map { [$0] }),
             ("abort_on_fail", abortOnFail.map { [String($0)] }),
+            ("abort_on_fail_window", abortOnFailWindow.map { [$0] }),
+            ("abort_on_fail_delay", abortOnFailDelay.map { [$0] }),
             ("expect_reasons", expectReasons.isEmpty ? nil : expectReasons),
         ]
     }

@@ -8,7 +8,10 @@ struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
         abstract: "Make one result of several generators' that ran side by side.",
-        discussion: "Counts and histograms are added; percentiles are those of the added histograms.")
+        discussion: """
+            Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
+            all go on together for at least half of the longest of them are refused: there never was the sum of their rates.
+            """)
 
     @Argument(help: ArgumentHelp("Result files.", valueName: "result.json"))
     var files: [String]

@@ -78,16 +78,18 @@ struct RunCommand: AsyncParsableCommand {
         }
         let line = Progress(
             done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
-            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99, rejected: progress.counts.rejected,
-            failed: progress.counts.failed, secondsLeft: left
+            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99,
+            errors: progress.counts.ended - progress.counts.accepted, secondsLeft: left
         ).line(width: isLive ? Console.width - 1 : 200)
         Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
     }
 
     private func judge(_ scenario: Scenario) -> LiveJudge? {
         guard scenario.abortOnFail else { return nil }
-        let live = LiveThresholds(scenario.parsedThresholds)
-        return { live.crossed($0, total: $1, planned: $2) }
+        let live = LiveThresholds(
+            scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
+        if !quiet, let warning = live.warning(rate: scenario.rate) { Console.error(warning) }
+        return { live.crossed(at: $0, $1, total: $2, planned: $3) }
     }
 
     private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {

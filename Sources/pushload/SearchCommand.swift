@@ -11,8 +11,10 @@ struct SearchCommand: AsyncParsableCommand {
         commandName: "search",
         abstract: "Find the highest rate that reaches a goal, or the fewest connections that reach it at a rate.",
         discussion: """
-            Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. Besides the goal, \
-            98 % of the rate must be reached and nothing may fail to be sent. With --rate, connections are searched instead.
+            Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. A miss is tried \
+            again, and counts when it repeats; an answer that is missed twice while it is confirmed is given up for a lower one. \
+            Besides the goal, 98 % of the rate must be accepted and every push be sent; where the goal says how many may be \
+            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -52,7 +54,8 @@ struct SearchCommand: AsyncParsableCommand {
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
         }
-        let sustained = try? Threshold(parsing: "rate >= 0.98 * target")
+        let sustained = try? Threshold(
+            parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate
         scenario.pushes = nil
         let search: LimitSearch
@@ -69,7 +72,7 @@ struct SearchCommand: AsyncParsableCommand {
                     isWhole: true)
         } catch { throw HarnessError("\(error)") }
         let base = scenario
-        let answer = try await search.run { value in
+        let answer = try await search.run { value, purpose in
             var probe = base
             if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
             let rate = probe.rate ?? 1
@@ -77,12 +80,18 @@ struct SearchCommand: AsyncParsableCommand {
             probe.warmup = (probe.duration ?? length) / 5
             let result = try await Run(probe, identity: try probe.identity()).execute(isTerminal: false) { _ in }.result
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
-            let isReached = verdicts.allSatisfy(\.isHeld) && result.failures["overflowed"] == nil
+            let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Units.grouped(UInt64(value)))/s" : "\(Int(value)) connections"
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
             let limited = result.generator.limited ? " (the generator was a limit)" : ""
-            Console.output(
-                "\(isReached ? "reached" : "missed ") at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n")
+            let verdict = isReached ? "reached" : "missed "
+            let prefix =
+                switch purpose {
+                case .searching: verdict
+                case .retrying: "  tried again: \(verdict)"
+                case .confirming: "  confirming: \(verdict)"
+                }
+            Console.output("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n")
             return isReached
         }
         try report(answer, byConnections: byConnections)
@@ -92,13 +101,21 @@ struct SearchCommand: AsyncParsableCommand {
         func written(_ value: Double) -> String {
             byConnections == nil ? "\(Units.grouped(UInt64(value.rounded()))) pushes/s" : "\(Int(value)) connections"
         }
+        let retries = answer.probes.filter { $0.purpose == .retrying }
+        let retried =
+            retries.isEmpty
+            ? "no miss" : "\(retries.count) to try a miss again, \(retries.count(where: \.isReached)) of them reached"
+        let probes = "\(answer.probes.count) probes, \(retried)"
         guard let value = answer.value else {
-            Console.output("the goal was never reached\(answer.beyond.map { ", not even at \(written($0))" } ?? "")\n")
+            let missed = answer.beyond.map { written($0) } ?? "nowhere"
+            Console.output(
+                answer.isUnsteady
+                    ? "no answer: what was reached once was not reached again, last at \(missed) (\(probes))\n"
+                    : "the goal was never reached, not even at \(missed) (\(probes))\n")
             throw ExitCode(99)
         }
         let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
         Console.output(
-            "\(byConnections == nil ? "highest" : "fewest"): \(written(value)) (confirmed twice\(beyond); "
-                + "\(answer.probes.count) probes)\n")
+            "\(byConnections == nil ? "highest" : "fewest"): \(written(value)) (confirmed twice\(beyond); \(probes))\n")
     }
 }

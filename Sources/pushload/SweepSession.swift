@@ -143,7 +143,7 @@ struct SweepSession {
     }
 
     private static func rate(_ result: ResultDocument) -> String {
-        "\(Units.grouped(UInt64(result.throughput.answered.rounded()))) pushes/s"
+        "\(Units.perSecond(result.throughput.answered)) answered"
     }
 
     private func say(_ text: String) { if !isQuiet { Console.diagnostic(text + "\n") } }

@@ -127,4 +127,10 @@ private struct Machine {
         // One of 100, and five deviations.
         #expect(edge <= 6 && same == 0, "\(edge) \(same)")
     }
+
+    @Test("A round takes no latency that is only known from below")
+    func censored() {
+        let round = GateMetric.round(UnansweredRun.make(unanswered: 30), kernelBefore: 1, kernelAfter: 1)
+        #expect(round.values["total_p50"] != nil && round.values["total_p99"] == nil && round.values["rate"] == 199.5)
+    }
 }

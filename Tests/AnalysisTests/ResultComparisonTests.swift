@@ -82,6 +82,55 @@ import Testing
         #expect(distribution.belowA == 1 && abs(distribution.belowB - 2 / 3.0) < 1e-9)
     }
 
+    @Test("A figure that is only known from below in some run is not compared, and why; others are")
+    func censored() throws {
+        let slow = (0..<6).map { UnansweredRun.make("u\($0)", unanswered: $0 < 2 ? 30 : 0) }
+        let comparison = try ResultComparison.compare(
+            side("a", (0..<6).map { UnansweredRun.make("a\($0)", unanswered: 0) }), side("b", slow))
+        let names = comparison.metrics.map(\.name)
+        #expect(names.contains("total p50") && names.contains("total p90"))
+        #expect(!names.contains("total p99") && !names.contains("total p99.9"))
+        #expect(
+            comparison.warnings.contains(
+                "total p99: not compared; not known in 2 of 6 runs of B "
+                    + "(more than 20.0 s: 30 of 1,227 pushes got no answer)"), "\(comparison.warnings)")
+        // Asked for by name it is no more known.
+        let chosen = try ResultComparison.compare(side("a", calm), side("b", slow), judging: ["total p99"])
+        #expect(chosen.metrics.isEmpty && chosen.warnings.contains { $0.hasPrefix("total p99: not compared; ") })
+    }
+
+    @Test("Among all latencies those without an answer are the longest, even if they were given up at once")
+    func unansweredShapes() throws {
+        // A fifth of B's connections is refused after 100 ns, which is shorter than any answer.
+        var refused = (0..<6).map { result("r\($0)", 1, [200, 300, 400, 500]) }
+        for index in refused.indices {
+            refused[index].histograms["total_unanswered"] = SampleRun.make("", 1, [100]).histograms["total"]
+        }
+        let comparison = try ResultComparison.compare(side("a", calm, [200, 300, 400, 500]), side("b", refused))
+        let total = try #require(comparison.distributions.first { $0.name == "total" })
+        #expect(total.differs && total.place == 500 && abs(total.d - 0.2) < 1e-9)
+        #expect(total.belowA == 1 && abs(total.belowB - 0.8) < 1e-9)
+    }
+
+    @Test("Goodput is compared where pushes were rejected, and where it is asked for")
+    func goodput() throws {
+        func sides(_ share: Double) -> (ResultComparison.Side, ResultComparison.Side) {
+            let b = calm.enumerated().map { index, factor -> ResultDocument in
+                var result = result("b\(index)", factor * 1.5)
+                result.throughput.accepted = result.throughput.answered * share
+                result.pushes.rejected = share < 1 ? 1 : 0
+                return result
+            }
+            return (side("a", calm), side("b", b))
+        }
+        let (a, clean) = sides(1)
+        #expect(try ResultComparison.compare(a, clean).metrics.allSatisfy { $0.name != "goodput" })
+        #expect(try ResultComparison.compare(a, clean, judging: ["goodput"]).metrics.map(\.name) == ["goodput"])
+        // Half as many pushes again are answered, most of them with a rejection.
+        let rejecting = verdicts(try ResultComparison.compare(a, sides(0.3).1))
+        #expect(rejecting["rate"] == .faster && rejecting["goodput"] == .slower)
+    }
+
     @Test("What cannot be compared is refused, and why")
     func refused() {
         let good = side("a", [1])
@@ -115,7 +164,8 @@ import Testing
             between.warnings == [
                 "A and B differ in engine: wire and nghttp2", "A and B differ in host: h and k",
                 "A and B differ in streams: 100 and 500", "A and B differ in version of openssl: 3.0 and 3.5",
-                "B: pushes failed or were rejected in 1 of 1 runs", "B: the generator was a limit in 1 of 1 runs",
+                "B: pushes were rejected, failed or not sent in 1 of 1 runs",
+                "B: the generator was a limit in 1 of 1 runs",
             ])
         var mixed = result("m", 1)
         mixed.environment.host = "k"

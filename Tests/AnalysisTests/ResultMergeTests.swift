@@ -1,3 +1,4 @@
+import Foundation
 import Measurement
 import Results
 import Testing
@@ -6,7 +7,9 @@ import Testing
 
 @Suite struct ResultMergeTests {
     /// A result of these total latencies, as a run would write it.
-    private func result(_ id: String, _ values: [UInt64], started: String = "2026-01-02T03:04:05Z") -> ResultDocument {
+    private func result(
+        _ id: String, _ values: [UInt64], started: String = "2026-01-02T03:04:05Z", seconds: Double = 2
+    ) -> ResultDocument {
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
         let summary = histogram.summary
@@ -18,7 +21,7 @@ import Testing
         let text = HistogramCodec.encodeForLog(histogram)
         return ResultDocument(
             run: .init(
-                id: id, name: "n", startedAt: started, durationSeconds: 2, complete: true, interrupted: false,
+                id: id, name: "n", startedAt: started, durationSeconds: seconds, complete: true, interrupted: false,
                 engine: "wire", target: "t", tls: nil),
             environment: .init(
                 host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
@@ -75,6 +78,60 @@ import Testing
         }
     }
 
+    @Test("Why connections ended is added up")
+    func ends() throws {
+        var (first, second) = (result("1", [5]), result("2", [5]))
+        first.connections.ends = ["goaway NO_ERROR Shutdown": 2, "connection_reset": 1]
+        second.connections.ends = ["goaway NO_ERROR Shutdown": 3, "peer_vanished": 4]
+        let ends = try ResultMerge.merge([("a", first), ("b", second)]).connections.ends
+        #expect(ends == ["goaway NO_ERROR Shutdown": 5, "connection_reset": 1, "peer_vanished": 4])
+    }
+
+    @Test(
+        "Both histograms are added, so that a merged figure is censored where the whole's is; ends and causes are added"
+    )
+    func censored() throws {
+        var parts = [
+            UnansweredRun.make("a", accepted: 1000, unanswered: 1),
+            UnansweredRun.make("b", accepted: 197, unanswered: 2),
+        ]
+        for index in parts.indices {
+            parts[index].pushes.notSent = 4
+            parts[index].pushes.planned += 4
+            parts[index].notSent = ["overflowed": 3, "interrupted": 1]
+            parts[index].breakdown["stage"]?["hold"]?.notSent = 4
+            parts[index].connections.ends = ["closed": 1]
+        }
+        // Known in each part alone: all but one of 1,001, and all but two of 199.
+        #expect(!parts[0].latency.total.isCensored(.p99) && parts[1].latency.total.isCensored(.p99))
+        let merged = try ResultMerge.merge(parts.map { ($0.run.id, $0) })
+        let whole = UnansweredRun.make()
+        for total in [merged.latency.total, try #require(merged.breakdown["stage"]?["hold"]?.total)] {
+            #expect(total.count == 1200 && total.unanswered == 3 && total.censored == ["mean", "p99_9", "max"])
+            #expect(total.p99 == whole.latency.total.p99 && total.p999 == whole.latency.total.p999)
+        }
+        #expect(merged.histograms["total_unanswered"] == whole.histograms["total_unanswered"])
+        #expect(merged.pushes.planned == 1208 && merged.pushes.ended == 1208 && merged.pushes.notSent == 8)
+        #expect(merged.notSent == ["overflowed": 6, "interrupted": 2] && merged.connections.ends == ["closed": 2])
+        #expect(merged.breakdown["stage"]?["hold"]?.notSent == 8)
+        #expect(abs(merged.throughput.accepted - 199.5) < 1e-9 && merged.throughput.offered == 400)
+    }
+
+    @Test("Accepted answers are added up although a part without rejections keeps them in total alone")
+    func acceptedAlone() throws {
+        let parts = [
+            UnansweredRun.make("a", accepted: 30, rejected: 12), UnansweredRun.make("b", accepted: 50, rejected: 0),
+        ]
+        for order in [parts, parts.reversed()] {
+            let merged = try ResultMerge.merge(order.map { ($0.run.id, $0) })
+            #expect(merged.latency.totalAccepted.count == 80 && merged.latency.totalRejected.count == 12)
+            #expect(try merged.censoredHistogram("total_accepted").count == 80)
+            #expect(merged.latency.total.count == 98)
+        }
+        let plain = try ResultMerge.merge([("b", parts[1]), ("c", UnansweredRun.make("c", accepted: 7))])
+        #expect(plain.histograms["total_accepted"] == nil && plain.latency.totalAccepted.count == 57)
+    }
+
     @Test("What cannot be merged is refused, and why")
     func refused() {
         let one = result("1", [5])
@@ -85,7 +142,12 @@ import Testing
         #expect(message([("a", one), ("b", other)]) == "b: engine differs from a's: these are not parts of one load")
         #expect(
             message([("a", one), ("b", result("2", [5], started: "2026-01-02T03:06:05Z"))])
-                == "the runs began more than 60 s apart: they were not one load (compare them instead)")
+                == "a (2026-01-02T03:04:05Z, 2.0 s) and b (2026-01-02T03:06:05Z, 2.0 s) did not run side by side: all runs "
+                + "together for at most 0.0 s of 2.0 s, at least half is needed to add their rates (compare them instead)"
+        )
+        #expect(
+            message([("a", one), ("b", result("2", [5], started: "yesterday"))])
+                == "b: run.started_at \"yesterday\" is not a time (ISO 8601)")
         var damaged = result("2", [5])
         damaged.histograms["total"] = "HISTFAAA"
         #expect(message([("a", one), ("b", damaged)]) == "b: histograms.total: a histogram that is not Base64")
@@ -93,5 +155,48 @@ import Testing
         smaller.notes = ["something"]
         let notes = (try? ResultMerge.merge([("a", one), ("b", smaller)]))?.notes
         #expect(notes == ["merged from a, b", "the parts differ in connections", "b: something"])
+    }
+
+    /// Runs by their start (seconds after 03:04:00) and length, seconds.
+    private func merged(_ runs: [(start: Int, seconds: Double)]) -> String {
+        message(
+            runs.enumerated().map { index, run in
+                let second = run.start < 10 ? "0\(run.start)" : "\(run.start)"
+                let name = String(UnicodeScalar(UInt8(97 + index)))
+                return (name, result(name, [5], started: "2026-01-02T03:04:\(second)Z", seconds: run.seconds))
+            })
+    }
+
+    @Test("Runs are merged when all went on together for half of the longest, a second of unknown start allowed for")
+    func overlap() {
+        // 10 s each: together from 6 s (or, as the second of the first start is cut off, 7 s) after the first second on.
+        for together in [
+            [(0, 10.0), (0, 10.0)], [(0, 10), (5, 10)], [(0, 10), (6, 10)], [(6, 10), (0, 10)],
+            [(0, 10), (3, 10), (6, 10)],
+            [(0, 10), (5, 5)], [(0, 30), (16, 15)],
+            // Of runs shorter than a second, seconds cannot tell more.
+            [(0, 0.2), (1, 0.2)], [(0, 0), (0, 0)],
+        ] {
+            #expect(merged(together) == "merged", "\(together)")
+        }
+        for (apart, common, longest, names) in [
+            ([(0, 10.0), (7, 10.0)], "4.0", "10.0", ["a", "b"]), ([(7, 10), (0, 10)], "4.0", "10.0", ["b", "a"]),
+            // One after the other, as a shell does it: within the minute that was once asked for.
+            ([(0, 10), (10, 10)], "1.0", "10.0", ["a", "b"]), ([(0, 10), (12, 10)], "0.0", "10.0", ["a", "b"]),
+            // Each overlaps the next by half, all three never for long.
+            ([(0, 10), (5, 10), (10, 10)], "1.0", "10.0", ["a", "c"]),
+            // One ended long before the other.
+            ([(0, 10), (1, 4.9)], "4.9", "10.0", ["a", "b"]), ([(0, 0.2), (2, 0.2)], "0.0", "0.2", ["a", "b"]),
+        ] {
+            let text = merged(apart)
+            #expect(
+                text.contains("did not run side by side: all runs together for at most \(common) s of \(longest) s"))
+            let positions = names.map { text.range(of: "\($0) (2026-")?.lowerBound }
+            #expect(positions[0] != nil && positions[1] != nil && positions[0]! < positions[1]!, "\(apart): \(text)")
+            #expect(!text.contains("\n"))
+        }
+        #expect(merged([(0, -5), (0, 10)]).contains("at most 0.0 s of 10.0 s"))
+        #expect(merged([(0, 1e300), (0, 1e300)]) == "merged")
+        #expect(merged([(0, 1e300), (0, 1)]).contains("at most 1.0 s of 1e+300 s"))
     }
 }

@@ -78,11 +78,27 @@ import Testing
         #expect(metrics[0].segments == [.init(first: 4, last: 4, median: 500)])
     }
 
+    @Test("A latency that is only known from below is a gap, and said to be one")
+    func censored() throws {
+        var all = runs(calm)
+        all[0].result.latency.total.unanswered = 3
+        all[0].result.latency.total.censored = ["mean", "p99", "p99_9", "max"]
+        let history = try RunHistory.make(all)
+        let metrics = Dictionary(uniqueKeysWithValues: history.series[0].metrics.map { ($0.name, $0.values) })
+        #expect(metrics["total p99"]?.last == .some(nil) && metrics["total p50"]?.last == 985)
+        #expect(
+            history.leftOut == [
+                .init(
+                    path: "wire/7",
+                    reason: "total p99 is not known, more than 985 ns: 3 of 9 pushes got no answer")
+            ])
+    }
+
     @Test("Unknown metrics, impossible levels and folders without runs are refused in one line")
     func refused() {
         #expect(
             message { () throws(RunHistory.Failure) in try RunHistory.make(runs(calm), metrics: ["speed"]) }.hasPrefix(
-                "metric \"speed\": expected one of rate, client CPU a push, "))
+                "metric \"speed\": expected one of rate, goodput, client CPU a push, "))
         #expect(
             message { () throws(RunHistory.Failure) in try RunHistory.make(runs(calm), level: 0.5) }
                 == "level 0.5: expected 0.001 to 0.2")

@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct RunVerdictTests {
     private func result(
-        planned: UInt64 = 10, accepted: UInt64 = 10, rejected: UInt64 = 0, failed: UInt64 = 0, lost: UInt64? = 0,
-        duplicated: UInt64? = 0, reasons: [String: UInt64] = [:], failures: [String: UInt64] = [:],
+        planned: UInt64 = 10, accepted: UInt64 = 10, rejected: UInt64 = 0, failed: UInt64 = 0, notSent: UInt64 = 0,
+        lost: UInt64? = 0, duplicated: UInt64? = 0, reasons: [String: UInt64] = [:], failures: [String: UInt64] = [:],
         expected: [String] = [], interrupted: Bool = false
     ) -> ResultDocument {
         let latency = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
@@ -19,8 +19,8 @@ import Testing
                 host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
             scenario: ["expected_reasons": .list(expected.map { .text($0) })],
             pushes: .init(
-                planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed, retried: 0,
-                lost: lost, duplicated: duplicated),
+                planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed,
+                notSent: notSent, retried: 0, lost: lost, duplicated: duplicated),
             throughput: .init(offered: nil, answered: 0),
             latency: .init(
                 encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
@@ -47,13 +47,17 @@ import Testing
         let verdicts = [
             RunVerdict(result(planned: 11)),
             RunVerdict(result(accepted: 9, failed: 1, failures: ["push_timeout": 1])),
+            RunVerdict(result(accepted: 8, notSent: 2)), RunVerdict(result(accepted: .max, rejected: 5)),
             RunVerdict(result(lost: 1)), RunVerdict(result(duplicated: 2)),
             RunVerdict(result(accepted: 8, rejected: 2, reasons: ["BadDeviceToken": 2])),
             RunVerdict(result(interrupted: true)), RunVerdict(result(planned: 0, accepted: 0)),
         ]
         for (verdict, word) in zip(
             verdicts,
-            ["balance", "push_timeout 1", "ledger", "more than once", "BadDeviceToken 2", "interrupted", "no push"])
+            [
+                "balance", "push_timeout 1", "2 pushes were not sent: ", "balance", "ledger", "more than once",
+                "BadDeviceToken 2", "interrupted", "no push",
+            ])
         {
             #expect(
                 verdict.exitCode == 1 && verdict.problems.count == 1 && verdict.problems[0].contains(word), "\(word)")
@@ -68,6 +72,28 @@ import Testing
                 result(accepted: 7, rejected: 3, reasons: reasons, expected: ["BadDeviceToken", "Unregistered"])
             ).isGood)
         #expect(!RunVerdict(result(accepted: 7, rejected: 3, reasons: reasons, expected: ["Unregistered"])).isGood)
+    }
+
+    @Test("The books hold four ends; a threshold on any of them says alone how many there may be")
+    func ends() throws {
+        var result = result(planned: 20, accepted: 8, failed: 3, notSent: 9, failures: ["push_timeout": 3])
+        result.notSent = ["overflowed": 7, "interrupted": 2]
+        #expect(
+            RunVerdict(result).problems == [
+                "3 pushes failed: push_timeout 3", "9 pushes were not sent: overflowed 7, interrupted 2",
+            ])
+        for text in ["not_sent <= 9", "overflowed <= 7", "failed <= 3", "accepted >= 40%"] {
+            #expect(RunVerdict(result, thresholds: [try Threshold(parsing: text)]).isGood, "\(text)")
+        }
+        let crossed = RunVerdict(result, thresholds: [try Threshold(parsing: "not_sent == 0")])
+        #expect(crossed.exitCode == 99 && crossed.problems.isEmpty)
+        result.pushes.planned = 19
+        let unsound = RunVerdict(result, thresholds: [try Threshold(parsing: "not_sent <= 9")])
+        #expect(
+            unsound.problems == [
+                "the books do not balance: planned 19, but accepted 8 + rejected 0 + failed 3 + not sent 9"
+            ])
+        #expect(unsound.exitCode == 1)
     }
 
     @Test("The mock's memory is judged in bytes, as the client's is")

@@ -15,11 +15,20 @@ import Testing
         ])
         #expect(status == 1, "\(error)")
         #expect(result.pushes.planned == 20_000 && result.pushes.lost == 0 && result.pushes.duplicated == 0)
+        // Of 100 pushes that the mock reads it rejects 2 and resets 1, and 96.5 are accepted unless their connection is lost
+        // before the answer; how many are lost is a matter of time.
+        let accepted = Double(result.pushes.accepted)
+        func deviation(_ count: UInt64, _ expected: Double) -> Double {
+            (Double(count) - expected) / expected.squareRoot()
+        }
         let unavailable = result.reasons["ServiceUnavailable"] ?? 0
-        #expect(result.pushes.rejected == unavailable && (300...500).contains(unavailable), "\(result.reasons)")
+        #expect(accepted > 2_000 && result.pushes.rejected == unavailable, "\(result.pushes)")
+        #expect(abs(deviation(unavailable, accepted * 2 / 96.5)) < 5, "\(result.reasons) \(result.pushes)")
+        // Resets do not wait, and are not lost.
         let resets = result.failures["stream_reset_INTERNAL_ERROR"] ?? 0
-        #expect((130...270).contains(resets), "\(result.failures)")
+        #expect(deviation(resets, accepted / 96.5) > -5 && resets <= 270, "\(result.failures) \(result.pushes)")
         #expect(result.failures.values.reduce(0, +) == result.pushes.failed)
+        #expect(result.notSent.values.reduce(0, +) == result.pushes.notSent)
         #expect(result.connections.goAways + result.connections.lost > 0, "\(result.connections)")
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import Results
 import Testing
 
 @Suite(.serialized) struct MetricsTests {
@@ -9,7 +10,7 @@ import Testing
         let port = try Listener(host: "127.0.0.1", port: 0, shared: false).address.port
         let output = OutputFolder()
         let run = try Programs.start(
-            "pushload", ["run", "-D", "4s", "--rate", "500", "--metrics-port", String(port), "--output", output.path])
+            "pushload", ["run", "-D", "10m", "--rate", "500", "--metrics-port", String(port), "--output", output.path])
         func scrape() throws -> String {
             try Programs.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(port)/metrics"]).output
         }
@@ -20,7 +21,7 @@ import Testing
             return line.flatMap { Int($0.split(separator: " ").last!) } ?? -1
         }
         var counts: [Int] = []
-        for _ in 0..<400 where counts.count < 5 {
+        for _ in 0..<2000 where counts.count < 5 {
             let count = accepted(try scrape())
             if count > (counts.last ?? 0) { counts.append(count) }
             usleep(20_000)
@@ -28,11 +29,15 @@ import Testing
         let text = try scrape()
         for part in [
             "# TYPE pushload_total_seconds summary", "pushload_total_seconds{quantile=\"0.99\"} ",
-            "pushload_planned 2000",
+            "pushload_planned 300000",
             "pushload_in_flight ",
         ] { #expect(text.contains(part), "\(text)") }
-        #expect(counts.count == 5 && counts.allSatisfy { $0 <= 2000 }, "\(counts)")
+        #expect(counts.count == 5 && counts.allSatisfy { $0 <= 300_000 }, "\(counts)")
+        kill(run.process.processIdentifier, SIGINT)
         let finished = try run.wait()
-        #expect(finished.status == 0, "\(finished.error)")
+        #expect(finished.status == 1, "\(finished.error)")
+        let folder = try #require(try FileManager.default.contentsOfDirectory(atPath: output.path).first)
+        let result = try ResultFile.read("\(output.path)/\(folder)/result.json")
+        #expect(result.run.interrupted && Int(result.pushes.accepted) >= counts.last ?? 0, "\(result.pushes) \(counts)")
     }
 }

@@ -19,9 +19,10 @@ import Testing
         // In flight during a stall were only 20 of them: service time does not know of the others.
         #expect(latency.service.p90 < latency.total.p90 / 4, "\(latency.service) \(latency.total)")
         #expect(open.notes.contains { $0.contains("later than they were due") }, "\(open.notes)")
-        // Closed loop over the same server: 20 pushes see a stall, the thousands between do not.
+        // Closed loop over the same server: 20 pushes see a stall, those between do not.
         let (closed, _, _) = try Programs.load(["-D", "2s", "-m", "20"] + flags)
-        #expect(closed.latency.total.p99 < 100_000_000 && closed.latency.service.count == 0, "\(closed.latency.total)")
+        #expect(closed.latency.total.p90 < latency.total.p90 / 4, "\(closed.latency.total) \(latency.total)")
+        #expect(closed.latency.service.count == 0)
     }
 
     @Test("A server slower than the rate: the backlog is bounded, and what overflows is counted as that")
@@ -30,11 +31,15 @@ import Testing
         let (result, status, error) = try Programs.load([
             "-D", "1s", "--rate", "2000", "-m", "50", "--backlog", "200", "--mock-flags", "--latency 100ms",
         ])
-        let overflowed = result.failures["overflowed"] ?? 0
+        let overflowed = result.notSent["overflowed"] ?? 0
         #expect(status == 1 && result.pushes.planned == 2000, "\(error)")
-        #expect(result.pushes.accepted + overflowed == 2000 && result.pushes.failed == overflowed)
+        #expect(result.pushes.accepted + overflowed == 2000 && result.pushes.notSent == overflowed)
+        #expect(result.pushes.failed == 0 && result.failures.isEmpty)
+        // Half of them at least came due and got no answer: they are slower than all that did.
+        #expect(result.latency.total.count == 2000 && result.latency.total.unanswered == overflowed)
+        #expect(result.latency.total.isCensored(.p90) && result.latency.total.isCensored(.max))
         // No more than 500 answers a second and the backlog's 200 can be had of a second; at least the 1,000 others overflow.
-        #expect(overflowed >= 1000 && result.pushes.accepted >= 250, "\(result.pushes) \(result.failures)")
+        #expect(overflowed >= 1000 && result.pushes.accepted >= 250, "\(result.pushes) \(result.notSent)")
         #expect(result.pushes.lost == 0)
     }
 

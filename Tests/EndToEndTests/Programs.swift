@@ -74,9 +74,9 @@ final class Running {
     var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
     var errorText: String { (try? String(contentsOf: error, encoding: .utf8)) ?? "" }
 
-    /// Waits until the output holds `part`; fails after 20 seconds.
+    /// Waits until the output holds `part`; fails after two minutes.
     func waitFor(_ part: String) throws {
-        for _ in 0..<2000 {
+        for _ in 0..<12_000 {
             if text.contains(part) { return }
             usleep(10_000)
         }
@@ -85,9 +85,9 @@ final class Running {
 
     func wait() throws -> Finished {
         // The run loop may not be turning on this thread, so that the end is looked for rather than told.
-        for _ in 0..<24_000 where process.isRunning { usleep(5_000) }
+        for _ in 0..<120_000 where process.isRunning { usleep(5_000) }
         guard !process.isRunning else {
-            throw Failure(description: "still running after two minutes: \(text) \(errorText)")
+            throw Failure(description: "still running after ten minutes: \(text) \(errorText)")
         }
         return Finished(status: process.terminationStatus, output: text, error: errorText)
     }

@@ -57,8 +57,11 @@ import Testing
         #expect(try Programs.run("pushload", ["scenarios", "smoke"]).output.contains("pushes: 10k"))
         let (result, status, error) = try Programs.load(["smoke", "--set", "pushes=1000"])
         #expect(status == 0 && result.pushes.accepted == 1000, "\(error)")
-        let (tokens, expected, problem) = try Programs.load(["bad-tokens", "--rate", "2k", "-D", "1s"])
-        #expect(expected == 0 && tokens.pushes.rejected > 100, "\(problem)")
+        // Its own threshold is for its 100,000 pushes: of 2,000 more than 11 % are rejected in one run of fifteen.
+        let (tokens, expected, problem) = try Programs.load([
+            "bad-tokens", "--rate", "2k", "-D", "1s", "--threshold", "accepted >= 80%", "--threshold", "failed == 0",
+        ])
+        #expect(expected == 0 && (100...400).contains(tokens.pushes.rejected), "\(tokens.pushes) \(problem)")
     }
 
     @Test("Every key of a scenario file is a flag, and every flag of the groups a key")
@@ -93,7 +96,7 @@ import Testing
         #expect(closed.status == 64 && closed.error.contains("closed loop has no schedule"))
     }
 
-    @Test("Results of generators that ran side by side are merged into one")
+    @Test("Results of generators that ran side by side are merged into one, others are refused")
     func merge() throws {
         let output = OutputFolder()
         try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
@@ -105,11 +108,24 @@ import Testing
             let folder = try FileManager.default.contentsOfDirectory(atPath: output.path + "/\(number)")[0]
             files.append("\(output.path)/\(number)/\(folder)/result.json")
         }
+        // How they really ran depends on the machine: of the same second and length they are as if side by side.
+        func rewrite(_ file: String, startedAt: String) throws {
+            var result = try ResultFile.read(file)
+            result.run.startedAt = startedAt
+            result.run.durationSeconds = 2
+            try ResultFile.write(result, to: file)
+        }
+        for file in files { try rewrite(file, startedAt: "2026-01-02T03:04:05Z") }
         let merged = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/merged.json"])
         #expect(merged.status == 0 && merged.output.contains("2,000 pushes planned, 2,000 accepted"), "\(merged.error)")
         let result = try ResultFile.read(output.path + "/merged.json")
         #expect(result.pushes.accepted == 2000 && result.latency.total.count == 2000)
         let twice = try Programs.run("pushload", ["merge", files[0], files[0], "-o", output.path + "/m.json"])
         #expect(twice.status == 64 && twice.error.contains("the same run as"), "\(twice.error)")
+        try rewrite(files[1], startedAt: "2026-01-02T03:04:10Z")
+        let apart = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/m.json"])
+        #expect(apart.status == 64 && apart.error.contains("did not run side by side"), "\(apart.error)")
+        #expect(files.allSatisfy(apart.error.contains) && apart.error.contains("(2026-01-02T03:04:10Z, 2.0 s)"))
+        #expect(!FileManager.default.fileExists(atPath: output.path + "/m.json"))
     }
 }

@@ -18,6 +18,7 @@ import Testing
         // 200 streams / 50 ms = 4,000 a second, of which 98 % are asked for.
         #expect(answer >= 2000 && answer <= 4000 / 0.98, "\(output)")
         #expect(output.contains("missed  at ") && output.contains("(confirmed twice"), "\(output)")
+        #expect(output.contains("  tried again: missed  at ") && output.contains(" to try a miss again, "), "\(output)")
     }
 
     @Test("The fewest connections found are not below what the streams need")

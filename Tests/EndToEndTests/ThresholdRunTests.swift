@@ -52,8 +52,29 @@ import Testing
         #expect(finished.status == 99, "\(finished.error)")
         let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout")
         #expect(result.pushes.planned == 120_000 && result.pushes.accepted < 100_000 && !result.run.complete)
-        #expect(result.pushes.planned == result.pushes.accepted + result.pushes.rejected + result.pushes.failed)
+        #expect(result.pushes.planned == result.pushes.ended)
         #expect(result.notes.contains { $0.hasPrefix("ended early: p50 < 1us was crossed") }, "\(result.notes)")
+    }
+
+    @Test("A run is not aborted within the delay, and says which window latency was judged over")
+    func abortDelay() throws {
+        let flags = ["--rate", "2000", "--abort-on-fail", "--threshold", "p50 < 1us", "--json"]
+        let short = try run(["-D", "3s", "--abort-on-fail-delay", "1h"] + flags)
+        #expect(short.status == 99, "\(short.error)")
+        let whole = try ResultFile.decode(Array(short.output.utf8), origin: "stdout")
+        #expect(!whole.notes.contains { $0.hasPrefix("ended early") }, "\(whole.notes)")
+        let long = try run(["-D", "60s", "--abort-on-fail-delay", "2s", "--abort-on-fail-window", "5s"] + flags)
+        let result = try ResultFile.decode(Array(long.output.utf8), origin: "stdout")
+        #expect(long.status == 99 && !result.run.complete && result.run.durationSeconds >= 2, "\(long.error)")
+        #expect(
+            result.notes.contains {
+                $0.hasPrefix("ended early: p50 < 1us was crossed") && $0.contains(" over the last ")
+            })
+        #expect(result.scenario["abort_on_fail_delay"] == .integer(2_000_000_000))
+        let refused = try run(["-n", "10", "--abort-on-fail-window", "100ms"])
+        #expect(
+            refused.status == 64 && refused.error.contains("abort_on_fail_window 100 ms: expected at least 1s"),
+            "\(refused.error)")
     }
 
     @Test("A threshold that cannot be read is refused before anything is sent")

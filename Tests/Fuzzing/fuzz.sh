@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Fuzzes one target, or each of them, with libFuzzer and AddressSanitizer: fuzz.sh [target|all] [seconds, default 600]
-# New inputs that reach new code go to .build/corpus/<target>; those worth keeping are copied to corpus/<target> by
-# `fuzz.sh keep <target>`, which merges and makes them few. A crash is written to .build/crashes/<target>.
+# Ends with 0 when every target ran for its time and found nothing. New inputs that reach new code go to
+# .build/corpus/<target>; those worth keeping are copied to corpus/<target> by `fuzz.sh keep <target>`, which merges and makes
+# them few. A crash is written to .build/crashes/<target>, what libFuzzer said to .build/logs/<target>.
 set -euo pipefail
 cd "$(dirname "$0")"
-targets="${FUZZ_TARGETS:-checks json token faults scenario connection client admin}"
+program=.build/debug/fuzz
+# Leaks are not looked for: Foundation keeps what it caches.
+export ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no
 runtime=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 build() {
     swift build --sanitize address -Xswiftc -enable-testing \
@@ -12,23 +15,30 @@ build() {
         -Xlinker "$runtime/clang/lib/linux/libclang_rt.fuzzer_no_main-$(uname -m).a" -Xlinker -lstdc++
 }
 fuzz() {
-    mkdir -p ".build/corpus/$1" ".build/crashes/$1" "corpus/$1"
+    local log=".build/logs/$1" status=0
+    mkdir -p ".build/corpus/$1" ".build/crashes/$1" .build/logs "corpus/$1"
     echo "== $1, $2 s"
-    # Leaks are not looked for: Foundation keeps what it caches. Each run prints its seed.
-    ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no FUZZ_TARGET=$1 .build/debug/fuzz -max_total_time="$2" -timeout=25 -max_len=20000 \
+    # Each run prints its seed.
+    FUZZ_TARGET=$1 "$program" -max_total_time="$2" -timeout=25 -max_len=20000 \
         -rss_limit_mb=3000 -artifact_prefix=".build/crashes/$1/" -print_final_stats=1 -verbosity=1 \
-        ".build/corpus/$1" "corpus/$1" 2>&1 | grep -E "Seed|^==|ERROR|SUMMARY|DONE|stat::(number|new)|Fatal|recondition|crash" || true
-    if ls ".build/crashes/$1/"* >/dev/null 2>&1; then
-        echo "crashes in .build/crashes/$1"
+        ".build/corpus/$1" "corpus/$1" >"$log" 2>&1 || status=$?
+    grep -E "Seed|^==|ERROR|SUMMARY|DONE|stat::(number|new)|Fatal|recondition|crash" "$log" || true
+    # libFuzzer says so when the time is up.
+    if [ "$status" = 0 ] && ! grep -qE "^Done [0-9]+ runs" "$log"; then status="0, but it did not run to its end"; fi
+    if [ "$status" != 0 ]; then
+        echo "$1 FAILED (exit status $status); the end of $PWD/$log, inputs that crash in $PWD/.build/crashes/$1:"
+        tail -n 20 "$log"
         return 1
     fi
 }
 case "${1:-all}" in
 keep)
     mkdir -p ".build/corpus/$2" "corpus/$2"
-    ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$2 .build/debug/fuzz -merge=1 "corpus/$2" ".build/corpus/$2" 2>&1 | tail -2 ;;
+    FUZZ_TARGET=$2 "$program" -merge=1 "corpus/$2" ".build/corpus/$2" 2>&1 | tail -2 ;;
 all)
     build
+    targets=${FUZZ_TARGETS:-$("$program" --list)}
+    : "${targets:?no fuzz target is known}"
     status=0
     for target in $targets; do fuzz "$target" "${2:-600}" || status=1; done
     exit $status ;;

@@ -62,20 +62,45 @@ import Testing
     func recorder() {
         let recorder = Recorder(causes: 3)
         recorder.take()
-        recorder.accepted()
-        recorder.answered(roundTrip: 5, total: 6)
+        recorder.accepted(total: 6, isMeasured: true)
+        recorder.travelled(roundTrip: 5)
         for number in 0..<200 {
             Array("Reason\(number)".utf8).withUnsafeBufferPointer {
-                recorder.rejected(status: 400, reason: $0)
+                recorder.rejected(status: 400, reason: $0, total: 9, isMeasured: false)
             }
         }
         recorder.failed(cause: 2)
         #expect(recorder.counts.accepted == 1 && recorder.counts.rejected == 200 && recorder.counts.failed == 1)
         #expect(recorder.statuses[200] == 1 && recorder.statuses[400] == 200 && recorder.failures == [0, 0, 1])
         #expect(recorder.reasons.count == Recorder.reasonLimit + 1 && recorder.reasons.values.reduce(0, +) == 200)
-        recorder.overflowed(7, cause: 1)
-        #expect(recorder.counts.taken == 8 && recorder.counts.failed == 8 && recorder.failures == [0, 7, 1])
+        recorder.notSent(7, cause: 1)
+        #expect(recorder.counts.taken == 8 && recorder.counts.notSent == 7 && recorder.notSent == [0, 7, 0])
+        #expect(recorder.counts.failed == 1 && recorder.counts.ended == 1 + 200 + 1 + 7)
         #expect(recorder[.roundTrip].count == 1 && recorder.counts.measured == 1)
+    }
+
+    @Test("Total latencies are handed over once, apart by how pushes ended, and the next ones begin empty")
+    func handOver() {
+        let recorder = Recorder(causes: 1)
+        let nobody = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        for time in 1...1000 as ClosedRange<UInt64> { recorder.accepted(total: time * 1000, isMeasured: true) }
+        recorder.rejected(status: 429, reason: nobody, total: 50, isMeasured: true)
+        recorder.unanswered(after: 20_000_000, count: 3)
+        recorder.accepted(total: 77, isMeasured: false)
+        var first = TotalLatencies()
+        recorder.handOver(&first)
+        #expect(first.accepted.count == 1000 && first.rejected?.count == 1 && first.unanswered?.count == 3)
+        #expect(first.warmup?.count == 1 && first.answered.count == 1001 && first.everyAnswer.count == 1002)
+        #expect(first.all.count == 1004 && recorder.counts.measured == 1001)
+        var whole = TotalLatencies()
+        whole.add(first)
+        first.removeAll()
+        recorder.handOver(&first)
+        #expect(first.all.count == 0 && first.everyAnswer.count == 0)
+        recorder.accepted(total: 5, isMeasured: true)
+        recorder.handOver(&first)
+        whole.add(first)
+        #expect(whole.accepted.count == 1001 && whole.accepted.summary.min == 5 && whole.all.count == 1005)
     }
 
     @Test("A breakdown keeps labels apart, also new ones, up to its bound; merged parts make the whole")
@@ -83,8 +108,11 @@ import Testing
         let breakdown = Breakdown("status", labels: ["200"])
         breakdown.answered(0, isAccepted: true, total: 1000, isMeasured: true)
         breakdown.answered(breakdown.place("503"), isAccepted: false, total: 2000, isMeasured: false)
-        breakdown.failed(breakdown.place("503"))
-        for number in 0..<200 { breakdown.failed(breakdown.place("x\(number)")) }
+        breakdown.unanswered(breakdown.place("503"), isBegun: true, after: 9, isMeasured: true)
+        for number in 0..<200 {
+            breakdown.unanswered(breakdown.place("x\(number)"), isBegun: true, after: 9, isMeasured: false)
+        }
+        breakdown.unanswered(0, isBegun: false, after: 1, isMeasured: true)
         #expect(breakdown.labels.count == Breakdown.most)
         var merged = MergedBreakdowns()
         merged.add(breakdown)
@@ -93,6 +121,8 @@ import Testing
         #expect(parts["200"]!.accepted == 2 && parts["200"]!.total.count == 2)
         #expect(parts["503"]!.rejected == 2 && parts["503"]!.failed == 2 && parts["503"]!.total.count == 0)
         #expect(parts.values.reduce(0) { $0 + $1.failed } == 402)
+        #expect(parts["200"]!.notSent == 2 && parts["200"]!.unanswered?.count == 2)
+        #expect(parts["503"]!.unanswered?.count == 2 && parts["x1"]!.unanswered == nil)
     }
 
     @Test("A series holds the differences between snapshots")
@@ -101,11 +131,11 @@ import Testing
         var counts = PushCounts()
         counts.sent = 10
         counts.accepted = 8
-        builder.add(time: 1, counts: counts, inFlight: 2, backlog: 0, total: LatencyHistogram())
+        builder.add(time: 1, counts: counts, inFlight: 2, backlog: 0, totals: TotalLatencies())
         counts.sent = 15
         counts.accepted = 12
         counts.failed = 1
-        builder.add(time: 2, counts: counts, inFlight: 2, backlog: 0, total: LatencyHistogram())
+        builder.add(time: 2, counts: counts, inFlight: 2, backlog: 0, totals: TotalLatencies())
         #expect(builder.points.map(\.sent) == [10, 5] && builder.points.map(\.accepted) == [8, 4])
         #expect(builder.points[1].failed == 1)
     }

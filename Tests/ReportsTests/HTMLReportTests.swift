@@ -15,7 +15,7 @@ import Testing
         let others = [
             "500,111 pushes/s", "BadTopic", "push_timeout", "by profile", "alert", "it was busy", "a note",
             "held: p99 &lt; 50ms: 4.33 ms", "CROSSED: rss &lt; 1MB: 40.1 MB", "it broke", "com.example.app",
-            "a processor", "130 ns", "round trip", "target, on average", "backlog", "in flight", "99.9",
+            "a processor", "130 ns", "round trip", "offered, on average", "backlog", "in flight", "99.9",
         ]
         for part in ReportedDocument.headlines + others { #expect(page.contains(part), "\(part) is not in the page") }
         #expect(MarkupChecker.problem(page) == nil)
@@ -89,7 +89,7 @@ import Testing
         #expect(ReportedRun.told(apart: [runs[0], runs[1]]).map(\.label) == ["n #1", "n #2"])
         let page = HTMLReport.page(runs)
         #expect(page.contains("<th scope=\"col\">n #1</th><th scope=\"col\">n #2</th>"))
-        #expect(page.contains("<th scope=\"row\">rate</th><td>499,999 pushes/s</td><td>123,456 pushes/s</td>"))
+        #expect(page.contains("<th scope=\"row\">rate answered</th><td>499,999 pushes/s</td><td>123,456 pushes/s</td>"))
         #expect(page.components(separatedBy: "<polyline").count - 1 == 2 * 6)
         #expect(MarkupChecker.problem(page) == nil)
     }

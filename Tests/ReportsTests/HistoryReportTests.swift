@@ -47,7 +47,7 @@ import Testing
                 "3 2026-11-03T00:00:00Z 0.2.0 0123456789 710 ns 1.07 us 1.500 1.410 - 1.620 0.001 more by 50.0 %"))
         #expect(rows.contains("3 2026-11-03T00:00:00Z 0.2.0 0123456789 * 1.06 us 1,200/s"))
         #expect(rows.contains("2 2026-11-02T00:00:00Z 0.1.0 0123456789 720 ns -"))
-        #expect(rows.contains("rate, 3 runs: too few to find a change"))
+        #expect(rows.contains("rate (answered), 3 runs: too few to find a change"))
         #expect(text.hasSuffix("left out:\n  runs/z: the run was interrupted\n"))
     }
 

@@ -50,6 +50,25 @@ enum ReportedDocument {
             histograms: ["total": log, "round_trip": log], notes: ["a note"])
     }
 
+    /// 997 pushes answered within 9.97 ms, 3 given up after 20 s, 5 never sent.
+    static func unanswered() -> ResultDocument {
+        var document = make(target: 500)
+        var (answered, waits) = (LatencyHistogram(), LatencyHistogram())
+        for step in 1...997 as ClosedRange<UInt64> { answered.record(step * 10_000) }
+        waits.record(20_000_000_000, count: 3)
+        let latencies = CensoredHistogram(answered: answered, unanswered: waits)
+        document.histograms["total"] = HistogramCodec.encodeForLog(answered)
+        document.histograms["total_unanswered"] = HistogramCodec.encodeForLog(waits)
+        document.latency.total = .init(latencies)
+        document.latency.totalAccepted = .init(CensoredHistogram(answered: answered))
+        document.pushes.notSent = 5
+        document.pushes.planned += 5
+        document.notSent = ["overflowed": 5]
+        document.series[1].notSent = 5
+        document.breakdown["profile"]?["alert"]?.total = document.latency.total
+        return document
+    }
+
     static func run(_ document: ResultDocument) -> ReportedRun {
         ReportedRun(
             label: document.run.name, result: document, problems: ["it broke"],

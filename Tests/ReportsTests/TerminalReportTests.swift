@@ -11,8 +11,8 @@ import Testing
         let text = TerminalReport.text([ReportedDocument.run(ReportedDocument.make())], unicode)
         for part in [
             "\nn\n", "engine wire", "✗ it broke\n", "✓ held: p99 < 50ms: 4.33 ms\n", "✗ crossed: rss < 1MB: 40.1 MB\n",
-            "over 2.25 s\n", "  pushes/s   ██  at most 500,067 pushes/s\n", "  in flight  █▁  at most 500\n",
-            "  p99        ▇█  at most 5.00 ms\n", "2.11 ms", "5.44 ms", "Latency by stage (bars: p50)",
+            "over 2.25 s\n", "  answered/s  ██  at most 500,067 pushes/s\n", "  in flight   █▁  at most 500\n",
+            "  p99         ▇█  at most 5.00 ms\n", "2.11 ms", "5.44 ms", "Latency by stage (bars: p50)",
             "round trip: written to answered", "encode", "\nstatuses\n  200  999,990  99.99 %  ███", "BadTopic",
             "push_timeout", "client 2.35 us CPU a push, 40.1 MB; mock 3.46 us CPU a push, 50.2 MB\n",
         ] { #expect(text.contains(part), "\(part) is not in\n\(text)") }
@@ -38,7 +38,8 @@ import Testing
         let text = TerminalReport.text(
             [ReportedDocument.make(), second].map(ReportedDocument.run), comparisons: [comparison], unicode)
         let rows = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
-        #expect(rows.contains("figure n m") && rows.contains("rate 499,999 pushes/s 123,456 pushes/s"), "\(text)")
+        #expect(
+            rows.contains("figure n m") && rows.contains("rate answered 499,999 pushes/s 123,456 pushes/s"), "\(text)")
         #expect(text.contains("warning: A and B differ in name: n and m\n"))
         #expect(text.components(separatedBy: "at most 5.00 ms").count == 3)
     }

@@ -1,3 +1,4 @@
+import Settings
 import Testing
 
 @testable import Scenarios
@@ -41,5 +42,24 @@ import Testing
             scenario.validate() == [
                 "huffman is a tuning of engine wire: engine nghttp2 chooses for itself what it codes with Huffman"
             ])
+    }
+
+    @Test("Pacing is one of three words; engine nio does not spin, and says so in one line")
+    func pacing() throws {
+        var scenario = Scenario()
+        scenario.pushes = 10
+        let key = try #require(ScenarioKey.named("pacing"))
+        #expect(throws: SettingsError.self) { try key.apply(["fast"], to: &scenario) }
+        for engine in Scenario.engines {
+            for pacing in Scenario.pacings {
+                scenario.engine = engine
+                try key.apply([pacing], to: &scenario)
+                #expect(
+                    scenario.validate()
+                        == (engine == "nio" && pacing == "spin"
+                            ? ["pacing spin is for engines wire and nghttp2: engine nio waits by SwiftNIO's own timers"]
+                            : []))
+            }
+        }
     }
 }

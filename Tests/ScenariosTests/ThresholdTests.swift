@@ -21,7 +21,14 @@ import Testing
         #expect(try read("accepted >= 99.99%").metric == .count("accepted", isShare: true))
         #expect(abs(try read("accepted >= 99.99%").limit - 0.9999) < 1e-12)
         #expect(try read("failed == 0").limit == 0 && read("rejected < 1k").limit == 1000)
-        #expect(try read("rate >= 0.95 * target").metric == .rate(ofTarget: true))
+        #expect(try read("rate >= 0.95 * target").metric == .rate(.answered, ofTarget: true))
+        #expect(try read("goodput > 20k").metric == .rate(.accepted, ofTarget: false))
+        #expect(try read("sent_rate <= 1.01 * target").metric == .rate(.sent, ofTarget: true))
+        #expect(try read("offered >= 1k").metric == .rate(.offered, ofTarget: false))
+        #expect(try read("not_sent == 0").metric == .count("not_sent", isShare: false))
+        #expect(
+            try read("total_accepted.p99 < 1s").metric
+                == .latency(stage: "total_accepted", statistic: .percentile(99), part: nil))
         #expect(try read("rate >= 95% * target").limit == 0.95 && read("rate > 20k").limit == 20_000)
         #expect(try read("rss < 200MB").limit == 209_715_200 && read("cpu < 2us").limit == 2000)
         let both = try Threshold.list(parsing: "p99 < 50ms && accepted >= 99.9%")
@@ -35,6 +42,13 @@ import Testing
             ("p99 <", "\"p99 <\": nothing to compare with"),
             ("p5O < 1s", "\"p5O < 1s\": \"p5O\" is not a figure; did you mean \"p50\"?"),
             ("acepted > 1", "\"acepted > 1\": \"acepted\" is not a figure; did you mean \"accepted\"?"),
+            ("godput > 1", "\"godput > 1\": \"godput\" is not a figure; did you mean \"goodput\"?"),
+            ("sent_rat > 1", "\"sent_rat > 1\": \"sent_rat\" is not a figure; did you mean \"sent_rate\"?"),
+            ("notsent > 1", "\"notsent > 1\": \"notsent\" is not a figure; did you mean \"not_sent\"?"),
+            (
+                "offered >= 0.9 * target",
+                "\"offered >= 0.9 * target\": the target is what is offered; expected a rate, as in offered >= 20k"
+            ),
             ("totl.p99 < 1s", "\"totl.p99 < 1s\": \"totl\" is not a stage; did you mean \"total\"?"),
             ("p99 < fast", "\"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"),
             ("queue.p99{stage=a} < 1s", "\"queue.p99{stage=a} < 1s\": only total is kept apart by stage"),

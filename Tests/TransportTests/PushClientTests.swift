@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// Sends `count` pushes, push i to path i with a body of `size` bytes, and remembers how each ended.
-private final class CountingDriver: PushDriver {
+class CountingDriver: PushDriver {
     let count: UInt64
     let size: Int
     var next: UInt64 = 0
@@ -58,7 +58,7 @@ private final class CountingDriver: PushDriver {
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
-    override func abandon(_ cause: FailureCause) { abandonedBy = cause }
+    override func abandon(_ cause: FailureCause, now: UInt64) { abandonedBy = cause }
     override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
 
     var failed: Int { failures.values.reduce(0, +) }

@@ -9,6 +9,8 @@ struct Script: Sendable {
     var streamWindow: UInt32 = 65_535
     /// Each connection says GOAWAY after so many requests, leaving a few of them unprocessed.
     var goAwayAfter: Int?
+    /// What it then says, a frame each, before the answer to the last request.
+    var goAways: [(code: ErrorCode, debugData: [UInt8])] = [(.noError, Array("{\"reason\":\"Shutdown\"}".utf8))]
     /// Every n-th request is reset with this code.
     var resetEvery: (count: Int, code: ErrorCode)?
     /// Each connection is cut after so many requests.
@@ -200,7 +202,7 @@ private final class ScriptedSession: HTTP2Session {
             // The last stream seen is the last processed; what the client has sent beyond it is not.
             saidGoAway = true
             lastHandled = lastStream
-            submitGoAway(code: .noError, debugData: Array("{\"reason\":\"Shutdown\"}".utf8))
+            for (code, debugData) in script.goAways { submitGoAway(code: code, debugData: debugData) }
         }
         if stream > lastHandled { return }
         if begun == 10, let later = script.laterMaxStreams { submitSettings([.maxConcurrentStreams: later]) }

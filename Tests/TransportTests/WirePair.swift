@@ -9,6 +9,11 @@ import Networking
 final class WirePair {
     final class Driver: PushDriver {
         var outcomes: [UInt64: String] = [:]
+        /// When each push ended, ns.
+        var times: [UInt64: UInt64] = [:]
+        var events: [String] = []
+
+        override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
 
         override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
             request.tokenLength = 1
@@ -23,6 +28,7 @@ final class WirePair {
             let sequence = ticket.sequence
             precondition(outcomes[sequence] == nil, "push \(sequence) ends twice")
             outcomes[sequence] = "\(outcome)"
+            times[sequence] = time
         }
     }
 
@@ -40,7 +46,7 @@ final class WirePair {
     private var sent: UInt64 = 0
 
     /// - Parameter firstStream: where the stream ids begin, for who wants to see their end.
-    init(streams: Int = 8, firstStream: Int32 = 1) throws {
+    init(streams: Int = 8, firstStream: Int32 = 1, _ change: (inout TransportOptions) -> Void = { _ in }) throws {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
             throw NetworkError(.io, "socketpair")
@@ -49,6 +55,7 @@ final class WirePair {
         reactor = try Reactor()
         var options = TransportOptions()
         options.streams = streams
+        change(&options)
         connection = WireConnection(
             token: 1, index: 0, lane: 0,
             target: Target(
@@ -78,9 +85,11 @@ final class WirePair {
     }
 
     /// Begins so many pushes, as far as the connection takes them.
-    func push(_ count: Int) {
+    ///
+    /// - Parameter time: ns; nil: now.
+    func push(_ count: Int, at time: UInt64? = nil) {
         for _ in 0..<count where connection.canSend {
-            connection.send(PushTicket(sequence: sent, due: 0), now: MonotonicClock.now())
+            connection.send(PushTicket(sequence: sent, due: 0), now: time ?? MonotonicClock.now())
             sent += 1
         }
         connection.flush()

@@ -106,7 +106,8 @@ public enum Planner {
     private static func isPredicted(_ goal: Threshold) -> Bool {
         switch goal.metric {
         case .latency(let stage, _, let part): part == nil && ["total", "service", "round_trip"].contains(stage)
-        case .rate(let ofTarget): !ofTarget
+        // Nothing is rejected or lost in a plan: its four rates are one.
+        case .rate(_, let ofTarget): !ofTarget
         case .memory(let name): name == "rss"
         case .cpu: true
         case .count: false
@@ -128,10 +129,7 @@ public enum Planner {
     }
 
     private static func latency(_ histogram: LatencyHistogram) -> ResultDocument.Latency {
-        let summary = histogram.summary
-        return .init(
-            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
-            p99: summary.p99, p999: summary.p999, max: summary.max)
+        .init(CensoredHistogram(answered: histogram))
     }
 
     private static func percent(_ share: Double) -> String { "\(Units.fixed(abs(share) * 100, places: 1)) %" }

@@ -104,6 +104,13 @@ public enum SweepAnalysis {
                 "of \(plan.search.repeats) runs an interval is about the span from the smallest to the largest; with more "
                     + "runs (--repeat) more points can be told apart")
         }
+        for (name, figure) in [("p50", LatencyFigure.p50), ("p99", .p99)] {
+            let unknown = results.count { $0.latency.total.isCensored(figure) }
+            if unknown == 0 { continue }
+            notes.append(
+                "total \(name) is not known in \(unknown) of \(results.count) runs, in which pushes got no answer: their "
+                    + "points have none")
+        }
         if Set(points.map(\.rung)).count > 1 {
             notes.append(
                 "runs of points that were dropped early are shorter: only the last rung is compared for the best")

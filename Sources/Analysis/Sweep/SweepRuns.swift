@@ -73,8 +73,8 @@ extension SweepSearch.Goal {
         let total = result.latency.total
         switch self {
         case .rate: return result.throughput.answered > 0 ? result.throughput.answered : nil
-        case .p50: return total.count > 0 ? Double(total.p50) : nil
-        case .p99: return total.count > 0 ? Double(total.p99) : nil
+        case .p50: return total.known(.p50)
+        case .p99: return total.known(.p99)
         case .cpu: return result.cost.clientCPU > 0 ? result.cost.clientCPU : nil
         }
     }

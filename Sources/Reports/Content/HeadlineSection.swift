@@ -26,7 +26,11 @@ enum HeadlineSection {
     /// The same names in the same order for every result.
     static func figures(_ result: ResultDocument) -> [(name: String, value: String, remark: String)] {
         let (pushes, total, cost) = (result.pushes, result.latency.total, result.cost)
-        let times = Written.latencies(total, [\.p50, \.p99, \.p999, \.max])
+        let times = Written.latencies(total, [.p50, .p99, .p999, .max])
+        let latency =
+            total.unanswered > 0
+            ? "due to answered, \(Written.count(total.unanswered)) without answer" : "due to answered"
+        let (rates, window) = (result.throughput, Units.fixed(result.throughput.windowSeconds, places: 2))
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
         let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
         return [
@@ -34,11 +38,14 @@ enum HeadlineSection {
             ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
             ("rejected", "\(Written.count(pushes.rejected)) pushes", share(pushes.rejected)),
             ("failed", "\(Written.count(pushes.failed)) pushes", share(pushes.failed)),
-            ("rate", Written.rate(result.throughput.answered), "answered, warm-up left out"),
+            ("not sent", "\(Written.count(pushes.notSent)) pushes", share(pushes.notSent)),
             (
-                "target rate", result.throughput.offered.map(Written.rate) ?? "none",
-                result.throughput.offered == nil ? "closed loop" : "open loop"
+                "rate offered", rates.offered.map(Written.rate) ?? "none",
+                rates.offered == nil ? "closed loop" : "due, open loop"
             ),
+            ("rate sent", Written.rate(rates.sent), "attempts counted"),
+            ("rate answered", Written.rate(rates.answered), "over \(window) s, warm-up left out"),
+            ("rate accepted", Written.rate(rates.accepted), "goodput"),
             (
                 "ledger",
                 pushes.lost.flatMap { lost in
@@ -46,8 +53,8 @@ enum HeadlineSection {
                 } ?? "none", "compared push by push"
             ),
             ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
-            ("latency p50", times[0], "due to answered"), ("latency p99", times[1], "due to answered"),
-            ("latency p99.9", times[2], "due to answered"), ("latency max", times[3], "due to answered"),
+            ("latency p50", times[0], latency), ("latency p99", times[1], latency),
+            ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
             ("client CPU", "\(Units.duration(nanoseconds: cost.clientCPU)) a push", "user and system"),
             (
                 "mock CPU", cost.mockCPU.map { "\(Units.duration(nanoseconds: $0)) a push" } ?? "-",

@@ -9,16 +9,18 @@ enum OutcomeSections {
 
     private static func outcomes(_ result: ResultDocument) -> ReportSection {
         var blocks: [ReportBlock] = []
-        for (name, counts) in [
-            ("status", result.statuses), ("reason", result.reasons), ("failure", result.failures),
+        for (name, counts, isCause) in [
+            ("status", result.statuses, false), ("reason", result.reasons, false), ("failure", result.failures, true),
+            ("not sent", result.notSent, true),
         ] where !counts.isEmpty {
-            var table = ReportTable([name, "pushes", "share of planned"])
+            var table = ReportTable([name, "pushes", "share of planned"] + (isCause ? ["meaning"] : []))
             for (key, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-                table.add([key, Written.count(count), Written.share(count, of: result.pushes.planned)])
+                let share = Written.share(count, of: result.pushes.planned)
+                table.add([key, Written.count(count), share, CauseWords.of(key)])
             }
             blocks.append(.table(table))
         }
-        if blocks.isEmpty { blocks.append(.text("No push was answered, and none failed.")) }
+        if blocks.isEmpty { blocks.append(.text("No push was answered, none failed, and all were sent.")) }
         let connections = result.connections
         var table = ReportTable(["connections", "number"])
         for (name, count) in [
@@ -29,6 +31,13 @@ enum OutcomeSections {
             table.add([name, Written.count(UInt64(count))])
         }
         blocks.append(.table(table))
+        if !connections.ends.isEmpty {
+            var table = ReportTable(["connections ended", "number"])
+            for (why, count) in connections.ends.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                table.add([why, Written.count(count)])
+            }
+            blocks.append(.table(table))
+        }
         if result.pushes.retried > 0 {
             blocks.append(
                 .text("\(Written.count(result.pushes.retried)) attempts were sent again, refused unprocessed."))
@@ -47,11 +56,12 @@ enum OutcomeSections {
     private static func breakdown(_ result: ResultDocument) -> ReportSection? {
         guard !result.breakdown.isEmpty else { return nil }
         let tables = result.breakdown.sorted { $0.key < $1.key }.map { dimension, parts in
-            var table = ReportTable(["by \(dimension)", "accepted", "rejected", "failed", "total p50", "p99", "max"])
+            var table = ReportTable(
+                ["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total p50", "p99", "max"])
             for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
+                let counts = [part.accepted, part.rejected, part.failed, part.notSent]
                 table.add(
-                    [label, Written.count(part.accepted), Written.count(part.rejected), Written.count(part.failed)]
-                        + Written.latencies(part.total, [\.p50, \.p99, \.max]))
+                    [label] + counts.map(Written.count) + Written.latencies(part.total, [.p50, .p99, .max]))
             }
             return ReportBlock.table(table)
         }

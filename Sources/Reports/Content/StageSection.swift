@@ -7,11 +7,11 @@ enum StageSection {
         let result = run.result
         let parts = parts(result.generator.cpu)
         var table = ReportTable(["stage", "pushes", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
-        for (name, row) in result.latency.byName where row.count > 0 {
+        let apart = result.latency.isWorthTakingApart
+        for (name, row) in result.latency.byName where row.count > 0 && (apart || name != "total_accepted") {
             table.add(
-                [name.replacing("_", with: " "), Written.count(row.count), Written.time(row.min)]
-                    + [Units.duration(nanoseconds: row.mean)]
-                    + Written.latencies(row, [\.p50, \.p90, \.p99, \.p999, \.max]))
+                [name.replacing("_", with: " "), Written.count(row.count)]
+                    + Written.latencies(row, LatencyFigure.allCases))
         }
         var blocks: [ReportBlock] = [
             .bars(charts(run)),
@@ -53,7 +53,7 @@ enum StageSection {
             title: "Latency by stage", parts: ["p50", "p99"],
             rows: (waiting + way + total).filter { $0.1.count > 0 }.map {
                 .init(
-                    name: $0.0, value: "p50 \(Written.time($0.1.p50)), p99 \(Written.time($0.1.p99))",
+                    name: $0.0, value: "p50 \(Written.latency($0.1, .p50)), p99 \(Written.latency($0.1, .p99))",
                     lengths: [Double($0.1.p50), Double($0.1.p99)])
             })
     }

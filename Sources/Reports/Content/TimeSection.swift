@@ -8,12 +8,13 @@ enum TimeSection {
             return ReportSection(title: "Throughput", blocks: [.text("The result has no series.")])
         }
         var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted + $0.rejected })]
-        for (name, path) in [("rejected", \ResultDocument.Point.rejected), ("failed", \ResultDocument.Point.failed)]
-        where points.contains(where: { $0[keyPath: path] > 0 }) {
+        for (name, path) in [
+            ("rejected", \ResultDocument.Point.rejected), ("failed", \.failed), ("not sent", \.notSent),
+        ] where points.contains(where: { $0[keyPath: path] > 0 }) {
             rates.append(ChartLine(name: name, points: rate(points) { $0[keyPath: path] }))
         }
-        if let target = run.result.throughput.offered, let last = rates[0].points.last {
-            rates.append(ChartLine(name: "target, on average", points: [.init(0, target), .init(last.x, target)]))
+        if let offered = run.result.throughput.offered, let last = rates[0].points.last {
+            rates.append(ChartLine(name: "offered, on average", points: [.init(0, offered), .init(last.x, offered)]))
         }
         var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.t, Double($0.inFlight)) })]
         if run.isOpenLoop {
@@ -36,7 +37,7 @@ enum TimeSection {
             blocks: [
                 .charts([
                     LineChart(
-                        title: "Throughput (pushes/s)", x: .seconds, y: .rate,
+                        title: "Answered (pushes/s)", x: .seconds, y: .rate,
                         lines: lines(runs) { rate($0) { $0.accepted + $0.rejected } }),
                     LineChart(
                         title: "In flight (pushes)", x: .seconds, y: .count,

@@ -17,17 +17,36 @@ enum Written {
         whole > 0 ? "\(Units.fixed(Double(part) / Double(whole) * 100, places: 2)) %" : "-"
     }
 
-    /// `-` for each when nothing was recorded.
-    static func latencies(_ latency: ResultDocument.Latency, _ paths: [KeyPath<ResultDocument.Latency, UInt64>])
-        -> [String]
-    {
-        paths.map { latency.count > 0 ? time(latency[keyPath: $0]) : "-" }
+    /// `4.33 ms`, `> 20.0 s` where only that is known, `-` when nothing was recorded.
+    static func latency(_ latency: ResultDocument.Latency, _ figure: LatencyFigure) -> String {
+        guard latency.count > 0 else { return "-" }
+        let text = Units.duration(nanoseconds: latency.value(figure))
+        return latency.isCensored(figure) ? "> \(text)" : text
+    }
+
+    static func latencies(_ latency: ResultDocument.Latency, _ figures: [LatencyFigure]) -> [String] {
+        figures.map { self.latency(latency, $0) }
+    }
+
+    /// `3 of 1,200 pushes got no answer and count as longer than every answer`; nil when all got one.
+    static func unanswered(_ count: UInt64, of whole: UInt64) -> String? {
+        guard count > 0 else { return nil }
+        return "\(self.count(count)) of \(self.count(whole)) pushes got no answer and count as longer than every answer"
+    }
+
+    /// A figure of comparisons, histories, sweeps or gates as people read it: of a rate, which one it is.
+    static func title(_ metric: String) -> String {
+        switch metric {
+        case "rate": "rate (answered)"
+        case "goodput": "goodput (accepted)"
+        default: metric
+        }
     }
 
     /// A figure that comparisons look at, with its unit.
     static func figure(_ value: Double, _ unit: ComparisonDocument.Unit) -> String {
         switch unit {
-        case .perSecond: "\(Units.grouped(UInt64(value.rounded())))/s"
+        case .perSecond: Units.perSecond(value)
         case .nanoseconds: Units.duration(nanoseconds: value)
         case .bytes: Units.bytes(UInt64(value))
         case .count: Units.fixed(value, places: 2)

@@ -79,7 +79,7 @@ public enum GateReport {
         case "allocations": "allocations a push"
         case "total_p50": "total p50"
         case "total_p99": "total p99"
-        default: name
+        default: Written.title(name)
         }
     }
 
@@ -101,7 +101,7 @@ public enum GateReport {
 
     static func value(_ value: Double, _ unit: ComparisonDocument.Unit) -> String {
         switch unit {
-        case .perSecond: "\(Units.grouped(UInt64(value.rounded())))/s"
+        case .perSecond: Units.perSecond(value)
         case .nanoseconds: Units.duration(nanoseconds: value)
         case .bytes: Units.bytes(UInt64(value))
         case .count: Units.fixed(value, places: 2)

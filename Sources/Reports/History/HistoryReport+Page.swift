@@ -22,7 +22,7 @@ extension HistoryReport {
             var blocks: [ReportBlock] = facts(series).map { [.text($0)] } ?? []
             blocks.append(.charts(series.metrics.map(chart)))
             for metric in series.metrics {
-                blocks.append(.text("\(metric.name): \(finding(metric, history.level))"))
+                blocks.append(.text("\(Written.title(metric.name)): \(finding(metric, history.level))"))
                 guard !metric.changes.isEmpty else { continue }
                 var table = ReportTable(changeHeader)
                 for row in changeRows(metric, series) { table.add(row) }
@@ -49,7 +49,7 @@ extension HistoryReport {
             ]
         }
         return LineChart(
-            title: metric.unit == .perSecond ? "\(metric.name) (pushes/s)" : metric.name, x: .run,
+            title: Written.title(metric.name) + (metric.unit == .perSecond ? ", pushes/s" : ""), x: .run,
             y: .figure(metric.unit),
             lines: [
                 ChartLine(name: "a run", points: values),

@@ -9,7 +9,7 @@ public enum HistoryReport {
             lines += ["", "\(series.name): \(span(series))"]
             if let facts = facts(series) { lines.append("  \(facts)") }
             for metric in series.metrics {
-                lines += ["", "  \(metric.name), \(finding(metric, history.level))"]
+                lines += ["", "  \(Written.title(metric.name)), \(finding(metric, history.level))"]
                 lines.append("  " + picture.sparkline(metric.values, columns: picture.width - 2))
                 lines += changes(metric, series)
             }
@@ -89,7 +89,7 @@ public enum HistoryReport {
     }
 
     static func runHeader(_ series: HistoryDocument.Series) -> [String] {
-        ["run", "started", "version", "commit"] + series.metrics.map(\.name)
+        ["run", "started", "version", "commit"] + series.metrics.map { Written.title($0.name) }
     }
 
     /// One row a run; `*` where a figure changed with it.

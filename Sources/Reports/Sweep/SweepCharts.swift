@@ -76,7 +76,8 @@ enum SweepCharts {
                     points: [least, end].map { ChartPoint($0, $0 / (group.key / 1e9)) }, style: .bound, colour: index))
         }
         return LineChart(
-            title: "Rate (pushes/s) by pushes in flight at most (streams × connections), and Little's law beside it",
+            title:
+                "Rate (answered, pushes/s) by pushes in flight at most (streams × connections), and Little's law beside it",
             x: .logarithmic, y: .logarithmic, lines: lines)
     }
 }

@@ -8,7 +8,7 @@ struct SweepFigure: Sendable {
     let axis: ChartAxis
     let value: @Sendable (SweepDocument.Point) -> SweepDocument.Figure?
 
-    static let rate = SweepFigure(name: "rate", axis: .rate) { $0.rate }
+    static let rate = SweepFigure(name: Written.title("rate"), axis: .rate) { $0.rate }
     static let p50 = SweepFigure(name: "total p50", axis: .nanoseconds) { $0.p50 }
     static let p99 = SweepFigure(name: "total p99", axis: .nanoseconds) { $0.p99 }
     static let clientCPU = SweepFigure(name: "client CPU a push", axis: .nanoseconds) { $0.clientCPU }
@@ -18,7 +18,7 @@ struct SweepFigure: Sendable {
     static let drawn = [rate, p99, clientCPU]
 
     /// With its unit, as titles have it.
-    var title: String { axis == .rate ? "\(name) (pushes/s)" : name }
+    var title: String { axis == .rate ? "\(name), pushes/s" : name }
 
     /// Three digits and a unit, without a space: `1.13M`, `412k`, `1.07ms`.
     func short(_ value: Double) -> String {
@@ -36,6 +36,6 @@ struct SweepFigure: Sendable {
     /// As tables write it.
     func written(_ value: Double) -> String {
         axis == .nanoseconds
-            ? Units.duration(nanoseconds: value) : "\(Units.grouped(UInt64(max(0, value).rounded())))/s"
+            ? Units.duration(nanoseconds: value) : Units.perSecond(value)
     }
 }

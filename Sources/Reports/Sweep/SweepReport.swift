@@ -40,8 +40,9 @@ public enum SweepReport {
         let goal = goal(document)
         guard let best = document.best, let point = document.point(numbered: best.point),
             let figure = goal.value(point)
-        else { return ["best by \(document.goal): none, no point has all its runs without a problem"] }
-        var line = "best by \(document.goal): \(name(best.point, document)), \(goal.written(figure.median))"
+        else { return ["best by \(Written.title(document.goal)): none, no point has all its runs without a problem"] }
+        var line =
+            "best by \(Written.title(document.goal)): \(name(best.point, document)), \(goal.written(figure.median))"
         if let low = figure.low, let high = figure.high {
             line += " (95 % interval \(goal.written(low)) - \(goal.written(high)))"
         }

@@ -4,7 +4,9 @@ import Settings
 /// The points of a sweep as rows of text, for the terminal and for pages.
 enum SweepTable {
     static func header(_ document: SweepDocument) -> [String] {
-        document.axes.map(\.name) + SweepFigure.all.map(\.name) + ["spread of the \(document.goal)", "remark"]
+        document.axes.map(\.name) + SweepFigure.all.map(\.name) + [
+            "spread of the \(Written.title(document.goal))", "remark",
+        ]
     }
 
     static func row(_ point: SweepDocument.Point, _ document: SweepDocument) -> [String] {

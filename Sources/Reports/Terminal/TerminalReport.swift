@@ -57,7 +57,7 @@ public enum TerminalReport {
         guard !points.isEmpty else { return [] }
         let rates = TimeSection.rate(points) { $0.accepted + $0.rejected }.map(\.y)
         var rows: [(name: String, values: [Double?], highest: String)] = [
-            ("pushes/s", rates, Written.rate(rates.max() ?? 0)),
+            ("answered/s", rates, Written.rate(rates.max() ?? 0)),
             (
                 "in flight", points.map { Double($0.inFlight) },
                 Written.count(UInt64(max(0, points.map(\.inFlight).max() ?? 0)))
@@ -80,11 +80,13 @@ public enum TerminalReport {
     private static func percentiles(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
         let total = run.result.latency.total
         guard total.count > 0 else { return ["", "no push was answered within the measured time"] }
-        let rows = [
-            ("p50", total.p50), ("p90", total.p90), ("p99", total.p99), ("p99.9", total.p999), ("max", total.max),
+        let rows: [(String, LatencyFigure)] = [
+            ("p50", .p50), ("p90", .p90), ("p99", .p99), ("p99.9", .p999), ("max", .max),
         ]
         return ["", "latency, due to answered"]
-            + picture.bars(rows.map { (name: $0.0, length: Double($0.1), value: Written.time($0.1)) })
+            + picture.bars(
+                rows.map { (name: $0.0, length: total.value($0.1), value: Written.latency(total, $0.1)) })
+            + (Written.unanswered(total.unanswered, of: total.count).map { ["  \($0)"] } ?? [])
     }
 
     private static func bars(_ charts: [BarChart], _ picture: TextPicture) -> [String] {
@@ -95,18 +97,19 @@ public enum TerminalReport {
     }
 
     private static func outcomes(_ result: ResultDocument, _ picture: TextPicture) -> [String] {
-        [("statuses", result.statuses), ("reasons", result.reasons), ("failures", result.failures)].flatMap {
-            name, counts in
+        let planned = result.pushes.planned
+        return [
+            ("statuses", result.statuses, planned), ("reasons", result.reasons, planned),
+            ("failures", result.failures, planned), ("not sent", result.notSent, planned),
+            ("connections ended", result.connections.ends, nil),
+        ].flatMap { (name: String, counts: [String: UInt64], whole: UInt64?) in
             counts.isEmpty
                 ? []
                 : ["", name]
                     + picture.bars(
-                        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-                            (
-                                name: $0.key, length: Double($0.value),
-                                value:
-                                    "\(Written.count($0.value))  \(Written.share($0.value, of: result.pushes.planned))"
-                            )
+                        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { label, count in
+                            let share = whole.map { "  \(Written.share(count, of: $0))" } ?? ""
+                            return (name: label, length: Double(count), value: Written.count(count) + share)
                         })
         }
     }

@@ -47,7 +47,9 @@ public struct SweepAxis: Sendable, Equatable, Codable {
     public static let most = 1000
 
     /// What may not be varied, because it is about the sweep or its outcome rather than the run.
-    static let fixed: Set<String> = ["name", "threshold", "metrics_port", "abort_on_fail"]
+    static let fixed: Set<String> = [
+        "name", "threshold", "metrics_port", "abort_on_fail", "abort_on_fail_window", "abort_on_fail_delay",
+    ]
 
     /// The names of settings that may be varied.
     public static var keys: [String] { ScenarioKey.allNames.filter { !fixed.contains($0) } }

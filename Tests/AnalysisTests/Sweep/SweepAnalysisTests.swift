@@ -145,4 +145,21 @@ import Testing
         // The binomial interval of the median of 101 values ends at the 41st and the 61st.
         #expect(abs(many.low - 41) <= 1 && abs(many.high - 61) <= 1, "\(many)")
     }
+
+    @Test("A point whose p99 is only known from below is not the best by it, nor on the front, and a note says why")
+    func censored() throws {
+        let unanswered = (1...3).map { number -> ResultDocument? in
+            var result = result("u\(number)", rate: 2000, p99: 10, failed: 1, thresholds: ["accepted >= 50%"])
+            result.latency.total.unanswered = 1
+            result.latency.total.censored = ["mean", "p99", "p99_9", "max"]
+            return result
+        }
+        let document = try outcome([unanswered, runs([1000, 1001, 1002])]) { $0.goal = .p99 }
+        #expect(document.points[0].problem == nil && document.points[0].p99 == nil && document.points[0].p50 != nil)
+        #expect(document.best?.point == 1 && document.front == [1])
+        #expect(
+            document.notes.contains(
+                "total p99 is not known in 3 of 6 runs, in which pushes got no answer: their points have none"),
+            "\(document.notes)")
+    }
 }

@@ -151,7 +151,7 @@ import Testing
         let text = SweepReport.text(document())
         for line in [
             "n: 5 points of rtt × streams, 3 runs each, search grid, seed 7",
-            "best by rate: rtt <r1>, streams s,\"1\", 2,100/s (95 % interval 1,890/s - 2,310/s)",
+            "best by rate (answered): rtt <r1>, streams s,\"1\", 2,100/s (95 % interval 1,890/s - 2,310/s)",
             "not told from it by these runs: rtt <r0>, streams s,\"2\"", "note: a note & more",
         ] {
             #expect(text.contains(line), "\(line) in \(text)")
@@ -159,7 +159,7 @@ import Testing
         #expect(text.contains("★2.10k █") && text.contains("1.00k ▁"))
         var empty = document()
         empty.best = nil
-        #expect(SweepReport.text(empty).contains("best by rate: none"))
+        #expect(SweepReport.text(empty).contains("best by rate (answered): none"))
     }
 
     @Test("A figure's short text has three digits")

@@ -65,7 +65,7 @@ import Testing
                 "stages": "ramp 1k 2k 1s, sine 10 5 2s 4s, burst 7, pause 1s", "arrivals": "poisson",
                 "warmup": "5s", "by": "status", "profile": "silent", "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
-                "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
+                "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {
                 let value: String

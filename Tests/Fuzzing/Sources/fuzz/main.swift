@@ -9,6 +9,10 @@ func runDriver(
     _ target: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
+if CommandLine.arguments.dropFirst() == ["--list"] {
+    for target in FuzzTarget.allCases { print(target.rawValue) }
+    exit(0)
+}
 let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
 guard let target = FuzzTarget(rawValue: name) else {
     print("FUZZ_TARGET \"\(name)\": expected one of \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -1,0 +1,64 @@
+import Foundation
+import Results
+import Settings
+
+/// How long all of several runs went on at the same time.
+///
+/// A run's interval is `run.started_at` and the `run.duration_seconds` after it. `started_at` is cut to whole seconds: any run
+/// may have begun up to a second later, so that this is the longest common time the documents allow.
+struct RunOverlap {
+    /// Rates are added as if all went on together: that must be so for at least this share of the longest run.
+    static let leastShare = 0.5
+    /// The resolution of `run.started_at`, seconds.
+    static let resolution = 1.0
+
+    private struct Part {
+        let name: String
+        let startedAt: String
+        /// Seconds since 1970.
+        let start: Double
+        /// Seconds.
+        let duration: Double
+        var end: Double { start + duration }
+        var description: String { "\(name) (\(startedAt), \(Units.fixed(duration, places: 1)) s)" }
+    }
+
+    /// Seconds in which every run may have been going on; 0 when they cannot have been.
+    let common: Double
+    /// Seconds of the longest run.
+    let longest: Double
+    /// The two runs that overlap least, with their times.
+    let apart: String
+
+    var isEnough: Bool { common >= Self.leastShare * longest }
+
+    /// - Parameter results: at least one, with the names of their files.
+    /// - Throws: the name of a file whose time cannot be read.
+    init(_ results: [(name: String, result: ResultDocument)]) throws(ResultMerge.Failure) {
+        let formatter = ISO8601DateFormatter()
+        var parts: [Part] = []
+        for (name, result) in results {
+            guard let start = formatter.date(from: result.run.startedAt) else {
+                throw ResultMerge.Failure(
+                    description: "\(name): run.started_at \"\(result.run.startedAt)\" is not a time (ISO 8601)")
+            }
+            parts.append(
+                Part(
+                    name: name, startedAt: result.run.startedAt, start: start.timeIntervalSince1970,
+                    duration: max(0, result.run.durationSeconds)))
+        }
+        let byDuration = parts.sorted { $0.duration < $1.duration }
+        let last = parts.max { $0.start < $1.start }
+        let first = parts.min { $0.end < $1.end }
+        guard let shortest = byDuration.first, let longest = byDuration.last, let last, let first else {
+            (common, self.longest, apart) = (0, 0, "")
+            return
+        }
+        let between = first.end + Self.resolution - last.start
+        common = max(0, min(shortest.duration, between))
+        self.longest = longest.duration
+        // Of two that follow each other, the one that ended first and the one that began last; else one was too short.
+        let pair = between < shortest.duration ? (first, last) : (longest, shortest)
+        apart = "\(pair.0.description) and \(pair.1.description)"
+    }
+}

@@ -1,0 +1,102 @@
+import Measurement
+import Scenarios
+import Transport
+
+/// Which push of one worker comes next, and when: the schedule in open loop, at once in closed loop, until the worker's share
+/// or the run's time is used up.
+struct PushSupply {
+    let isOpenLoop: Bool
+    private let share: WorkerShare
+    private let limit: UInt64
+    /// Closed loop for a time, ns.
+    private let duration: UInt64?
+    private var cursor: ArrivalCursor?
+    private var backlog: Backlog?
+    /// The worker's next push.
+    private(set) var next: UInt64 = 0
+    /// When it is due, ns; 0 before it was asked for.
+    private var nextDue: UInt64 = 0
+    /// Start of the schedule, ns; 0 before.
+    private(set) var start: UInt64 = 0
+
+    init(_ inputs: RunInputs, share: WorkerShare) {
+        self.share = share
+        let scenario = inputs.scenario
+        isOpenLoop = inputs.schedule != nil
+        limit = (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
+        duration = isOpenLoop ? nil : scenario.duration
+        if let schedule = inputs.schedule {
+            cursor = schedule.cursor()
+            backlog = Backlog(schedule, share: share, bound: scenario.backlog / UInt64(scenario.threads))
+        }
+    }
+
+    mutating func begin(_ time: UInt64) { start = time }
+
+    /// All pushes have been taken or have overflowed.
+    var isUsedUp: Bool { next >= limit }
+
+    /// Pushes due and not taken, as of the last look.
+    var waiting: UInt64 { backlog?.waiting(next: next) ?? 0 }
+
+    /// The next push that is due.
+    ///
+    /// - Parameters:
+    ///   - push: gets its number within the run, and its due time, ns.
+    ///   - overflowed: told each push that has overflowed meanwhile: its number within the run, and its due time, ns.
+    @inline(__always)
+    mutating func take(
+        _ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64), overflowed: (UInt64, UInt64) -> Void
+    ) -> Supply {
+        guard next < limit else { return .finished }
+        push.due = now
+        if isOpenLoop {
+            if nextDue == 0 { findNextDue() }
+            if nextDue > now { return .notBefore(nextDue) }
+            if now &- nextDue > backlog!.harmlessLateness { noteOverflow(now, overflowed) }
+            if backlog!.hasSkips {
+                passOverflowed()
+                guard next < limit else { return .finished }
+                // What follows an overflowed push may be due later.
+                if nextDue > now { return .notBefore(nextDue) }
+            }
+            push.due = nextDue
+            nextDue = 0
+        } else if let duration, now >= start &+ duration {
+            next = limit
+            return .finished
+        }
+        push.sequence = share.sequence(next)
+        next &+= 1
+        return .push
+    }
+
+    private mutating func findNextDue() { nextDue = start &+ cursor!.due(share.sequence(next)) }
+
+    private mutating func passOverflowed() {
+        let following = backlog!.pass(next)
+        guard following != next else { return }
+        next = following
+        if next < limit { findNextDue() }
+    }
+
+    /// Counts what has come due by now and found the backlog full.
+    mutating func noteOverflow(_ now: UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
+        guard backlog != nil, start != 0, now > start, next < limit else { return }
+        backlog!.advance(elapsed: now &- start, next: next, limit: limit) {
+            overflowed(share.sequence($0), start &+ $1)
+        }
+    }
+
+    /// Nothing more will be taken: goes over what is due by `time` and waits.
+    ///
+    /// - Returns: how many are due later.
+    mutating func close(_ time: UInt64, waiting: (_ sequence: UInt64, _ due: UInt64) -> Void) -> UInt64 {
+        defer { next = limit }
+        guard let backlog, start != 0, next < limit else { return 0 }
+        return limit
+            - backlog.forEachWaiting(elapsed: max(time, start) &- start, next: next, limit: limit) {
+                waiting(share.sequence($0), start &+ $1)
+            }
+    }
+}

@@ -1,0 +1,25 @@
+/// What the causes of failed and unsent pushes mean, for people who meet the names for the first time.
+enum CauseWords {
+    private static let words = [
+        "connection_refused": "no connection was to be had: refused",
+        "connect_failed": "no connection was to be had",
+        "connect_timeout": "no connection was to be had in time",
+        "tls_failed": "no connection was to be had: the TLS handshake failed",
+        "certificate_untrusted": "no connection was to be had: the server's certificate is not trusted",
+        "not_http2": "no connection was to be had: the server speaks no HTTP/2",
+        "connection_closed": "the server closed the connection",
+        "connection_reset": "the connection was reset",
+        "peer_vanished": "the server stopped answering, pings too",
+        "protocol_violation": "the server broke HTTP/2",
+        "push_timeout": "no answer within --timeout",
+        "refused_too_often": "refused unprocessed more often than --retry-limit",
+        "interrupted": "the run was stopped first",
+        "overflowed": "came due while --backlog pushes were waiting",
+    ]
+
+    /// Empty for a cause without words.
+    static func of(_ cause: String) -> String {
+        let prefix = "stream_reset_"
+        return words[cause] ?? (cause.hasPrefix(prefix) ? "the server reset the stream" : "")
+    }
+}

@@ -1,0 +1,50 @@
+import Measurement
+
+extension ResultDocument {
+    /// Under which a label's total latencies are among `histograms`.
+    public static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
+
+    /// Under which the waits of the pushes without an answer are that belong to `key`; nil for what only answers have.
+    public static func unansweredKey(_ key: String) -> String? {
+        key == "total" || key.hasPrefix("total{") ? "total_unanswered" + key.dropFirst("total".count) : nil
+    }
+
+    /// The latencies `histograms` holds under `key`: for `total` and its parts with the pushes that got no answer. Empty when
+    /// there are none.
+    public func censoredHistogram(_ key: String) throws(HistogramCodec.Failure) -> CensoredHistogram {
+        func histogram(_ key: String) throws(HistogramCodec.Failure) -> LatencyHistogram {
+            guard let text = histograms[key] else { return LatencyHistogram() }
+            return try HistogramCodec.decodeFromLog(text)
+        }
+        // Where nothing was rejected, all answers are accepted ones, and stand once.
+        let isAll = key == "total_accepted" && histograms["total_rejected"] == nil
+        return CensoredHistogram(
+            answered: try histogram(isAll ? "total" : key),
+            unanswered: try Self.unansweredKey(key).map(histogram) ?? LatencyHistogram())
+    }
+}
+
+extension ResultDocument.Latency {
+    public init(_ histogram: CensoredHistogram) {
+        let summary = histogram.summary
+        let figures = summary.figures
+        self.init(
+            count: figures.count, min: figures.min, mean: figures.mean, p50: figures.p50, p90: figures.p90,
+            p99: figures.p99, p999: figures.p999, max: figures.max)
+        unanswered = summary.unanswered
+        censored = LatencyFigure.allCases.map(\.rawValue).filter(summary.censored.contains)
+    }
+}
+
+extension ResultDocument.Latencies {
+    /// Accepted, rejected and unanswered pushes are not all the same: their latencies are worth a look apart.
+    public var isWorthTakingApart: Bool { totalRejected.count > 0 || total.unanswered > 0 }
+
+    /// Mean of `total` over the pushes that were answered, nanoseconds.
+    var answeredMean: Double {
+        guard total.unanswered > 0 else { return total.mean }
+        let (accepted, rejected) = (Double(totalAccepted.count), Double(totalRejected.count))
+        let answered = accepted + rejected
+        return answered > 0 ? (totalAccepted.mean * accepted + totalRejected.mean * rejected) / answered : 0
+    }
+}

@@ -1,0 +1,193 @@
+import Measurement
+import Scenarios
+import Testing
+
+@testable import Analysis
+
+/// A run as its watcher sees it: everything since the start, looked at once a second.
+private struct WatchedRun {
+    private(set) var seconds: UInt64 = 0
+    private(set) var total = LatencyHistogram()
+    /// Waits of pushes that were given up.
+    var unanswered = LatencyHistogram()
+    var counts = PushCounts()
+    let judge: LiveThresholds
+
+    init(_ thresholds: String, window: UInt64 = 10, delay: UInt64 = 0) throws {
+        judge = LiveThresholds(
+            try Threshold.list(parsing: thresholds), window: window * 1_000_000_000, delay: delay * 1_000_000_000)
+    }
+
+    /// A second with so many answers after so long each; what the judge says at its end.
+    mutating func second(_ answers: UInt64, milliseconds: UInt64, planned: UInt64? = nil) -> String? {
+        total.record(milliseconds * 1_000_000, count: answers)
+        counts.accepted += answers
+        seconds += 1
+        return judge.crossed(
+            at: seconds * 1_000_000_000, counts, total: CensoredHistogram(answered: total, unanswered: unanswered),
+            planned: planned)
+    }
+}
+
+@Suite struct LiveThresholdsTests {
+    @Test("A bad second among good ones is seen by a short window and not by a long one")
+    func badSecond() throws {
+        // One second of 3 is more than a tenth, one of 30 less.
+        for (window, badness) in [(3 as UInt64, "p90 < 10ms was crossed: 1.00 s over the last 3.00 s"), (30, nil)] {
+            var run = try WatchedRun("p90 < 10ms", window: window)
+            for second in 1...60 {
+                let verdict = run.second(1000, milliseconds: second == 50 ? 1000 : 1)
+                let isSeen = badness != nil && (50..<53).contains(second)
+                #expect(verdict == (isSeen ? badness : nil), "window \(window) s, second \(second)")
+            }
+        }
+    }
+
+    @Test("A push that is given up counts as longer than every answer")
+    func censored() throws {
+        var run = try WatchedRun("p99 < 10s")
+        for _ in 1...20 { #expect(run.second(1000, milliseconds: 1) == nil) }
+        // Of the last 10,000 pushes 150 have no answer after 4 s: more than 1 %, though 4 s are less than 10 s.
+        run.unanswered.record(4_000_000_000, count: 150)
+        #expect(run.second(1000, milliseconds: 1) == "p99 < 10s was crossed: more than 4.00 s over the last 10.0 s")
+        for _ in 1...10 { _ = run.second(1000, milliseconds: 1) }
+        #expect(run.second(1000, milliseconds: 1) == nil)
+    }
+
+    @Test("Nothing is judged within the delay: no latency of that time ever, its counts when it is over")
+    func delay() throws {
+        var slow = try WatchedRun("p99 < 10ms", window: 10, delay: 20)
+        for second in 1...20 { #expect(slow.second(1000, milliseconds: 1000) == nil, "second \(second)") }
+        for second in 21...60 { #expect(slow.second(1000, milliseconds: 1) == nil, "second \(second)") }
+        #expect(slow.second(1000, milliseconds: 50) == "p99 < 10ms was crossed: 50.0 ms over the last 10.0 s")
+
+        var failing = try WatchedRun("failed < 5", delay: 20)
+        failing.counts.failed = 7
+        for second in 1...19 { #expect(failing.second(1000, milliseconds: 1) == nil, "second \(second)") }
+        #expect(failing.second(1000, milliseconds: 1) == "failed < 5 was crossed: 7 so far")
+
+        // The first look after the delay comes when it comes.
+        let judge = try WatchedRun("p99 < 10ms", delay: 20).judge
+        var total = LatencyHistogram()
+        total.record(1_000_000_000, count: 5000)
+        #expect(
+            judge.crossed(at: 20_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
+                == nil)
+        total.record(1_000_000_000, count: 5000)
+        #expect(
+            judge.crossed(at: 21_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
+                == "p99 < 10ms was crossed: 1.00 s over the last 1.00 s")
+    }
+
+    @Test("A server that has recovered is not held to its past; one that gets slow late is seen, however good it was")
+    func recovered() throws {
+        // Too few answers to be judged while it is slow, and all of them far over the limit.
+        var run = try WatchedRun("p99 < 10ms && mean < 10ms && max < 10ms")
+        for second in 1...30 { #expect(run.second(90, milliseconds: 5000) == nil, "second \(second)") }
+        // Then enough; once the slow ones have left the window, only these count.
+        for _ in 31...40 { _ = run.second(1000, milliseconds: 1) }
+        for second in 41...55 { #expect(run.second(1000, milliseconds: 1) == nil, "second \(second)") }
+        #expect(run.total.value(atPercentile: 50) < 2_000_000 && run.total.value(atPercentile: 99) > 10_000_000)
+
+        var late = try WatchedRun("p50 < 10ms")
+        for _ in 1...40 { #expect(late.second(100, milliseconds: 1) == nil) }
+        let seen = (1...10).first { _ in late.second(100, milliseconds: 1000) != nil }
+        // Of 1,000 answers more than half must be slow.
+        #expect(seen == 6)
+    }
+
+    @Test("Counts that only grow are judged over the whole run and at once, shares of what is planned")
+    func counts() throws {
+        func verdict(_ threshold: String, failed: UInt64, rejected: UInt64 = 0, planned: UInt64?) throws -> String? {
+            var run = try WatchedRun(threshold)
+            for _ in 1...30 { #expect(run.second(10, milliseconds: 1, planned: planned) == nil) }
+            run.counts.failed = failed
+            run.counts.rejected = rejected
+            return run.second(10, milliseconds: 1, planned: planned)
+        }
+        #expect(try verdict("failed < 10", failed: 9, planned: nil) == nil)
+        #expect(try verdict("failed < 10", failed: 10, planned: nil) == "failed < 10 was crossed: 10 so far")
+        #expect(try verdict("failed == 0", failed: 1, planned: 1000) == "failed == 0 was crossed: 1 so far")
+        #expect(try verdict("rejected <= 1%", failed: 0, rejected: 10, planned: 1000) == nil)
+        #expect(
+            try verdict("rejected <= 1%", failed: 0, rejected: 11, planned: 1000)
+                == "rejected <= 1% was crossed: 11 so far")
+        #expect(try verdict("rejected <= 1%", failed: 0, rejected: 300, planned: nil) == nil)
+        // These may still come right.
+        #expect(try verdict("accepted >= 99% && rate > 1k && failed > 5", failed: 1, planned: 1000) == nil)
+    }
+
+    @Test("The window holds exactly what was recorded within it")
+    func exactly() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix(seed: seed)
+        for length in [1, 4, 10, 20] as [UInt64] {
+            var window = LatencyWindow(length: length * 1_000_000_000, begin: 0, total: CensoredHistogram())
+            var total = LatencyHistogram()
+            var seconds: [[UInt64]] = []
+            for second in 1...(2 * length + 5) {
+                let own = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                    UInt64.random(in: 1...1_000_000_000_000, using: &random)
+                        >> UInt64.random(in: 0...35, using: &random)
+                }
+                for value in own { total.record(value) }
+                seconds.append(own)
+                // A look is up to 50 ms late, which is what a watcher needs.
+                let time = second * 1_000_000_000 + UInt64.random(in: 0...50_000_000, using: &random)
+                let recent = window.advance(to: time, total: CensoredHistogram(answered: total)).recent.answered
+                // A window of 20 s has its marks 2 s apart: it may begin a second to either side.
+                let slack = length > 10 ? [-1, 0, 1] : [0]
+                let candidates = slack.map { extra in
+                    var expected = LatencyHistogram()
+                    for value in seconds.suffix(Int(length) + extra).joined() { expected.record(value) }
+                    return expected
+                }
+                #expect(
+                    candidates.contains { expected in
+                        expected.count == recent.count
+                            && zip(expected.counters, recent.counters).allSatisfy { $0 == $1 }
+                    }, "seed \(seed), window \(length) s, second \(second)")
+            }
+        }
+    }
+
+    @Test("Of a window of any length at most 12 copies are kept, and it is as long as it should be within a twentieth")
+    func bounded() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix(seed: seed)
+        let look = 1_000_000_000.0
+        for length in [1, 1.5, 7, 10, 33, 60, 3600] {
+            let nanoseconds = UInt64(length * 1e9)
+            var window = LatencyWindow(length: nanoseconds, begin: 0, total: CensoredHistogram())
+            // An hour's are looked at every 20 s only, for the test to be short.
+            let apart = length > 100 ? 20 * look : look
+            let total = LatencyHistogram()
+            for turn in 1...(Int(length * 1e9 / apart) + 30) {
+                let time = UInt64(Double(turn) * apart) + UInt64.random(in: 0...50_000_000, using: &random)
+                let (_, own) = window.advance(to: time, total: CensoredHistogram(answered: total))
+                #expect(window.kept <= 12, "seed \(seed), window \(length) s")
+                guard time > nanoseconds else {
+                    #expect(own == time)
+                    continue
+                }
+                let off = abs(Double(own) - Double(nanoseconds))
+                #expect(off <= max(Double(nanoseconds) / 20, apart / 2) + apart / 2 + 1e8, "seed \(seed): \(own)")
+            }
+        }
+        // Nor does a clock that goes back, or a window of nothing, trap.
+        var window = LatencyWindow(length: 0, begin: 5, total: CensoredHistogram())
+        #expect(window.advance(to: 3, total: CensoredHistogram()).length == 0)
+        #expect(window.advance(to: .max, total: CensoredHistogram()).recent.count == 0)
+    }
+
+    @Test("A rate whose window never holds enough answers is said to be, with a window that does")
+    func warning() throws {
+        let judge = try WatchedRun("p99 < 10ms").judge
+        #expect(
+            judge.warning(rate: 30)
+                == "latency will not end the run early: at 30.0 pushes/s a window of 10.0 s never holds "
+                + "1,000 answers; give --abort-on-fail-window 34s")
+        #expect(judge.warning(rate: 100) == nil && judge.warning(rate: nil) == nil)
+        #expect(try WatchedRun("failed < 10 && queue.p99 < 1s").judge.warning(rate: 30) == nil)
+    }
+}

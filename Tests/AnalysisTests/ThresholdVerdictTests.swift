@@ -1,0 +1,83 @@
+import Results
+import Scenarios
+import Testing
+
+@testable import Analysis
+
+@Suite struct ThresholdVerdictTests {
+    private func verdict(_ text: String, _ result: ResultDocument) throws -> ThresholdVerdict {
+        ThresholdVerdict(try Threshold(parsing: text), result)
+    }
+
+    @Test("A percentile within the answered pushes is known; one among the others holds no threshold, and says why")
+    func censored() throws {
+        let result = UnansweredRun.make()
+        for text in ["p99 < 50ms", "p99{stage=hold} < 50ms", "min > 1ms", "p50 >= 4ms", "total_accepted.max < 6ms"] {
+            let verdict = try verdict(text, result)
+            #expect(verdict.isHeld, "\(verdict.description)")
+        }
+        #expect(try verdict("p99 < 10ms", result).description == "p99 < 10ms: 5.00 ms, 50.0 % below")
+        let why = "not known, more than 20.0 s (3 of 1,200 pushes got no answer)"
+        for text in ["p99.9 < 50ms", "p99.9 > 10s", "max >= 1s", "p99.9{stage=hold} < 1m", "p100 < 30s"] {
+            let verdict = try verdict(text, result)
+            #expect(!verdict.isHeld && verdict.description == "\(text): \(why)")
+        }
+        let mean = try verdict("mean < 1s", result)
+        #expect(!mean.isHeld && mean.description.hasPrefix("mean < 1s: not known, more than 55.0 ms ("))
+    }
+
+    @Test("A run without one answer has no known latency, not even the shortest")
+    func nothing() throws {
+        let result = UnansweredRun.make(accepted: 0, unanswered: 2)
+        let verdict = try verdict("min < 1h", result)
+        #expect(!verdict.isHeld && verdict.description.hasSuffix("(2 of 2 pushes got no answer)"))
+        #expect(try self.verdict("total_accepted.p99 < 1h", result).value == nil)
+    }
+
+    @Test("Each rate can be judged, alone or as a share of what was offered")
+    func rates() throws {
+        let result = UnansweredRun.make(accepted: 1080, rejected: 117)
+        for (text, isHeld) in [
+            ("rate >= 0.98 * target", true), ("goodput >= 0.98 * target", false), ("goodput >= 0.9 * target", true),
+            ("sent_rate >= 100% * target", true), ("offered == 200", true), ("rate == 199.5", true),
+            ("goodput > 180", false), ("goodput >= 180", true),
+        ] {
+            let verdict = try verdict(text, result)
+            #expect(verdict.isHeld == isHeld, "\(verdict.description)")
+        }
+        #expect(try verdict("rate >= 190", result).description == "rate >= 190: 199.5/s, 5.0 % above")
+        var closed = result
+        closed.throughput.offered = nil
+        for text in ["rate >= 0.98 * target", "offered > 1"] {
+            #expect(try verdict(text, closed).description == "\(text): the run has no such figure")
+        }
+        closed.throughput.offered = 0
+        #expect(try !verdict("rate >= 0.98 * target", closed).isHeld)
+    }
+
+    @Test("Pushes that were not sent are counted apart from those that failed")
+    func counts() throws {
+        var result = UnansweredRun.make()
+        result.pushes.notSent = 12
+        result.notSent = ["overflowed": 10, "interrupted": 2]
+        for text in ["not_sent == 12", "overflowed == 10", "failed == 3"] {
+            #expect(try verdict(text, result).isHeld, "\(text)")
+        }
+    }
+
+    @Test(
+        "A search wants 98 % accepted; answered is enough where rejections are spoken of",
+        arguments: [
+            ("p99 < 50ms", "goodput"), ("p99 < 50ms && failed == 0", "goodput"), ("sent_rate > 5", "goodput"),
+            ("accepted >= 90%", "rate"), ("p99 < 1s && rejected < 10%", "rate"), ("goodput > 5k", "rate"),
+            ("rate > 5k", "rate"),
+        ])
+    func sustained(_ goal: String, _ rate: String) throws {
+        let goals = try Threshold.list(parsing: goal)
+        #expect(SustainedRate.text(beside: goals, expectsRejections: false) == "\(rate) >= 0.98 * target")
+        #expect(SustainedRate.text(beside: goals, expectsRejections: true) == "rate >= 0.98 * target")
+        #expect(throws: Never.self) {
+            try Threshold(parsing: SustainedRate.text(beside: goals, expectsRejections: false))
+        }
+    }
+}

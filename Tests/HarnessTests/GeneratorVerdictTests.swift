@@ -1,0 +1,109 @@
+import Measurement
+import Networking
+import Scenarios
+import Testing
+import Transport
+
+@testable import Harness
+
+@Suite struct GeneratorVerdictTests {
+    private static func inputs(_ change: (inout Scenario) -> Void = { _ in }) throws -> RunInputs {
+        var scenario = Scenario()
+        scenario.pushes = 1000
+        scenario.rate = 1000
+        change(&scenario)
+        return try RunInputs(scenario)
+    }
+
+    private func reasons(_ change: (inout LoadOutcome) -> Void) throws -> [String] {
+        var outcome = LoadOutcome()
+        change(&outcome)
+        let section = GeneratorVerdict(outcome, inputs: try Self.inputs()).section
+        #expect(section.limited == !section.reasons.isEmpty)
+        return section.reasons
+    }
+
+    @Test("A worker that waits for a core more than a twentieth of the time is a limit")
+    func starved() throws {
+        #expect(try reasons { $0.runQueueDelay = nil }.isEmpty)
+        #expect(try reasons { $0.runQueueDelay = 0.04 }.isEmpty)
+        let reasons = try reasons { $0.runQueueDelay = 0.17 }
+        #expect(reasons.count == 1 && reasons[0].hasPrefix("a worker thread waited for a core 17 % of the time"))
+    }
+
+    @Test("Pushes late by a millisecond although streams were free are a limit by themselves")
+    func late() throws {
+        func lag(_ time: UInt64, _ count: UInt64) -> LatencyHistogram {
+            var histogram = LatencyHistogram()
+            histogram.record(20_000, count: 9_000)
+            histogram.record(time, count: count)
+            return histogram
+        }
+        #expect(try reasons { $0.loopLag = lag(900_000, 500) }.isEmpty)
+        #expect(try reasons { $0.loopLag = lag(77_000_000, 10) }.isEmpty)
+        let reasons = try reasons { $0.loopLag = lag(77_000_000, 500) }
+        #expect(reasons.count == 1 && reasons[0].hasPrefix("pushes left late although streams were free: p99 77"))
+    }
+
+    private func driver() throws -> WorkerDriver {
+        WorkerDriver(
+            inputs: try Self.inputs(), share: WorkerShare(worker: 0, workers: 1),
+            state: RunState(accepted: try #require(DeliveryLedger(capacity: 1000)), times: nil), box: SnapshotBox(),
+            signer: nil)
+    }
+
+    /// Takes all that is due.
+    private func take(_ driver: WorkerDriver, at time: UInt64) {
+        var ticket = PushTicket(sequence: 0, due: 0)
+        while case .push = driver.take(now: time, into: &ticket) {}
+    }
+
+    @Test("A push is late by the generator's fault only since the engine last had nothing to do")
+    func stalledTarget() throws {
+        let driver = try driver()
+        take(driver, at: 1_000_000_000)
+        // No stream was free for 125 ms; then the answers came, and 0.2 ms later all was sent.
+        driver.idled(until: 1_125_000_000)
+        take(driver, at: 1_125_200_000)
+        let lag = driver.loopLag.summary
+        #expect(lag.count == 126 && lag.max <= 201_000)
+    }
+
+    @Test("A busy engine's lateness counts from the due time, however many streams are free")
+    func busyGenerator() throws {
+        let driver = try driver()
+        take(driver, at: 1_000_000_000)
+        take(driver, at: 1_125_200_000)
+        let lag = driver.loopLag.summary
+        #expect(lag.count == 126 && lag.max >= 124_000_000)
+    }
+
+    @Test("A late end of a wait for a due push counts")
+    func lateTimer() throws {
+        let driver = try driver()
+        take(driver, at: 1_000_000_000)
+        // It wanted to wake at 1.001 s and did at 1.004.
+        driver.idled(until: 1_001_000_000)
+        take(driver, at: 1_004_000_000)
+        #expect(driver.loopLag.summary.max >= 2_990_000)
+    }
+
+    @Test("Pacing auto spins where a core is left over, and never where client and mock fill them")
+    func auto() throws {
+        func pacing(_ cores: Int, _ change: (inout Scenario) -> Void) throws -> Pacing {
+            try Self.inputs(change).pacing(cores: cores)
+        }
+        #expect(try pacing(2) { $0.pacing = "auto" } == .sleep)
+        #expect(try pacing(3) { $0.pacing = "auto" } == .spin)
+        #expect(
+            try pacing(4) {
+                $0.pacing = "auto"; $0.threads = 2; $0.connections = 2; $0.mockThreads = 2
+            } == .sleep)
+        #expect(
+            try pacing(2) {
+                $0.pacing = "auto"; $0.target = "https://127.0.0.1"
+            } == .spin)
+        #expect(try pacing(64) { _ in } == .sleep)
+        #expect(try pacing(1) { $0.pacing = "spin" } == .spin)
+    }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import Harness
+
+@Suite struct RateWindowTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static let millisecond: UInt64 = 1_000_000
+
+    /// 200 pushes a second for 6 s from 10 s on, each answered after `latency(i)`, nil: never.
+    private func window(warmup: UInt64 = 0, latency: (Int) -> UInt64?) -> RateWindow {
+        var window = RateWindow()
+        let start = 10 * Self.second
+        window.begin(start + warmup)
+        window.end(.at(start + 6 * Self.second))
+        var answers: [(time: UInt64, total: UInt64, isMeasured: Bool)] = []
+        for number in 0..<1200 {
+            let due = start + UInt64(number) * 5 * Self.millisecond
+            if due >= start + warmup { window.noteDue() }
+            window.noteSent(due + 20_000)
+            if let latency = latency(number) { answers.append((due + latency, latency, due >= start + warmup)) }
+        }
+        for answer in answers.sorted(by: { $0.time < $1.time }) {
+            window.noteAnswer(answer.time, total: answer.total, isAccepted: true, isMeasured: answer.isMeasured)
+        }
+        return window
+    }
+
+    @Test("Pushes that are never answered take nothing from the rate of the others, however long they are waited for")
+    func silence() {
+        let window = window { $0 % 400 == 7 ? nil : 300_000 }
+        #expect(window.offered == 1200 && window.sent == 1200 && window.answered == 1197)
+        #expect(Rates([window])?.answered == 199.5 && Rates([window])?.offered == 200 && Rates([window])?.span == 6)
+    }
+
+    @Test("A long way there and back is no time in which nothing was answered")
+    func farAway() {
+        let window = window { _ in 800 * Self.millisecond }
+        #expect(Rates([window])?.answered == 200 && Rates([window])?.accepted == 200)
+    }
+
+    @Test("A server that answers half as fast as is asked shows it, though it answers everything in the end")
+    func overload() {
+        let window = window { UInt64($0 + 1) * 5 * Self.millisecond }
+        #expect(window.answered > 590 && window.answered < 610, "\(window.answered)")
+        #expect(Rates([window])?.offered == 200)
+    }
+
+    @Test(
+        "With a warm-up all rates are of the same span, and answers of the warm-up's pushes count when they come in it")
+    func warmUp() {
+        let window = window(warmup: 2 * Self.second) { _ in 50 * Self.millisecond }
+        #expect(window.offered == 800 && window.sent == 800 && window.answered == 800 && Rates([window])?.span == 4)
+    }
+
+    @Test("Without a schedule the span ends with the last answer, and failures do not make it longer")
+    func closedLoop() {
+        var window = RateWindow()
+        window.begin(Self.second)
+        for number in 1...1000 as ClosedRange<UInt64> {
+            window.noteSent(Self.second + number * Self.millisecond - 100)
+            window.noteAnswer(
+                Self.second + number * Self.millisecond, total: 500_000, isAccepted: number % 2 == 0, isMeasured: true)
+        }
+        let rates = Rates([window])
+        #expect(rates?.span == 1 && rates?.answered == 1000 && rates?.accepted == 500 && rates?.sent == 1000)
+    }
+
+    @Test("A run that is cut short is measured up to there")
+    func cut() {
+        var window = RateWindow()
+        window.begin(0)
+        window.end(.at(10 * Self.second))
+        window.cut(2 * Self.second)
+        window.cut(5 * Self.second)
+        #expect(window.to == 2 * Self.second)
+        #expect(Rates([window])?.span == 2 && Rates([RateWindow()]) == nil)
+    }
+}

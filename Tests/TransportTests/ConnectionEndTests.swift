@@ -1,0 +1,165 @@
+import Dispatch
+import HTTP2
+import Networking
+import Testing
+
+@testable import Transport
+
+/// Stops its run, if asked to, as soon as a connection is told to go away.
+private final class EndingDriver: CountingDriver {
+    private let control: RunControl
+    private let stopsAtGoAway: Bool
+
+    init(_ count: UInt64, control: RunControl, stopsAtGoAway: Bool) {
+        self.control = control
+        self.stopsAtGoAway = stopsAtGoAway
+        super.init(count, size: 100)
+    }
+
+    override func connection(_ index: Int, _ event: ConnectionEvent) {
+        super.connection(index, event)
+        if stopsAtGoAway, event == .goAway { control.ask(.abort) }
+    }
+}
+
+/// Every connection that ended before the run did has exactly one reason.
+@Suite(.serialized) struct ConnectionEndTests {
+    static let engines = TestedEngine.allCases
+
+    /// Ends by why, and how many connections were lost, told to go away or never opened.
+    private struct Ends {
+        var labels: [String: Int] = [:]
+        var others = 0
+        var sum: Int { labels.values.reduce(0, +) }
+
+        init(_ events: [String]) {
+            for event in events {
+                if event.hasPrefix("ended(") { labels[String(event.dropFirst(6).dropLast()), default: 0] += 1 }
+                if ["lost", "goAway", "connectFailed"].contains(event) { others += 1 }
+            }
+        }
+    }
+
+    private func run(
+        _ engine: TestedEngine, _ address: SocketAddress, count: UInt64, control: RunControl = RunControl(),
+        stopsAtGoAway: Bool = false,
+        _ change: (inout TransportOptions) -> Void = { _ in }
+    ) throws -> Ends {
+        var options = TransportOptions()
+        options.streams = 50
+        options.backoffBase = 1_000_000
+        options.backoffCap = 20_000_000
+        change(&options)
+        let driver = EndingDriver(count, control: control, stopsAtGoAway: stopsAtGoAway)
+        try engine.make(
+            target: Target(address: address, host: "127.0.0.1", authority: "127.0.0.1", tls: nil), options: options,
+            driver: driver, control: control, payloadCapacity: 100
+        ).run()
+        #expect(driver.isBalanced)
+        let ends = Ends(driver.events)
+        #expect(ends.sum == ends.others, "\(driver.events)")
+        return ends
+    }
+
+    private func run(
+        _ engine: TestedEngine, _ script: Script, count: UInt64 = 500, control: RunControl = RunControl(),
+        stopsAtGoAway: Bool = false,
+        _ change: (inout TransportOptions) -> Void = { _ in }
+    ) throws -> Ends {
+        let server = try ScriptedServer(script)
+        defer { _ = server.stop() }
+        return try run(
+            engine, server.address, count: count, control: control, stopsAtGoAway: stopsAtGoAway, change)
+    }
+
+    @Test(
+        "A connection that was told to go away ends for what GOAWAY says: code, reason, the last of several, junk unread",
+        arguments: engines)
+    func goAway(_ engine: TestedEngine) throws {
+        let shutdown = Array("{\"reason\":\"Shutdown\"}".utf8)
+        let cases: [(says: [(code: ErrorCode, debugData: [UInt8])], label: String)] = [
+            ([(.noError, shutdown)], "goaway NO_ERROR Shutdown"),
+            ([(.enhanceYourCalm, [])], "goaway ENHANCE_YOUR_CALM"),
+            ([(.noError, [UInt8](repeating: 0xC3, count: 5000))], "goaway NO_ERROR (unreadable)"),
+            ([(.noError, [0x1B, 0x5B, 0x32, 0x4A])], "goaway NO_ERROR (unreadable)"),
+            ([(ErrorCode(rawValue: 77), Array("bye".utf8))], "goaway error code 77 bye"),
+            (
+                [(.noError, []), (.internalError, Array("{\"reason\":\"InternalServerError\"}".utf8))],
+                "goaway INTERNAL_ERROR InternalServerError"
+            ),
+        ]
+        for (says, label) in cases {
+            let ends = try run(engine, Script(goAwayAfter: 60, goAways: says), count: 300)
+            #expect(Array(ends.labels.keys) == [label] && ends.sum >= 4)
+        }
+    }
+
+    @Test("A connection that broke, or never was usable, ends for what broke it", arguments: engines)
+    func broken(_ engine: TestedEngine) throws {
+        let cut = try run(engine, Script(cutAfter: 100), count: 1000)
+        #expect(cut.labels.keys.allSatisfy { ["connection_closed", "connection_reset"].contains($0) } && cut.sum > 1)
+        let garbage = try run(engine, Script(garbageAfter: 20), count: 60)
+        #expect(garbage.labels["protocol_violation", default: 0] > 0)
+        let refused = try run(engine, Script(refuseFirst: 3), count: 100)
+        #expect(refused.sum == 3)
+        let mute = try run(engine, Script(isMute: true), count: 10) {
+            $0.connectTimeout = 100_000_000
+            $0.giveUpAfter = 300_000_000
+        }
+        #expect(Array(mute.labels.keys) == ["connect_timeout"])
+        let vanished = try run(engine, Script(freezeAfter: 100), count: 120) {
+            $0.pingInterval = 50_000_000
+            $0.pingTimeout = 150_000_000
+            $0.streams = 10
+        }
+        #expect(vanished.labels["peer_vanished", default: 0] > 0)
+        let nobody = try Listener(host: "127.0.0.1", port: 0, shared: false).address
+        let unheard = try run(engine, nobody, count: 10) { $0.giveUpAfter = 200_000_000 }
+        #expect(Array(unheard.labels.keys) == ["connection_refused"])
+    }
+
+    @Test("Connections that are there at the end, or when the run is stopped, have not ended", arguments: engines)
+    func remaining(_ engine: TestedEngine) throws {
+        let plain = try run(engine, Script()) { $0.connections = 3 }
+        #expect(plain.sum == 0)
+        let control = RunControl()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { control.ask(.abort) }
+        let stopped = try run(engine, Script(silentEvery: 1), control: control)
+        #expect(stopped.sum == 0)
+    }
+
+    @Test("Stopped while it drains, a connection has ended for its GOAWAY all the same", arguments: engines)
+    func stopped(_ engine: TestedEngine) throws {
+        let ends = try run(engine, Script(goAwayAfter: 5, silentEvery: 1), count: 8, stopsAtGoAway: true) {
+            $0.streams = 5
+        }
+        #expect(Array(ends.labels.keys) == ["goaway NO_ERROR Shutdown"])
+    }
+
+    @Test("A connection without stream ids ends for that, told once, whatever GOAWAY says after it")
+    func streamIDs() throws {
+        let pair = try WirePair(firstStream: .max - 2)
+        pair.push(3)
+        #expect(pair.connection.state == .draining && pair.driver.events == ["opened"])
+        pair.say(WirePair.frame(Frame.goAway, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]))
+        pair.say(WirePair.frame(Frame.headers, Frame.endStream | Frame.endHeaders, .max - 2, [0x88]))
+        pair.say(WirePair.frame(Frame.headers, Frame.endStream | Frame.endHeaders, .max, [0x88]))
+        #expect(pair.connection.inFlight == 0)
+        pair.connection.finishGracefully()
+        pair.connection.close(.connectionReset, text: "too late")
+        #expect(pair.driver.events == ["opened", "ended(stream_ids_used_up)"])
+    }
+
+    @Test("Told to go away, then broken or wrong: one end, for the last GOAWAY that came")
+    func brokenAfterGoAway() throws {
+        let pair = try WirePair()
+        pair.push(2)
+        let debugData = Array("{\"reason\":\"Shutdown\"}".utf8)
+        pair.say(WirePair.frame(Frame.goAway, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]))
+        pair.say(WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 3, 0, 0, 0, 0] + debugData))
+        #expect(pair.connection.state == .draining && pair.driver.events == ["opened", "goAway"])
+        pair.say(WirePair.frame(Frame.headers, 5, 0, [0x88]))
+        #expect(pair.connection.state == .closed && pair.connection.cause == .protocolViolation)
+        #expect(pair.driver.events == ["opened", "goAway", "ended(goaway NO_ERROR Shutdown)"])
+    }
+}

@@ -1,0 +1,80 @@
+import HTTP2
+import Networking
+
+/// Time that passes only in waits, and where a test says so; connections to a peer that never answers a push.
+final class VirtualLoop: EventLoop {
+    var time: UInt64 = 1_000_000_000
+    /// How long a write takes, ns.
+    var writeCost: UInt64 = 0
+    private(set) var streams: [VirtualStream] = []
+    private var tokens: [Int32: UInt64] = [:]
+    private var ready: [ReadyEvent] = []
+
+    init() { super.init(wakeUp: WakeUp()) }
+
+    override var now: UInt64 { time }
+
+    override func connect(
+        to address: SocketAddress, serverName: String, tls: TLSContext?, options: SocketOptions, gathering: BufferPool?
+    ) throws(NetworkError) -> ByteStream {
+        let stream = VirtualStream(self, descriptor: Int32(streams.count))
+        streams.append(stream)
+        return stream
+    }
+
+    override func add(_ descriptor: Int32, token: UInt64, interest: Readiness) { tokens[descriptor] = token }
+
+    override func wait(timeout: UInt64?) -> Int {
+        ready = streams.compactMap { stream in
+            stream.input.isEmpty
+                ? nil : tokens[stream.descriptor].map { ReadyEvent(token: $0, readiness: .readable) }
+        }
+        if ready.isEmpty { time += timeout ?? 0 }
+        return ready.count
+    }
+
+    override func event(at index: Int) -> ReadyEvent { ready[index] }
+}
+
+/// A connection's bytes: what is written is only counted; the peer says its SETTINGS, and lets as much be sent as there can be.
+final class VirtualStream: ByteStream {
+    struct Write: Equatable {
+        let time: UInt64
+        let count: Int
+    }
+
+    private unowned let loop: VirtualLoop
+    private let number: Int32
+    private(set) var writes: [Write] = []
+    private(set) var input: [UInt8]
+    private var sent: UInt64 = 0
+
+    init(_ loop: VirtualLoop, descriptor: Int32) {
+        self.loop = loop
+        number = descriptor
+        input = [UInt8](repeating: 0, count: 9 + 9 + 4)
+        Frame.writeHeader(length: 0, type: Frame.settings, flags: 0, stream: 0, into: &input)
+        var update = [UInt8](repeating: 0, count: 13)
+        Frame.writeHeader(length: 4, type: Frame.windowUpdate, flags: 0, stream: 0, into: &update)
+        update.replaceSubrange(9..., with: [0x70, 0, 0, 0])
+        input.replaceSubrange(9..., with: update)
+    }
+
+    override var descriptor: Int32 { number }
+    override var sendTime: UInt64 { sent }
+
+    override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
+        if input.isEmpty { return .wouldBlock }
+        let count = input.count
+        buffer.update(from: input, count: count)
+        input = []
+        return .bytes(count)
+    }
+
+    override func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
+        sent = loop.time
+        writes.append(Write(time: sent, count: count))
+        loop.time += loop.writeCost
+        return .bytes(count)
+    }
+}
