@@ -5,9 +5,11 @@ TEST_PACKAGES := openssl curl nghttp2-client chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
 ARGS ?= -n 1M
+FIRST ?= 1
+SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -55,6 +57,13 @@ tsan: test-deps ## the tests under ThreadSanitizer
 
 fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
 	Tests/Fuzzing/fuzz.sh all $(SECONDS)
+
+simulate: deps ## SEEDS=2000 runs of the whole client in virtual time over a hostile network; SEED=… replays one with a log
+	swift build -c release --package-path Tests/Simulation
+	Tests/Simulation/.build/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
+
+simulate-faults: deps ## faults put in on purpose: the simulation must find each
+	Tests/Simulation/faults.py
 
 BENCHMARK := swift package -c release --package-path Benchmarks --allow-writing-to-package-directory benchmark
 

@@ -13,6 +13,13 @@ let package = Package(
         .library(name: "Scenarios", targets: ["Scenarios"]),
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
+        .library(
+            name: "Simulated",
+            targets: [
+                "Harness", "MockAPNs", "Networking", "HTTP2", "Transport", "Measurement", "Results", "Scenarios",
+                "Signing",
+                "Payloads",
+            ]),
     ],
     traits: [
         .trait(

@@ -1,5 +1,6 @@
 import Measurement
 import Networking
+import Payloads
 import Results
 import Scenarios
 import Signing
@@ -16,16 +17,17 @@ public final class HandDrivenRun {
     /// - Parameters:
     ///   - scenario: without duration its `pushes` bound the ledger.
     ///   - identity: nil: no provider token is sent.
+    ///   - runID: names the run; nil: drawn.
     ///   - loop: time and network of each worker; nil: the real ones.
     ///   - judge: a reason ends the run early.
     ///   - observe: puts itself between a worker's engine and its driver.
     /// - Throws: what is wrong with the scenario, or what the system has not enough of.
     public init(
-        _ scenario: Scenario, address: SocketAddress, identity: ProviderIdentity?,
+        _ scenario: Scenario, address: SocketAddress, identity: ProviderIdentity?, runID: UInt64? = nil,
         loop: (Int) -> EventLoop? = { _ in nil }, judge: LiveJudge? = nil,
         observe: ((Int, PushDriver) -> PushDriver)? = nil
     ) throws {
-        let inputs = try RunInputs(scenario)
+        let inputs = try RunInputs(scenario, run: runID.map(RunID.init))
         let load = try LoadRun(
             inputs: inputs,
             target: Target(address: address, host: "127.0.0.1", authority: address.description, tls: nil),
@@ -65,6 +67,16 @@ public final class HandDrivenRun {
     public var accepted: DeliveryLedger { load.state.accepted }
     /// Start of the schedule, ns of the event loops; 0 before.
     public var start: UInt64 { load.state.start.load(ordering: .relaxed) }
+
+    /// With `warmupAuto`: pushes due from then on are measured, ns of the event loops; `.max` before that is known.
+    public var measuredFrom: UInt64 { load.state.measuredFrom.load(ordering: .relaxed) }
+
+    /// What the engines still hold: nothing, once every worker has ended.
+    public var leftovers: EngineLeftovers {
+        var all = EngineLeftovers()
+        for client in clients { all.add(client.leftovers) }
+        return all
+    }
 
     public var counts: PushCounts {
         var counts = PushCounts()

@@ -29,8 +29,9 @@ public struct RunInputs: Sendable {
     /// CPU time that every push costs besides, ns; for finding out what would be noticed.
     var injectedCPU: UInt64 = 0
 
+    /// - Parameter run: nil: drawn.
     /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
-    public init(_ scenario: Scenario) throws(HarnessError) {
+    public init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
         let scenario = scenario.withDefaultTopic
         let problems = scenario.validate()
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
@@ -72,7 +73,7 @@ public struct RunInputs: Sendable {
         } catch {
             throw HarnessError("\(error)")
         }
-        run = RunID(UInt64.random(in: 1 ... .max))
+        self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
     }
 
     private static func template(_ path: String, _ scenario: Scenario, longestToken: Int) throws -> Profile {

@@ -6,7 +6,21 @@ public final class BufferPool {
     /// Unused buffers, each linked to the next by its first word.
     @exclusivity(unchecked) private var first: UnsafeMutableRawPointer?
 
+    /// Buffers there are, lent or not.
+    @exclusivity(unchecked) private var made = 0
+
     public init(capacity: Int) { self.capacity = capacity }
+
+    /// Buffers that have not been given back.
+    public var lent: Int {
+        var count = made
+        var buffer = first
+        while let unused = buffer {
+            count -= 1
+            buffer = unused.load(as: UnsafeMutableRawPointer?.self)
+        }
+        return count
+    }
 
     deinit {
         while let buffer = first {
@@ -18,6 +32,7 @@ public final class BufferPool {
     /// A buffer for the caller to `giveBack`.
     public func take() -> UnsafeMutablePointer<UInt8> {
         guard let buffer = first else {
+            made += 1
             return UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
                 .assumingMemoryBound(to: UInt8.self)
         }

@@ -107,9 +107,21 @@ public final class PushClient: PushEngine {
             connection.finishGracefully()
             remove(connection)
         }
+        for lane in lanes.indices { lanes[lane].connection = nil }
+        lagging = []
         let now = loop.now
         driver.ended(now: now)
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
+    }
+
+    /// For whoever checks that nothing is left at the end.
+    package var leftovers: EngineLeftovers {
+        var all = EngineLeftovers()
+        all.connections = byToken.count
+        all.slots = inFlight
+        all.refused = retries.count
+        all.buffers = sendBuffers.lent
+        return all
     }
 
     /// Starts to connect.

@@ -6,6 +6,7 @@ package struct RetryQueue {
     package init() {}
 
     package var isEmpty: Bool { head == tickets.count }
+    package var count: Int { tickets.count - head }
 
     package mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
 

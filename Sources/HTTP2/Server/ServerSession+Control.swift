@@ -1,5 +1,3 @@
-import Glibc
-
 /// Frames that are about the connection and its streams rather than about requests: SETTINGS, PING, WINDOW_UPDATE, RST_STREAM.
 extension ServerSession {
     func resetByClient(_ frame: FrameView) -> Violation? {
@@ -13,12 +11,6 @@ extension ServerSession {
         // RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
         if !resets.take(now: monotonicSeconds) { return Violation(.enhanceYourCalm, "streams reset too often") }
         return nil
-    }
-
-    private var monotonicSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     func settings(_ frame: FrameView) -> Violation? {
@@ -39,10 +31,13 @@ extension ServerSession {
         return answer(Frame.settings, nil)
     }
 
-    /// A setting of the client's (RFC 9113 section 6.5.2). Answers use no dynamic table: its size is of no concern.
+    /// A setting of the client's (RFC 9113 section 6.5.2).
     private func obey(_ identifier: UInt16, _ value: UInt32) -> Violation? {
         switch identifier {
         case Frame.Setting.enablePush where value > 1: return Violation(.protocolError, "ENABLE_PUSH of \(value)")
+        case Frame.Setting.headerTableSize:
+            if Int(value) < peerTableSize { isTableToSay = true }
+            peerTableSize = Int(value)
         case Frame.Setting.initialWindowSize:
             guard value <= 0x7FFF_FFFF else { return Violation(.flowControlError, "INITIAL_WINDOW_SIZE of \(value)") }
             let change = Int(value) - initialSendWindow

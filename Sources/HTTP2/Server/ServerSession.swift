@@ -1,3 +1,5 @@
+import Glibc
+
 /// The server's side of one HTTP/2 connection (RFC 9113), frames read and written here for requests that are nearly all alike.
 ///
 /// Bytes from the client go into `receive`, bytes for it come out of `nextOutput`. What the client did is told by the `did…`
@@ -31,6 +33,10 @@ open class ServerSession {
     @exclusivity(unchecked) var sendWindow = 65_535
     @exclusivity(unchecked) var initialSendWindow = 65_535
     var peerMaxFrame = 16_384
+    var peerTableSize = 4096
+    /// The client allows a smaller table than before: the next block begins with the size of ours, which is 0 (RFC 9113 section
+    /// 4.3.1, RFC 7541 section 6.3).
+    @exclusivity(unchecked) var isTableToSay = false
     @exclusivity(unchecked) private var heldBack = 0
 
     @exclusivity(unchecked) var hasSettings = false
@@ -168,9 +174,14 @@ open class ServerSession {
         let slot = streams.pointee.find(stream)
         guard slot >= 0, !streams.pointee.slots[slot].hasHeaders else { return }
         let flags = Frame.endHeaders | (hasBody ? 0 : Frame.endStream)
-        let payload = writeFrame(Frame.headers, flags: flags, stream: stream, length: block.count)
-        payload.update(from: block.bytes, count: block.count)
-        if isTraced { trace(Frame.headers, flags: flags, stream: stream, payload, block.count) }
+        let prefix = isTableToSay ? 1 : 0
+        let payload = writeFrame(Frame.headers, flags: flags, stream: stream, length: prefix &+ block.count)
+        if isTableToSay {
+            payload[0] = 0x20
+            isTableToSay = false
+        }
+        (payload + prefix).update(from: block.bytes, count: block.count)
+        if isTraced { trace(Frame.headers, flags: flags, stream: stream, payload, prefix &+ block.count) }
         streams.pointee.slots[slot].hasHeaders = true
         if hasBody {
             sendBody(slot)
@@ -258,7 +269,8 @@ open class ServerSession {
     /// Changes settings during the connection.
     public final func submitSettings(_ settings: [SettingIdentifier: UInt32]) {
         guard !settings.isEmpty else { return }
-        writeSettings(settings.map { ($0.key.rawValue, $0.value) })
+        // By number: the same bytes in every process.
+        writeSettings(settings.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
     }
 
     private func writeSettings(_ entries: [(identifier: UInt16, value: UInt32)]) {
@@ -374,6 +386,13 @@ open class ServerSession {
 
     /// A frame came, or was made; called for traced sessions only.
     open func didTransfer(_ frame: FrameSummary, isSent: Bool) {}
+
+    /// Seconds since an arbitrary point, never going back; an owner with a clock of its own says what that says.
+    open var monotonicSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
 
     /// Asks for body bytes of `stream`: writes up to `capacity` bytes, says how many, and sets `isLast` with the last.
     open func nextData(

@@ -417,6 +417,21 @@ import Testing
         #expect(client.wait { $0.type == Frame.settings && $0.flags == Frame.acknowledgement } != nil)
     }
 
+    @Test("4.3.1: after the client has allowed a smaller table, the next answer begins with the size of ours, which is 0")
+    func tableSize() throws {
+        let client = try connect()
+        func firstBytes(_ stream: Int32, after settings: [UInt8] = []) -> [UInt8]? {
+            client.send(settings + Client.push(stream))
+            return client.wait { $0.type == Frame.headers && $0.stream == stream }.map { Array($0.payload.prefix(2)) }
+        }
+        #expect(firstBytes(1)?.first == 0x88)
+        // RFC 7541 section 6.3: 001, and the size in five bits.
+        #expect(firstBytes(3, after: Client.frame(Frame.settings, Self.setting(1, 0))) == [0x20, 0x88])
+        #expect(firstBytes(5)?.first == 0x88)
+        #expect(firstBytes(7, after: Client.frame(Frame.settings, Self.setting(1, 4096)))?.first == 0x88)
+        #expect(firstBytes(9, after: Client.frame(Frame.settings, Self.setting(1, 100))) == [0x20, 0x88])
+    }
+
     @Test("6.7: a PING is answered with its own bytes")
     func ping() throws {
         let client = try connect()

@@ -307,6 +307,8 @@ final class MockSession: ServerSession {
         submitSettings(settings)
     }
 
+    override var monotonicSeconds: Double { Double(worker.loop.now) * 1e-9 }
+
     override func didTransfer(_ frame: FrameSummary, isSent: Bool) {
         worker.logFrame(frame, isSent: isSent, connection: token)
     }
