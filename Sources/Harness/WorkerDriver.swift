@@ -348,7 +348,7 @@ final class WorkerDriver: PushDriver {
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
-        box.offer(recorder, inFlight: inFlight, backlog: supply.waiting, time: now)
+        box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
     }
 
     /// The text after `"reason":"` in an error answer; empty when there is none.
