@@ -16,6 +16,10 @@ build() {
 }
 fuzz() {
     local log=".build/logs/$1" status=0
+    if ! "$program" --list | grep -x -- "$1" >/dev/null; then
+        echo "$1 FAILED: there is no such target, or $PWD/$program does not start"
+        return 1
+    fi
     mkdir -p ".build/corpus/$1" ".build/crashes/$1" .build/logs "corpus/$1"
     echo "== $1, $2 s"
     # Each run prints its seed.

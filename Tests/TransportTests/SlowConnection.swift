@@ -32,7 +32,7 @@ final class SlowConnection {
             throw NetworkError(.io, "socketpair")
         }
         inner = ends[0]
-        stream = try ByteStream(accepted: ends[1], tls: context, options: SocketOptions())
+        stream = try SocketStream(accepted: ends[1], tls: context, options: SocketOptions())
     }
 
     deinit {
