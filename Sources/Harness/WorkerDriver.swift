@@ -150,6 +150,11 @@ final class WorkerDriver: PushDriver {
         if !waitsForSteadyState, warmupPushes == 0 { window.begin(start &+ warmup) }
     }
 
+    /// The schedule starts for all workers when the first one has a connection: what comes due counts for those without, too.
+    private func joinSchedule(_ now: UInt64) {
+        if start == 0, isOpenLoop, state.start.load(ordering: .relaxed) != 0 { begin(now) }
+    }
+
     /// Not in the warm-up.
     @inline(__always)
     private func isMeasured(_ sequence: UInt64, due: UInt64) -> Bool {
@@ -211,6 +216,7 @@ final class WorkerDriver: PushDriver {
     /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
     override func abandon(_ cause: FailureCause, now: UInt64) {
         abandonedBy = cause
+        joinSchedule(now)
         guard isOpenLoop else { return interrupted(now: now) }
         let rest = closeSupply(now, until: window.from == .max ? now : max(now, window.from))
         guard rest > 0, window.from != .max else { return }
@@ -219,6 +225,7 @@ final class WorkerDriver: PushDriver {
     }
 
     override func interrupted(now: UInt64) {
+        joinSchedule(now)
         _ = closeSupply(now, until: now)
         window.cut(now)
     }
@@ -347,6 +354,7 @@ final class WorkerDriver: PushDriver {
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime
+        joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
         box.offer(recorder, inFlight: inFlight, backlog: supply.waiting, time: now)
     }
