@@ -147,7 +147,12 @@ final class WorkerDriver: PushDriver {
         self.start = start
         supply.begin(start)
         if let length { window.end(.at(start &+ length)) }
-        if !waitsForSteadyState, warmupPushes == 0 { window.begin(start &+ warmup) }
+        if waitsForSteadyState { return }
+        if warmupPushes == 0 {
+            window.begin(start &+ warmup)
+        } else if let due = supply.due(first: warmupPushes) {
+            window.begin(due)
+        }
     }
 
     /// The schedule starts for all workers when the first one has a connection: what comes due counts for those without, too.
@@ -162,7 +167,7 @@ final class WorkerDriver: PushDriver {
         return due >= window.from && sequence >= warmupPushes
     }
 
-    /// With a warm-up of pushes it ends with the first one beyond; an automatic one when the run's watcher says so.
+    /// In a closed loop a warm-up of pushes ends with the first one beyond; an automatic one when the run's watcher says so.
     private func findWindow(_ sequence: UInt64, due: UInt64) {
         if waitsForSteadyState {
             window.begin(state.measuredFrom.load(ordering: .relaxed))
