@@ -115,7 +115,9 @@ final class WorkerDriver: PushDriver {
 
     /// Fails what waits to be sent again and will not be.
     override func ended(now: UInt64) {
-        for ticket in retries.removeAll() { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
+        let left = retries.removeAll()
+        if !left.isEmpty { lastEnd = now }
+        for ticket in left { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
@@ -187,7 +189,7 @@ final class WorkerDriver: PushDriver {
 
     private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
         recorder.notSent(1, cause: FailureCause.overflowed.index)
-        lastEnd = now
+        lastEnd = max(lastEnd, now)
         // It is given up the moment it comes due.
         notBegun(sequence, due: due, now: due)
     }
