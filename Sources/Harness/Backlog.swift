@@ -24,7 +24,15 @@ struct Backlog {
         self.share = share
         self.bound = max(1, bound)
         let peak = schedule.peakRate / Double(share.workers)
-        harmlessLateness = peak.isFinite && peak > 0 ? UInt64(min(Double(bound) / peak * 0.5e9, 1e18)) : 0
+        // Half of what the bound holds back at the highest rate. Jitter may bring two pushes more than that rate, and a Poisson
+        // process any number.
+        let harmless: Double =
+            switch schedule.arrivals {
+            case .constant: Double(bound) / 2
+            case .jitter: Double(bound) / 2 - 1
+            case .poisson: 0
+            }
+        harmlessLateness = peak.isFinite && peak > 0 ? UInt64(max(0, min(harmless / peak * 1e9, 1e18))) : 0
         fromStart = schedule.cursor()
         cursor = fromStart
     }

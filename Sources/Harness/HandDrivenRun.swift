@@ -46,6 +46,9 @@ public final class HandDrivenRun {
             judge: judge, record: nil, progress: { _ in })
     }
 
+    /// Once a process: a process may drive many runs by hand.
+    private static let measuring = RunDocument.measuredCost()
+
     /// Starts to connect.
     public func begin() { for client in clients { client.begin() } }
 
@@ -86,6 +89,8 @@ public final class HandDrivenRun {
 
     /// The result, once every worker has ended. What only a process of its own can know is left out.
     public func result() -> ResultDocument {
-        RunDocument(inputs: load.inputs, outcome: load.collect(workers, watcher), target: "by hand").result
+        RunDocument(
+            inputs: load.inputs, outcome: load.collect(workers, watcher), target: "by hand", measuring: Self.measuring
+        ).result
     }
 }

@@ -33,6 +33,16 @@ struct PushSupply {
 
     mutating func begin(_ time: UInt64) { start = time }
 
+    /// When the worker's first push at or after `sequence` is due, ns; nil in closed loop, and when there is none.
+    func due(first sequence: UInt64) -> UInt64? {
+        guard let cursor, sequence > 0 else { return nil }
+        let index = share.count(of: sequence)
+        guard index < limit else { return nil }
+        // Asked for before the first push: the cursor stands at the start.
+        var walk = cursor
+        return start &+ walk.due(share.sequence(index))
+    }
+
     /// All pushes have been taken or have overflowed.
     var isUsedUp: Bool { next >= limit }
 

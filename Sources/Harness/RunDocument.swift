@@ -29,6 +29,8 @@ struct RunDocument {
     /// URL, or "bundled mock".
     let target: String
     var mock: MockAccount?
+    /// What measuring costs, where that is known already.
+    var measuring: MeasurementCost?
 
     /// All files of a result.
     var product: RunProduct {
@@ -68,10 +70,7 @@ struct RunDocument {
         var mockCPU: Double?
         if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
         // Takes a few milliseconds: not while the run goes on.
-        let measuring =
-            outcome.isPartial
-            ? nil
-            : MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
+        let measuring = outcome.isPartial ? nil : self.measuring ?? Self.measuredCost()
         let isOpenLoop = inputs.schedule != nil
         let facts = MachineFacts()
         let scenario = inputs.scenario
@@ -141,6 +140,10 @@ struct RunDocument {
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
             overBudget: retries.overBudget)
         return result
+    }
+
+    static func measuredCost() -> MeasurementCost {
+        MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
     }
 
     private static func histograms(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> [String: String] {

@@ -115,7 +115,9 @@ final class WorkerDriver: PushDriver {
 
     /// Fails what waits to be sent again and will not be.
     override func ended(now: UInt64) {
-        for ticket in retries.removeAll() { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
+        let left = retries.removeAll()
+        if !left.isEmpty { lastEnd = now }
+        for ticket in left { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
@@ -148,7 +150,17 @@ final class WorkerDriver: PushDriver {
         self.start = start
         supply.begin(start)
         if let length { window.end(.at(start &+ length)) }
-        if !waitsForSteadyState, warmupPushes == 0 { window.begin(start &+ warmup) }
+        if waitsForSteadyState { return }
+        if warmupPushes == 0 {
+            window.begin(start &+ warmup)
+        } else if let due = supply.due(first: warmupPushes) {
+            window.begin(due)
+        }
+    }
+
+    /// The schedule starts for all workers when the first one has a connection: what comes due counts for those without, too.
+    private func joinSchedule(_ now: UInt64) {
+        if start == 0, isOpenLoop, state.start.load(ordering: .relaxed) != 0 { begin(now) }
     }
 
     /// Not in the warm-up.
@@ -158,7 +170,7 @@ final class WorkerDriver: PushDriver {
         return due >= window.from && sequence >= warmupPushes
     }
 
-    /// With a warm-up of pushes it ends with the first one beyond; an automatic one when the run's watcher says so.
+    /// In a closed loop a warm-up of pushes ends with the first one beyond; an automatic one when the run's watcher says so.
     private func findWindow(_ sequence: UInt64, due: UInt64) {
         if waitsForSteadyState {
             window.begin(state.measuredFrom.load(ordering: .relaxed))
@@ -178,7 +190,7 @@ final class WorkerDriver: PushDriver {
 
     private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
         recorder.notSent(1, cause: FailureCause.overflowed.index)
-        lastEnd = now
+        lastEnd = max(lastEnd, now)
         // It is given up the moment it comes due.
         notBegun(sequence, due: due, now: due)
     }
@@ -212,6 +224,7 @@ final class WorkerDriver: PushDriver {
     /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
     override func abandon(_ cause: FailureCause, now: UInt64) {
         abandonedBy = cause
+        joinSchedule(now)
         guard isOpenLoop else { return interrupted(now: now) }
         let rest = closeSupply(now, until: window.from == .max ? now : max(now, window.from))
         guard rest > 0, window.from != .max else { return }
@@ -220,6 +233,7 @@ final class WorkerDriver: PushDriver {
     }
 
     override func interrupted(now: UInt64) {
+        joinSchedule(now)
         _ = closeSupply(now, until: now)
         window.cut(now)
     }
@@ -348,6 +362,7 @@ final class WorkerDriver: PushDriver {
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime
+        joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
         box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
     }

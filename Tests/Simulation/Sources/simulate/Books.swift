@@ -288,6 +288,17 @@ final class Books {
         }
     }
 
+    /// The worker has looked for pushes whose time is over: it may do so every 100 ms, or quarter of the time-out.
+    func didTick(_ worker: Int, _ now: UInt64) {
+        let limit = drawn.scenario.pushTimeout + min(100_000_000, drawn.scenario.pushTimeout / 4) + 1
+        for link in links where link.worker == worker && link.openCount > 0 {
+            for attempt in link.openAttempts {
+                world.check(
+                    attempt.composedAt + limit >= now, "push \(attempt.sequence) should have timed out by now")
+            }
+        }
+    }
+
     // MARK: What must hold between
 
     /// The worker is about to wait: it must have nothing to do that it can do.
@@ -299,8 +310,9 @@ final class Books {
         switch lastSupply[worker] {
         case .push: hasWork = true
         case .notBefore(let due):
+            // Where pushes are dense, those of 100 µs leave together.
             world.check(
-                end <= max(due, world.clock.now),
+                end <= max(due, world.clock.now) + 100_000,
                 "worker \(worker) sleeps until \(World.milliseconds(end)), a push is due at \(World.milliseconds(due))")
         default: break
         }
@@ -332,7 +344,7 @@ final class Books {
             }
             link.unstamped.removeAll()
             world.check(
-                !(link.isBroken || link.isClosed) || link.openCount == 0,
+                !(link.mustBeClosed || link.isClosed) || link.openCount == 0,
                 "link \(link.number) is broken, \(link.openCount) pushes still on it")
         }
     }

@@ -33,7 +33,7 @@ struct DrawnRun {
 
     private mutating func drawLoad(_ random: inout Random) {
         let pushes = random.spread(10, 800)
-        scenario.threads = random.chance(0.6) ? 1 : 2 + random.below(2)
+        scenario.threads = random.chance(0.7) ? 1 : 2 + random.below(2)
         scenario.connections = scenario.threads + (random.chance(0.5) ? 0 : random.below(4))
         scenario.streams = Int(random.spread(1, 1000))
         scenario.pushes = pushes
@@ -55,8 +55,10 @@ struct DrawnRun {
             if (try? scenario.makeSchedule())??.count == 0 { scenario.arrivals = "constant" }
         }
         drawWarmup(&random)
-        scenario.profile = random.pick(["alert", "silent", "alert:3,silent:1", "voip", "alert:1,rich:1"])
-        if random.chance(0.2) { scenario.by = ["status", "connection"] }
+        scenario.profile = random.pick([
+            "alert", "alert", "silent", "voip", "live-activity", "rich", "alert:3,silent:1,rich:1",
+        ])
+        if random.chance(0.1) { scenario.by = ["status", "connection"] }
         scenario.devices = random.spread(1, 100_000)
     }
 

@@ -9,6 +9,7 @@ final class LinkBooks {
     /// The stream of the next attempt.
     private(set) var nextStream: Int32 = 1
     private(set) var attempts: [Attempt] = []
+    private var firstOpen = 0
     /// Attempts of which the engine has not told the end.
     var openCount = 0
     /// Ended by the network, and to be told before the worker's turn is over.
@@ -53,8 +54,11 @@ final class LinkBooks {
         lastReadAt = world.clock.now
     }
 
-    /// The connection is over for the client, for a reason the network gave.
-    var isBroken: Bool { sawEnd || sawFailure || isViolated }
+    /// The connection is over for the client, for a reason the network gave; after a write that failed there may be something
+    /// to read.
+    var isBroken: Bool { mustBeClosed || sawFailure }
+    var mustBeClosed: Bool { sawEnd || isViolated || hasReadFailure }
+    private var hasReadFailure = false
     /// Bytes of DATA that may still be handed over.
     var connectionWindow: Int { connectionGrants - dataHandedOver }
 
@@ -69,6 +73,12 @@ final class LinkBooks {
         nextStream += 2
         openCount += 1
         return attempt
+    }
+
+    /// Those that have not ended.
+    var openAttempts: [Attempt] {
+        while firstOpen < attempts.count, attempts[firstOpen].isEnded { firstOpen += 1 }
+        return attempts[firstOpen...].filter { !$0.isEnded }
     }
 
     private func attempt(_ stream: Int32) -> Attempt? {
@@ -132,7 +142,7 @@ final class LinkBooks {
     /// Nothing is held back that may be sent.
     func checkHeldBack() {
         guard openCount > 0, !isUncertain, !isBroken, !isBlocked, connectionWindow > 0 else { return }
-        for attempt in attempts where !attempt.isEnded && attempt.writtenAt == 0 {
+        for attempt in openAttempts where attempt.writtenAt == 0 {
             world.check(
                 initialWindow + attempt.granted - attempt.dataCount <= 0,
                 "stream \(attempt.stream) of link \(number) is held back, though its window is open")
@@ -151,9 +161,10 @@ final class LinkBooks {
         sawEnd = true
     }
 
-    func didFail() {
+    func didFail(reading: Bool) {
         world.tell("link \(number): the client is told of a reset")
         sawFailure = true
+        if reading { hasReadFailure = true }
     }
 
     func didRead(_ bytes: UnsafePointer<UInt8>, _ count: Int) {

@@ -5,12 +5,12 @@ final class PushLog: PushDriver {
     struct Take {
         let ticket: PushTicket
         let now: UInt64
+        let measuredFrom: UInt64
     }
     struct Written {
         let ticket: PushTicket
         let started: UInt64
         let at: UInt64
-        let measuredFrom: UInt64
     }
     struct Finish {
         let ticket: PushTicket
@@ -19,19 +19,18 @@ final class PushLog: PushDriver {
         let started: UInt64
         let written: UInt64
         let at: UInt64
-        let measuredFrom: UInt64
-        /// Attempts written until then.
-        let sent: UInt64
-        let reason: Bool
     }
     /// In the order in which they came.
     enum Entry {
         case take(Take)
-        case waited(now: UInt64, supply: Supply)
         case composed(PushTicket)
         case written(Written)
         case finished(Finish)
         case requeued
+        case idled(until: UInt64)
+        case abandoned(now: UInt64)
+        case interrupted(now: UInt64)
+        case ended(now: UInt64)
         case tick(UInt64, inFlight: Int)
         /// The run's watcher looked.
         case look
@@ -47,7 +46,6 @@ final class PushLog: PushDriver {
     private let isOpenLoop: Bool
     /// When measuring begins, as far as known.
     var measuredFrom: () -> UInt64 = { .max }
-    private var sent: UInt64 = 0
 
     init(_ worker: Int, _ inner: PushDriver, books: Books, world: World, isOpenLoop: Bool) {
         self.worker = worker
@@ -59,19 +57,12 @@ final class PushLog: PushDriver {
 
     func didLook() { entries.append(.look) }
 
-    private func copy(_ ticket: borrowing PushTicket) -> PushTicket {
-        PushTicket(
-            sequence: ticket.sequence, due: ticket.due, attempts: ticket.attempts, retries: ticket.retries)
-    }
-
     override func take(now: UInt64, into ticket: inout PushTicket) -> Supply {
         let supply = inner.take(now: now, into: &ticket)
         if case .push = supply {
-            entries.append(.take(Take(ticket: ticket, now: now)))
+            entries.append(.take(Take(ticket: ticket, now: now, measuredFrom: measuredFrom())))
             world.digest.add(ticket.sequence)
             world.digest.add(now)
-        } else {
-            entries.append(.waited(now: now, supply: supply))
         }
         books.took(worker, supply, ticket, asked: now, isOpenLoop: isOpenLoop)
         return supply
@@ -79,17 +70,15 @@ final class PushLog: PushDriver {
 
     override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
         inner.compose(ticket, connection: connection, into: &request)
-        entries.append(.composed(copy(ticket)))
-        books.composed(worker, copy(ticket), connection: connection)
+        entries.append(.composed(copy ticket))
+        books.composed(worker, copy ticket, connection: connection)
     }
 
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         inner.written(ticket, started: started, at: time)
-        sent += 1
-        entries.append(
-            .written(Written(ticket: copy(ticket), started: started, at: time, measuredFrom: measuredFrom())))
+        entries.append(.written(Written(ticket: copy ticket, started: started, at: time)))
         world.digest.add(time)
-        books.written(worker, copy(ticket), started: started, at: time)
+        books.written(worker, copy ticket, started: started, at: time)
     }
 
     override func finished(
@@ -101,23 +90,24 @@ final class PushLog: PushDriver {
         entries.append(
             .finished(
                 Finish(
-                    ticket: copy(ticket), outcome: outcome, connection: connection, started: started, written: written,
-                    at: time, measuredFrom: measuredFrom(), sent: sent, reason: !body.isEmpty)))
+                    ticket: copy ticket, outcome: outcome, connection: connection, started: started, written: written,
+                    at: time)))
         world.digest.add(ticket.sequence)
         world.digest.add(time)
-        books.finished(worker, copy(ticket), outcome, started: started, written: written, at: time)
+        books.finished(worker, copy ticket, outcome, started: started, written: written, at: time)
     }
 
     override func requeued(_ ticket: borrowing PushTicket) {
         inner.requeued(ticket)
         entries.append(.requeued)
         world.digest.add(ticket.sequence)
-        books.requeued(worker, copy(ticket))
+        books.requeued(worker, copy ticket)
     }
 
-    override func abandon(_ cause: FailureCause) {
-        inner.abandon(cause)
+    override func abandon(_ cause: FailureCause, now: UInt64) {
+        inner.abandon(cause, now: now)
         abandonedBy = cause
+        entries.append(.abandoned(now: now))
         books.abandoned(worker, cause)
     }
 
@@ -127,8 +117,24 @@ final class PushLog: PushDriver {
         books.connection(worker, index, event)
     }
 
+    override func idled(until time: UInt64) {
+        inner.idled(until: time)
+        entries.append(.idled(until: time))
+    }
+
+    override func interrupted(now: UInt64) {
+        inner.interrupted(now: now)
+        entries.append(.interrupted(now: now))
+    }
+
+    override func ended(now: UInt64) {
+        inner.ended(now: now)
+        entries.append(.ended(now: now))
+    }
+
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         inner.tick(now: now, unixTime: unixTime, inFlight: inFlight)
         entries.append(.tick(now, inFlight: inFlight))
+        books.didTick(worker, now)
     }
 }

@@ -51,9 +51,6 @@ struct ResultChecks {
         equal("pushes.retried", pushes.retried, model.requeued)
         equal("sum of statuses", result.statuses.values.reduce(0, +), pushes.accepted + pushes.rejected)
         equal("sum of reasons", result.reasons.values.reduce(0, +), pushes.rejected)
-        equal(
-            "sum of failures", result.failures.values.reduce(0, +) + result.notSent.values.reduce(0, +),
-            pushes.failed + pushes.notSent)
     }
 
     private func count(_ isCounted: (RunModel.End) -> Bool) -> UInt64 {
@@ -65,16 +62,16 @@ struct ResultChecks {
         for fate in model.fates.values {
             if case .failed(let cause) = fate.outcome { failed[cause.description, default: 0] += 1 }
         }
-        // What was never begun is counted with its cause, or apart.
-        let begun = failed.values.reduce(0, +)
-        let never = result.pushes.failed + result.pushes.notSent
-        world.check(never >= begun, "fewer pushes have failed than were told to have")
-        let kinds = Set(failed.keys).subtracting(["interrupted", model.abandonedBy?.description ?? "interrupted"])
-        for name in kinds.sorted() { equal("failures.\(name)", result.failures[name] ?? 0, failed[name] ?? 0) }
-        if model.request == .none, model.abandonedBy == nil, model.isOpenLoop {
-            let overflowed = (result.failures["overflowed"] ?? 0) + (result.notSent["overflowed"] ?? 0)
-            equal("overflowed", overflowed, model.planned - min(model.planned, UInt64(model.fates.count)))
+        for name in Set(failed.keys).union(result.failures.keys).sorted() {
+            equal("failures.\(name)", result.failures[name] ?? 0, failed[name] ?? 0)
         }
+        equal("pushes.failed", result.pushes.failed, failed.values.reduce(0, +))
+        equal("sum of not_sent", result.notSent.values.reduce(0, +), result.pushes.notSent)
+        let isWhole = model.closed.allSatisfy { $0 == nil }
+        if isWhole { equal("not_sent.overflowed", result.notSent["overflowed"] ?? 0, result.pushes.notSent) }
+        world.check(
+            result.run.interrupted == (model.request != .none) || model.request == .none,
+            "run.interrupted \(result.run.interrupted)")
     }
 
     private func checkRetries() {
@@ -89,25 +86,56 @@ struct ResultChecks {
     private func checkHistograms() {
         var names = ["queue", "round_trip", "total"]
         if model.isOpenLoop {
-            names += ["late", "write", "service"]
-            if model.scenario.retry == "off" { names.append("loop_lag") }
+            names += ["late", "write", "service", "loop_lag"]
         }
+        names.append("total_rejected")
+        if model.recorded["total_rejected"] != nil { names.append("total_accepted") }
         for name in names { checkHistogram(name, model.recorded[name] ?? []) }
-        if !model.scenario.warmupAuto {
-            equal("latency_ns.encode.count", result.latency.encode.count, UInt64(model.encoded))
+        equal("latency_ns.encode.count", result.latency.encode.count, model.encoded)
+        equal(
+            "latency_ns.total.count", result.latency.total.count,
+            UInt64(model.recorded["total"]?.count ?? 0) + result.latency.total.unanswered)
+        checkUnanswered()
+    }
+
+    /// Pushes without an answer: those that had been begun are known one by one; of those that had not, how many there are, and
+    /// which values each may have.
+    private func checkUnanswered() {
+        var left = counters("total_unanswered")
+        for value in model.recorded["total_unanswered"] ?? [] {
+            let counter = Self.counter(of: value)
+            guard let count = left[counter], count > 0 else {
+                return world.fail("histogram total_unanswered: a push that was given up after \(value) ns is missing")
+            }
+            left[counter] = count == 1 ? nil : count - 1
         }
+        let notBegun = NotBegunModel(model)
+        let rest = left.values.reduce(0, +)
+        world.check(
+            notBegun.count.contains(rest),
+            "histogram total_unanswered: \(rest) pushes that were never begun, expected \(notBegun.count)")
+        for (value, count) in left.sorted(by: { $0.key < $1.key }) where value != 1 {
+            let most = notBegun.waited[value] ?? 0
+            world.check(
+                count <= most, "histogram total_unanswered: \(count) pushes at \(value) ns, at most \(most) may be")
+        }
+    }
+
+    private func counters(_ name: String) -> [UInt64: UInt64] {
+        guard let text = result.histograms[name] else { return [:] }
+        guard let histogram = try? HistogramCodec.decodeFromLog(text) else {
+            world.fail("histogram \(name) cannot be read")
+            return [:]
+        }
+        var counters: [UInt64: UInt64] = [:]
+        for (value, count) in histogram.counters { counters[Self.counter(of: value)] = count }
+        return counters
     }
 
     private func checkHistogram(_ name: String, _ values: [UInt64]) {
         var counts: [UInt64: UInt64] = [:]
         for value in values { counts[Self.counter(of: value), default: 0] += 1 }
-        var found: [UInt64: UInt64] = [:]
-        if let text = result.histograms[name] {
-            guard let histogram = try? HistogramCodec.decodeFromLog(text) else {
-                return world.fail("histogram \(name) cannot be read")
-            }
-            for (value, count) in histogram.counters { found[Self.counter(of: value)] = count }
-        }
+        let found = counters(name)
         guard found != counts else { return }
         let differing = Set(found.keys).union(counts.keys).filter { found[$0] != counts[$0] }.sorted()
         world.fail(
@@ -131,7 +159,7 @@ struct ResultChecks {
         equal("sum of series.accepted", points.reduce(0) { $0 + $1.accepted }, result.pushes.accepted)
         equal("sum of series.rejected", points.reduce(0) { $0 + $1.rejected }, result.pushes.rejected)
         equal(
-            "sum of series.failed", points.reduce(0) { $0 + $1.failed + $1.notSent },
+            "sum of series.failed and not_sent", points.reduce(0) { $0 + $1.failed + $1.notSent },
             result.pushes.failed + result.pushes.notSent)
         let ends = SeriesModel(model).ends
         guard ends.count == points.count else {
@@ -142,6 +170,7 @@ struct ResultChecks {
             equal("series.sent at \(point.t)", point.sent, end.sent - last.sent)
             equal("series.accepted at \(point.t)", point.accepted, end.accepted - last.accepted)
             equal("series.rejected at \(point.t)", point.rejected, end.rejected - last.rejected)
+            equal("series.failed at \(point.t)", point.failed, end.failed - last.failed)
             equal("series.in_flight at \(point.t)", UInt64(point.inFlight), UInt64(end.inFlight))
             let within = Self.added(end.totals, to: last.totals)
             for (name, value, share) in [("p50", point.p50, 0.5), ("p99", point.p99, 0.99)] {
@@ -170,7 +199,12 @@ struct ResultChecks {
         for (dimension, parts) in result.breakdown {
             equal("\(dimension): accepted", parts.values.reduce(0) { $0 + $1.accepted }, result.pushes.accepted)
             equal("\(dimension): rejected", parts.values.reduce(0) { $0 + $1.rejected }, result.pushes.rejected)
-            equal("\(dimension): total_ns.count", parts.values.reduce(0) { $0 + $1.total.count }, totals)
+            equal(
+                "\(dimension): total_ns.count", parts.values.reduce(0) { $0 + $1.total.count - $1.total.unanswered },
+                totals)
+            if dimension != "status" {
+                equal("\(dimension): failed", parts.values.reduce(0) { $0 + $1.failed }, result.pushes.failed)
+            }
         }
     }
 
@@ -192,7 +226,7 @@ struct ResultChecks {
         if pushes.accepted > 0 { world.note(.accepted) }
         if pushes.rejected > 0 { world.note(.rejected) }
         if pushes.failed > 0 { world.note(.failed) }
-        if (result.failures["overflowed"] ?? 0) + (result.notSent["overflowed"] ?? 0) > 0 { world.note(.overflowed) }
+        if (result.notSent["overflowed"] ?? 0) > 0 { world.note(.overflowed) }
         if model.retries.attempts > 0 { world.note(.retried) }
         if model.retries.exhausted > 0 { world.note(.exhausted) }
         if model.retries.overBudget > 0 { world.note(.overBudget) }

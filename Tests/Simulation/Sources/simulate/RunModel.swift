@@ -12,6 +12,7 @@ struct RunModel {
     struct Fate {
         let due: UInt64
         let takenAt: UInt64
+        let isMeasured: Bool
         var outcome: End
         var endedAt: UInt64
     }
@@ -34,10 +35,11 @@ struct RunModel {
     private(set) var retries = Retried()
     /// Values of the histograms by their name.
     private(set) var recorded: [String: [UInt64]] = [:]
-    private(set) var encoded = 0
-    /// Of each worker, what the watcher saw of it at each look.
+    private(set) var encoded: UInt64 = 0
+    /// Of each worker: when it was told to take nothing more, and whether because no connection could be made.
+    private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
+    /// Of each worker, what the watcher saw of it at each look, and what it had done at its end.
     private(set) var seen: [[SeriesModel.Snapshot]] = []
-    /// Of each worker, at its end.
     private(set) var finalSeen: [SeriesModel.Snapshot] = []
     private let world: World
 
@@ -47,36 +49,39 @@ struct RunModel {
         self.request = request
         self.logs = logs
         self.world = world
-        schedule = try? scenario.makeSchedule()
-        for (worker, log) in logs.enumerated() { replay(log, worker) }
+        schedule = (try? scenario.makeSchedule()) ?? nil
+        for log in logs { replay(log) }
     }
 
     var isOpenLoop: Bool { scenario.isOpenLoop }
     var abandonedBy: FailureCause? { logs.lazy.compactMap(\.abandonedBy).first }
 
-    /// Pushes the run set out to send.
+    /// Pushes the run set out to send; a closed loop for a time sets out to send what it takes.
     var planned: UInt64 {
         if let schedule { return schedule.count }
-        guard let pushes = scenario.pushes else { return UInt64(fates.count) }
-        if scenario.duration == nil || request != .none || abandonedBy != nil { return pushes }
-        return UInt64(fates.count)
+        return scenario.duration == nil ? scenario.pushes! : UInt64(fates.count)
     }
 
-    func isMeasured(_ ticket: PushTicket, _ measuredFrom: UInt64) -> Bool {
-        if ticket.sequence < scenario.warmupPushes { return false }
-        if scenario.warmupAuto { return ticket.due >= measuredFrom }
-        return ticket.due - start >= scenario.warmup
+    /// Not of the warm-up.
+    func isMeasured(_ sequence: UInt64, due: UInt64, measuredFrom: UInt64) -> Bool {
+        if sequence < scenario.warmupPushes { return false }
+        if scenario.warmupAuto { return due >= measuredFrom }
+        return due >= start + scenario.warmup
     }
 
     private mutating func record(_ name: String, _ value: UInt64) { recorded[name, default: []].append(value) }
 
-    private mutating func replay(_ log: PushLog, _ worker: Int) {
+    /// From `begin` to `end`; at least 1 ns, because several workers' clock readings may cross.
+    private static func time(_ begin: UInt64, _ end: UInt64) -> UInt64 { end > begin ? end - begin : 1 }
+
+    private mutating func replay(_ log: PushLog) {
         var composed = 0
         var retried: UInt64 = 0
         var sentHere: UInt64 = 0
-        /// Pushes that wait to be retried: not before.
-        var waiting: [UInt64: (earliest: UInt64, latest: UInt64)] = [:]
-        var hasWaitedFor: UInt64?
+        var idleUntil: UInt64 = 0
+        var close: (at: UInt64, isAbandoned: Bool)?
+        /// Pushes that wait to be retried, and not before when.
+        var waiting: [UInt64: UInt64] = [:]
         var tally = SeriesModel.Snapshot()
         var shown = SeriesModel.Snapshot()
         var isWanted = false
@@ -85,37 +90,27 @@ struct RunModel {
             switch entry {
             case .take(let take):
                 let ticket = take.ticket
-                if let wait = waiting.removeValue(forKey: ticket.sequence) {
-                    world.check(take.now >= wait.earliest, "push \(ticket.sequence) is retried too early")
-                } else {
-                    world.check(ticket.retries == 0, "push \(ticket.sequence) is retried, but never ended")
-                    if isOpenLoop, let due = hasWaitedFor { record("loop_lag", take.now - due) }
-                    hasWaitedFor = nil
-                    fates[ticket.sequence] = Fate(
-                        due: ticket.due, takenAt: take.now, outcome: .failed(.interrupted), endedAt: 0)
+                if let earliest = waiting.removeValue(forKey: ticket.sequence) {
+                    world.check(take.now >= earliest, "push \(ticket.sequence) is retried too early")
+                    continue
                 }
-            case .waited(let now, let supply):
-                guard scenario.retry == "off" else { continue }
-                if case .notBefore(let due) = supply {
-                    hasWaitedFor = due
-                } else if let due = hasWaitedFor, now >= due {
-                    // What had been waited for has overflowed.
-                    record("loop_lag", now - due)
-                    hasWaitedFor = nil
-                }
+                world.check(ticket.retries == 0, "push \(ticket.sequence) is retried, but never ended")
+                let isMeasured = isMeasured(ticket.sequence, due: ticket.due, measuredFrom: take.measuredFrom)
+                world.check(
+                    ticket.isMeasured == isMeasured,
+                    "push \(ticket.sequence) is \(isMeasured ? "not " : "")measured, due \(ticket.due - start) ns after the start"
+                )
+                if isOpenLoop { record("loop_lag", Self.time(max(ticket.due, idleUntil), take.now)) }
+                fates[ticket.sequence] = Fate(
+                    due: ticket.due, takenAt: take.now, isMeasured: isMeasured, outcome: .failed(.interrupted),
+                    endedAt: 0)
             case .composed(let ticket):
                 composed += 1
-                if composed % 16 == 0, isMeasured(ticket, .max) { encoded += 1 }
-            case .written(let written):
+                if composed % 16 == 0, ticket.isMeasured { encoded += 1 }
+            case .written:
                 sent += 1
                 sentHere += 1
                 tally.sent += 1
-                guard isMeasured(written.ticket, written.measuredFrom) else { continue }
-                record("queue", written.at - written.ticket.due)
-                if isOpenLoop {
-                    record("late", max(1, written.started - written.ticket.due))
-                    record("write", max(1, written.at - written.started))
-                }
             case .requeued: requeued += 1
             case .finished(let finish):
                 if mayRetry(finish) {
@@ -127,14 +122,22 @@ struct RunModel {
                         retried += 1
                         retries.attempts += 1
                         let full = scenario.retryBackoff << UInt64(finish.ticket.retries)
-                        waiting[finish.ticket.sequence] = (finish.at + full - full / 2, finish.at + full)
-                        fates[finish.ticket.sequence]?.endedAt = finish.at
-                        fates[finish.ticket.sequence]?.outcome = .failed(log.abandonedBy ?? .interrupted)
+                        waiting[finish.ticket.sequence] = finish.at + full - full / 2
                         continue
                     }
                 }
                 end(finish)
-                tally.add(finish, isMeasured: isMeasured(finish.ticket, finish.measuredFrom))
+                tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
+            case .idled(let time): idleUntil = time
+            case .abandoned(let now): if close == nil { close = (now, true) }
+            case .interrupted(let now): if close == nil { close = (now, false) }
+            case .ended(let now):
+                // What waited to be retried will not be.
+                for sequence in waiting.keys.sorted() {
+                    fail(sequence, log.abandonedBy ?? .interrupted, at: now)
+                    tally.failed += 1
+                }
+                waiting = [:]
             case .look:
                 looks.append(shown)
                 isWanted = true
@@ -146,6 +149,7 @@ struct RunModel {
                 shown = tally
             }
         }
+        closed.append(close)
         seen.append(looks)
         finalSeen.append(tally)
     }
@@ -164,20 +168,34 @@ struct RunModel {
 
     private mutating func end(_ finish: PushLog.Finish) {
         let sequence = finish.ticket.sequence
-        fates[sequence]?.endedAt = finish.at
+        guard let fate = fates[sequence] else { return }
+        if fate.isMeasured, finish.written != 0 {
+            record("queue", Self.time(fate.due, finish.written))
+            if isOpenLoop {
+                record("late", Self.time(fate.due, finish.started))
+                record("write", Self.time(finish.started, finish.written))
+            }
+        }
         switch finish.outcome {
         case .accepted:
             fates[sequence]?.outcome = .accepted
             if finish.ticket.retries > 0 { retries.recovered += 1 }
         case .rejected(let status): fates[sequence]?.outcome = .rejected(Int(status))
-        case .failed(let cause):
-            fates[sequence]?.outcome = .failed(cause)
-            return
+        case .failed(let cause): return fail(sequence, cause, at: finish.at)
         }
-        guard isMeasured(finish.ticket, finish.measuredFrom) else { return }
-        let hasTrip = finish.written != 0 && finish.at > finish.written
-        record("round_trip", hasTrip ? finish.at - finish.written : 1)
-        record("total", finish.at - finish.ticket.due)
-        if isOpenLoop { record("service", finish.at - finish.started) }
+        fates[sequence]?.endedAt = finish.at
+        guard fate.isMeasured else { return }
+        let total = Self.time(fate.due, finish.at)
+        record("total", total)
+        if case .accepted = finish.outcome { record("total_accepted", total) } else { record("total_rejected", total) }
+        if finish.written != 0 { record("round_trip", Self.time(finish.written, finish.at)) }
+        if isOpenLoop { record("service", Self.time(finish.started, finish.at)) }
+    }
+
+    private mutating func fail(_ sequence: UInt64, _ cause: FailureCause, at time: UInt64) {
+        guard let fate = fates[sequence] else { return }
+        fates[sequence]?.outcome = .failed(cause)
+        fates[sequence]?.endedAt = time
+        if fate.isMeasured { record("total_unanswered", Self.time(fate.due, time)) }
     }
 }

@@ -8,6 +8,7 @@ struct SeriesModel {
         var sent: UInt64 = 0
         var accepted: UInt64 = 0
         var rejected: UInt64 = 0
+        var failed: UInt64 = 0
         var inFlight = 0
         /// All total latencies so far.
         var totals: [UInt64] = []
@@ -16,9 +17,10 @@ struct SeriesModel {
             switch finish.outcome {
             case .accepted: accepted += 1
             case .rejected: rejected += 1
-            case .failed: return
+            case .failed: failed += 1
             }
-            if isMeasured { totals.append(finish.at - finish.ticket.due) }
+            if case .failed = finish.outcome { return }
+            if isMeasured { totals.append(max(finish.at, finish.ticket.due + 1) - finish.ticket.due) }
         }
 
         static func sum(_ all: [Snapshot]) -> Snapshot {
@@ -28,6 +30,7 @@ struct SeriesModel {
                 sum.sent += one.sent
                 sum.accepted += one.accepted
                 sum.rejected += one.rejected
+                sum.failed += one.failed
                 sum.inFlight += one.inFlight
                 sum.totals += one.totals
             }

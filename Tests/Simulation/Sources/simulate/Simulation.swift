@@ -6,16 +6,25 @@ import Transport
 
 /// One run from its seed: client, mock, network and operator in one thread, in the order in which the virtual clock lets things
 /// happen.
+///
+/// A worker that waits is not left: the rest of the world goes on inside its wait. When one below it on the stack wakes up
+/// first, its wait ends early, as that of a thread may.
 final class Simulation {
     /// Somebody who is turned: a worker of the client, or the mock.
     private struct Party {
         let loop: VirtualLoop
         var isOver = false
+        var isAsleep = false
+        var sleepsUntil: UInt64 = 0
+        var isWoken = false
         /// Held up until then.
         var notBefore: UInt64 = 0
+        /// How late it wakes up.
         var lateness: UInt64 = 0
         var readySince = UInt64.max
     }
+
+    private enum Order { case drain, abort, targetGone }
 
     struct Outcome {
         let failure: String?
@@ -37,20 +46,26 @@ final class Simulation {
     private var workers: [Party] = []
     private var logs: [PushLog] = []
     private var run: HandDrivenRun!
+    private var orders: [(due: UInt64, order: Order)] = []
+    private var nextLook: UInt64 = 0
+    private var patience: UInt64 = 0
+    private var end: UInt64 = 0
     private var steps = 0
     private static let address = try! SocketAddress(host: "127.0.0.1", port: 1)
+    private static let lookPause: UInt64 = 50_000_000
     /// More events than any run needs.
-    private static let mostSteps = 3_000_000
+    private static let mostSteps = 2_000_000
 
+    /// - Throws: when the drawn scenario cannot be run.
     init(seed: UInt64, isTold: Bool) throws {
         var random = Random(seed: seed, stream: 2)
         let weather = Weather(&random)
-        self.weather = weather
-        self.random = random
         let drawn = DrawnRun(seed: seed)
-        self.drawn = drawn
         let clock = VirtualClock(cost: weather.clockCost, random: Random(seed: seed, stream: 3))
         let world = World(seed: seed, clock: clock, isTold: isTold)
+        self.weather = weather
+        self.random = random
+        self.drawn = drawn
         self.world = world
         books = Books(world, drawn)
         mockParty = Party(
@@ -63,6 +78,7 @@ final class Simulation {
                 [unowned self] in dial(worker, $0)
             }
             loop.willWait = { [unowned self] in books.willWait(worker, until: $0) }
+            loop.sleep = { [unowned self] in sleep(worker, until: $0) }
             workers.append(Party(loop: loop))
         }
         let loops = workers.map(\.loop)
@@ -80,11 +96,10 @@ final class Simulation {
     }
 
     private func dial(_ worker: Int, _ loop: VirtualLoop) -> VirtualStream {
-        let link = Link(books.links.count, books: books.addLink(worker: worker), world: world, weather: weather) {
-            [unowned self] link in
+        let books = books.addLink(worker: worker)
+        let link = Link(books.number, books: books, world: world, weather: weather) { [unowned self] link in
             mock.adopt(
-                VirtualStream(
-                    link, .server, loop: mockParty.loop, world: world, hidesInput: weather.hidesInput))
+                VirtualStream(link, .server, loop: mockParty.loop, world: world, hidesInput: weather.hidesInput))
         }
         links.append(link)
         world.tell("worker \(worker): dials link \(link.number)")
@@ -95,58 +110,66 @@ final class Simulation {
 
     func simulate() -> Outcome {
         let begin = world.clock.now
-        var nextLook = begin + 50_000_000
-        var orders = orders(begin)
-        let patience = begin + drawn.patience
+        nextLook = begin + Self.lookPause
+        patience = begin + drawn.patience
         // After an abort nothing is waited for any more.
-        let end = patience + drawn.scenario.pushTimeout * 2 + 5_000_000_000
+        end = patience + 1_000_000_000
+        if let time = drawn.drainAfter { orders.append((begin + time, .drain)) }
+        if let time = drawn.abortAfter { orders.append((begin + time, .abort)) }
+        if let time = drawn.targetGoneAfter { orders.append((begin + time, .targetGone)) }
+        orders.sort { $0.due < $1.due }
         run.begin()
-        while world.failure == nil, workers.contains(where: { !$0.isOver }) {
-            steps += 1
-            let now = world.clock.now
-            if steps > Self.mostSteps || now > end {
-                world.fail("the run does not end")
-                break
-            }
-            var next = min(nextLook, orders.first?.due ?? .max, patience)
-            for link in links { next = min(next, link.nextDue) }
-            noticeReady()
-            for worker in workers where !worker.isOver { next = min(next, wakeTime(worker)) }
-            next = min(next, mockTime())
-            world.clock.advance(to: next)
-            let time = world.clock.now
-            for link in links { link.deliver(time) }
-            links.removeAll { $0.isOver }
-            noticeReady()
-            while let order = orders.first, order.due <= time {
-                orders.removeFirst()
-                ask(order.request)
-            }
-            if patience <= time, books.request != .abort {
-                world.note(.operatorStop)
-                ask(.abort)
-            }
-            if nextLook <= time {
-                run.look()
-                for log in logs { log.didLook() }
-                nextLook = time + 50_000_000
-            }
-            turnSomebody(time)
-        }
+        while world.failure == nil, workers.contains(where: { !$0.isOver }) { _ = step() }
         if world.failure == nil { conclude() }
         return Outcome(
             failure: world.failure, digest: world.digest.value, happened: world.happened, steps: steps,
             calls: logs.reduce(0) { $0 + $1.entries.count })
     }
 
-    private enum Order { case drain, abort, targetGone }
+    /// A worker waits: the others go on.
+    private func sleep(_ worker: Int, until time: UInt64) {
+        workers[worker].isAsleep = true
+        workers[worker].sleepsUntil = time
+        workers[worker].isWoken = false
+        workers[worker].readySince = .max
+        workers[worker].lateness = random.between(0, weather.wakeLateness)
+        if random.chance(weather.workerStalls) {
+            world.note(.workerStalls)
+            workers[worker].notBefore = world.clock.now + random.spread(10_000, weather.longestStall)
+        }
+        while world.failure == nil, !step() {}
+        workers[worker].isAsleep = false
+    }
 
-    private func orders(_ begin: UInt64) -> [(due: UInt64, request: Order)] {
-        var orders: [(due: UInt64, request: Order)] = []
-        if let time = drawn.drainAfter { orders.append((begin + time, .drain)) }
-        if let time = drawn.abortAfter { orders.append((begin + time, .abort)) }
-        if let time = drawn.targetGoneAfter { orders.append((begin + time, .targetGone)) }
-        return orders.sorted { $0.due < $1.due }
+    /// Lets happen what comes next.
+    ///
+    /// - Returns: true when a worker that waits is to go on.
+    private func step() -> Bool {
+        steps += 1
+        world.check(steps <= Self.mostSteps && world.clock.now <= end, "the run does not end")
+        var next = min(nextLook, orders.first?.due ?? .max, patience, mockTime())
+        for link in links { next = min(next, link.nextDue) }
+        noticeReady()
+        for worker in workers where !worker.isOver { next = min(next, wakeTime(worker)) }
+        world.clock.advance(to: next)
+        let time = world.clock.now
+        for link in links { link.deliver(time) }
+        links.removeAll { $0.isOver }
+        noticeReady()
+        while let first = orders.first, first.due <= time {
+            orders.removeFirst()
+            ask(first.order)
+        }
+        if patience <= time, books.request != .abort {
+            world.note(.operatorStop)
+            ask(.abort)
+        }
+        if nextLook <= time {
+            run.look()
+            for log in logs { log.didLook() }
+            nextLook = time + Self.lookPause
+        }
+        return turnSomebody(time)
     }
 
     private func ask(_ order: Order) {
@@ -163,39 +186,44 @@ final class Simulation {
             run.control.targetEnded()
         }
         books.request = run.control.request
-        for worker in workers { worker.loop.wake() }
+        for index in workers.indices { workers[index].isWoken = true }
     }
 
     private func noticeReady() {
         let now = world.clock.now
-        for index in workers.indices where !workers[index].isOver && workers[index].readySince == .max {
+        for index in workers.indices where workers[index].isAsleep && workers[index].readySince == .max {
             if workers[index].loop.isReady { workers[index].readySince = now }
         }
         if mockParty.readySince == .max, mockParty.loop.isReady { mockParty.readySince = now }
     }
 
-    private func wakeTime(_ party: Party) -> UInt64 {
-        let wanted = min(party.loop.sleepsUntil, party.readySince)
-        // What did not sleep goes on at once.
-        let time = party.loop.sleepsUntil == 0 ? 0 : wanted == .max ? .max : wanted + party.lateness
-        return max(time, party.notBefore)
+    private func wakeTime(_ worker: Party) -> UInt64 {
+        guard worker.isAsleep, !worker.isWoken else { return worker.notBefore }
+        let wanted = min(worker.sleepsUntil, worker.readySince)
+        return wanted == .max ? .max : max(wanted + worker.lateness, worker.notBefore)
     }
 
     private func mockTime() -> UInt64 {
         let wanted = min(mock.nextTurn, mockParty.readySince)
-        return max(wanted == .max ? .max : wanted == 0 ? 0 : wanted + mockParty.lateness, mockParty.notBefore)
+        return wanted == .max ? .max : max(wanted + mockParty.lateness, mockParty.notBefore)
     }
 
-    /// One of those whose time has come.
-    private func turnSomebody(_ time: UInt64) {
-        var due: [Int] = []
-        for index in workers.indices where !workers[index].isOver && wakeTime(workers[index]) <= time {
-            due.append(index)
-        }
+    /// One of those whose time has come goes on.
+    ///
+    /// - Returns: true when it is one that waits.
+    private func turnSomebody(_ time: UInt64) -> Bool {
+        var due = workers.indices.filter { !workers[$0].isOver && wakeTime(workers[$0]) <= time }
         if mockTime() <= time { due.append(workers.count) }
-        guard !due.isEmpty else { return }
+        guard !due.isEmpty else { return false }
         let chosen = due[random.below(due.count)]
-        if chosen == workers.count { turnMock() } else { turn(chosen) }
+        if chosen == workers.count {
+            turnMock()
+        } else if workers[chosen].isAsleep {
+            return true
+        } else {
+            turn(chosen)
+        }
+        return false
     }
 
     private func turnMock() {
@@ -211,12 +239,6 @@ final class Simulation {
     private func turn(_ worker: Int) {
         let goesOn = run.turn(worker, waits: true)
         books.didTurn(worker)
-        workers[worker].readySince = .max
-        workers[worker].lateness = random.between(0, weather.wakeLateness)
-        if random.chance(weather.workerStalls) {
-            world.note(.workerStalls)
-            workers[worker].notBefore = world.clock.now + random.spread(10_000, weather.longestStall)
-        }
         guard !goesOn else { return }
         world.tell("worker \(worker): has ended")
         books.willEnd(worker)
@@ -235,12 +257,12 @@ final class Simulation {
         let model = RunModel(
             drawn.scenario, logs: logs, start: run.start, request: run.control.request, world: world)
         ResultChecks(model, result, now: world.clock.now, world: world).check()
-        checkLedger(model, result)
+        checkLedger(model)
         checkConnections(result)
     }
 
     /// What was accepted by the client was accepted by the mock, bit by bit.
-    private func checkLedger(_ model: RunModel, _ result: ResultDocument) {
+    private func checkLedger(_ model: RunModel) {
         let theirs = mock.ledger(run: run.runID)
         for (sequence, fate) in model.fates.sorted(by: { $0.key < $1.key }) {
             let isAccepted = fate.outcome.isAccepted
@@ -264,6 +286,11 @@ final class Simulation {
             connections.opened == count(.opened) && connections.lost == count(.lost)
                 && connections.connectFailures == count(.connectFailed) && connections.goAways == count(.goAway)
                 && connections.reconnects == count(.reconnecting), "connections are miscounted")
+        let ends = connections.ends.values.reduce(0, +)
+        world.check(
+            ends == connections.lost + connections.goAways + connections.connectFailures,
+            "\(ends) ends of connections, \(connections.lost) lost, \(connections.goAways) told to go, \(connections.connectFailures) not made"
+        )
         if !books.isUncertain {
             world.check(
                 connections.opened == books.opened,

@@ -1,7 +1,6 @@
 import Networking
 
-/// A thread's time and network. It never waits: `wait` notes until when its owner would sleep, and the scheduler turns the owner
-/// again when that time has come or something is ready.
+/// A thread's time and network. While it waits the scheduler turns the others.
 final class VirtualLoop: EventLoop {
     private struct Registration {
         let descriptor: Int32
@@ -22,8 +21,8 @@ final class VirtualLoop: EventLoop {
     private var ready: [ReadyEvent] = []
     /// Called as a wait begins, with when it would end.
     var willWait: ((UInt64) -> Void)?
-    /// Until when the owner sleeps; 0: not at all.
-    private(set) var sleepsUntil: UInt64 = 0
+    /// Lets the rest of the world go on until something is ready here, or that time has come; it may come back sooner.
+    var sleep: ((UInt64) -> Void)?
 
     /// - Parameter dial: makes a connection's client end.
     init(world: World, random: Random, dial: @escaping (VirtualLoop) -> VirtualStream) {
@@ -36,8 +35,6 @@ final class VirtualLoop: EventLoop {
     /// Descriptors held by streams that live.
     var openStreams: Int { places.count { !$0.isFree } }
     var registered: Int { registrations.count }
-
-    func wake() { sleepsUntil = 0 }
 
     // MARK: Descriptors: the lowest that is free, as the kernel gives them
 
@@ -89,6 +86,7 @@ final class VirtualLoop: EventLoop {
     override func wait(timeout: UInt64?) -> Int {
         let end = timeout.map { world.clock.now &+ $0 } ?? .max
         willWait?(end)
+        if end > world.clock.now, !isReady { sleep?(end) }
         ready = registrations.compactMap {
             let readiness = readiness($0)
             return readiness.isEmpty ? nil : ReadyEvent(token: $0.token, readiness: readiness)
@@ -100,7 +98,6 @@ final class VirtualLoop: EventLoop {
             }
             if random.chance(0.1) { ready.removeLast(random.below(ready.count)) }
         }
-        sleepsUntil = ready.isEmpty ? end : 0
         return ready.count
     }
 

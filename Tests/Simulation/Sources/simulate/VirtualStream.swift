@@ -63,7 +63,7 @@ final class VirtualStream: ByteStream {
         case .failed:
             problem = NetworkError(.reset, "connection reset by the peer")
             hidden = 0
-            if side == .client { link.books.didFail() }
+            if side == .client { link.books.didFail(reading: true) }
         case .endOfStream:
             hidden = 0
             if side == .client { link.books.didEnd() }
@@ -89,7 +89,7 @@ final class VirtualStream: ByteStream {
             if side == .client { link.books.isBlocked = true }
         default:
             problem = NetworkError(.reset, "connection reset by the peer")
-            if side == .client { link.books.didFail() }
+            if side == .client { link.books.didFail(reading: false) }
         }
         return result
     }
