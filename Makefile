@@ -9,7 +9,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan
+.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -89,6 +89,9 @@ bench-peers: build ## pushload and mock-apns beside h2load, nginx and nghttpd: w
 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
+
+bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
+	Benchmarks/memory.py
 
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md

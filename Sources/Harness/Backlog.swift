@@ -16,7 +16,7 @@ struct Backlog {
     private var arrived: UInt64 = 0
     private var nextDue: UInt64?
     /// Runs of pushes that overflowed and have not had their turn: ascending, none before the worker's next push.
-    private var skips: [Range<UInt64>] = []
+    private(set) var skips: [Range<UInt64>] = []
     private var head = 0
     private var skipped: UInt64 = 0
 
@@ -108,6 +108,10 @@ struct Backlog {
         skipped -= run.upperBound - run.lowerBound
         if head == skips.count {
             skips.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 1024, head * 2 >= skips.count {
+            // Never empty while the overload lasts: what is over may not pile up.
+            skips.removeFirst(head)
             head = 0
         }
         return run.upperBound

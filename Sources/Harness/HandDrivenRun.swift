@@ -43,7 +43,7 @@ public final class HandDrivenRun {
         }
         watcher = RunWatcher(
             inputs: inputs, state: load.state, control: load.control, boxes: load.boxes, isTerminal: true,
-            judge: judge, progress: { _ in })
+            judge: judge, record: nil, progress: { _ in })
     }
 
     /// Once a process: a process may drive many runs by hand.

@@ -6,7 +6,7 @@ struct LoadOutcome: Sendable {
     var measurements = MergedMeasurements(causes: FailureCause.count)
     var breakdowns = MergedBreakdowns()
     /// How late the loops came back for pushes they could have sent on time.
-    var loopLag = LatencyHistogram()
+    var loopLag = LatencyHistogram.empty
     var retries = RetryCounts()
     /// Of each worker: its thread's CPU time as a share of the run's time.
     var workerLoad: [Double] = []
@@ -45,10 +45,13 @@ struct LoadOutcome: Sendable {
     var cpu: UInt64 = 0
     var allocations: UInt64?
     var series: [SeriesPoint] = []
-    var intervals: [HistogramLog.Interval] = []
     var tls: String?
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
+    /// The run goes on: what only its end can tell is left out.
+    var isPartial = false
+    /// What a reader must know besides, one sentence each.
+    var notes: [String] = []
 }
 
 /// Pushes a second over one span.
@@ -61,10 +64,12 @@ struct Rates: Sendable {
     let accepted: Double
 
     /// All workers' spans as one, from the first begin to the last end.
-    init?(_ windows: [RateWindow]) {
+    ///
+    /// - Parameter now: where a span that has not ended is cut, ns.
+    init?(_ windows: [RateWindow], now: UInt64 = .max) {
         let known = windows.filter { $0.from != .max }
         guard let from = known.map(\.from).min() else { return nil }
-        let to = known.map { $0.to == .max ? $0.lastAnswer : $0.to }.max() ?? 0
+        let to = min(now, known.map { $0.to == .max ? $0.lastAnswer : $0.to }.max() ?? 0)
         guard to > from else { return nil }
         let seconds = Double(to - from) / 1e9
         span = seconds

@@ -42,8 +42,9 @@ final class LoadRun: Sendable {
     ///
     /// - Parameter progress: called about once a second (`isTerminal`: four times) with how far it is.
     ///   - judge: called each second; a reason ends the run early.
+    ///   - record: where the run leaves what it has while it goes on.
     func run(
-        isTerminal: Bool, judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
+        isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> LoadOutcome {
         let gathering = Gathering()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0
@@ -72,11 +73,14 @@ final class LoadRun: Sendable {
             let watching = Task { [self] in
                 let watcher = RunWatcher(
                     inputs: inputs, state: state, control: control, boxes: boxes, isTerminal: isTerminal,
-                    judge: judge, progress: progress)
+                    judge: judge, record: record, progress: progress)
                 if metrics != nil { watcher.publishes = { [self] snapshot in shown.withLock { $0 = snapshot } } }
-                while !gathering.isDone.load(ordering: .relaxed) {
-                    try? await Task.sleep(nanoseconds: RunWatcher.pause)
-                    watcher.look()
+                // A thread of its own: it may wait for a disk, and its memory stays in one arena.
+                await ThreadTask.run(name: "watcher") {
+                    while !gathering.isDone.load(ordering: .relaxed) {
+                        Thread.sleep(forTimeInterval: Double(RunWatcher.pause) / 1e9)
+                        watcher.look()
+                    }
                 }
                 return watcher
             }
@@ -159,9 +163,8 @@ final class LoadRun: Sendable {
         }
         outcome.measurements.add(
             watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))
-        let series = watcher.series
-        outcome.series = series.points
-        outcome.intervals = series.intervals
+        outcome.series = watcher.series.points
+        outcome.notes = watcher.notes
         return outcome
     }
 }

@@ -49,21 +49,24 @@ struct PushSupply {
     /// Pushes due and not taken, as of the last look.
     var waiting: UInt64 { backlog?.waiting(next: next) ?? 0 }
 
+    /// The next push is so late that some may have overflowed: `noteOverflow` is to be called before `take`.
+    @inline(__always)
+    mutating func mayHaveOverflowed(_ now: UInt64) -> Bool {
+        guard isOpenLoop, next < limit else { return false }
+        if nextDue == 0 { findNextDue() }
+        return now > nextDue && now &- nextDue > backlog!.harmlessLateness
+    }
+
     /// The next push that is due.
     ///
-    /// - Parameters:
-    ///   - push: gets its number within the run, and its due time, ns.
-    ///   - overflowed: told each push that has overflowed meanwhile: its number within the run, and its due time, ns.
+    /// - Parameter push: gets its number within the run, and its due time, ns.
     @inline(__always)
-    mutating func take(
-        _ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64), overflowed: (UInt64, UInt64) -> Void
-    ) -> Supply {
+    mutating func take(_ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64)) -> Supply {
         guard next < limit else { return .finished }
         push.due = now
         if isOpenLoop {
             if nextDue == 0 { findNextDue() }
             if nextDue > now { return .notBefore(nextDue) }
-            if now &- nextDue > backlog!.harmlessLateness { noteOverflow(now, overflowed) }
             if backlog!.hasSkips {
                 passOverflowed()
                 guard next < limit else { return .finished }

@@ -3,7 +3,7 @@
 ///
 /// Answers are counted in the span moved by the shortest total latency so far: the time that the way there and back takes is
 /// no time in which nothing was answered.
-struct RateWindow {
+struct RateWindow: Sendable {
     /// Where the span ends.
     enum End {
         /// With the schedule, or the run's time: ns of the monotonic clock.

@@ -14,8 +14,6 @@ import Transport
 /// What a run leaves behind.
 public struct RunProduct: Sendable {
     public let result: ResultDocument
-    /// Total latencies second by second, as an HdrHistogram interval log (`.hlog`).
-    public let log: String
     /// Total latencies as an HdrHistogram percentile text (`.hgrm`).
     public let percentiles: String
 }
@@ -72,23 +70,33 @@ public struct Run: Sendable {
     public func stop() { stopper.stop() }
 
     /// Runs it; throws only when nothing could be measured.
+    ///
+    /// - Parameter output: where it leaves what it has while it goes on; nil: nowhere.
     public func execute(
-        isTerminal: Bool, judge: LiveJudge? = nil, progress: @escaping @Sendable (RunProgress) -> Void
+        isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil,
+        progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let started = Date()
         if let url = inputs.scenario.target {
             let load = try makeLoad(TargetURL(url), identity.credentials, times: nil)
             stopper.attach(load.control)
-            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
+            let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
+            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
         }
-        return try await executeWithMock(started, isTerminal: isTerminal, judge: judge, progress: progress)
+        let record = output.map { RunRecord(inputs: inputs, started: started, target: Self.bundledMock, output: $0) }
+        return try await executeWithMock(
+            started, isTerminal: isTerminal, judge: judge, record: record, progress: progress)
     }
 
     // MARK: The bundled mock
 
+    /// How results name it.
+    private static let bundledMock = "bundled mock"
+
     private func executeWithMock(
-        _ started: Date, isTerminal: Bool, judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
+        _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
+        progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(inputs.run)").path
         try FileManager.default.createDirectory(
@@ -96,7 +104,8 @@ public struct Run: Sendable {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let credentials = identity.credentials ?? folder + "/credentials"
         let times =
-            inputs.scenario.measure ? PushTimes(interval: PushTimes.interval(planned: inputs.planned)) : nil
+            inputs.scenario.measure
+            ? PushTimes(interval: PushTimes.interval(planned: inputs.planned), planned: inputs.planned ?? 0) : nil
         let mock = try BundledMock(
             scenario: inputs.scenario, folder: folder, timesInterval: times?.interval, credentials: credentials,
             clientCA: identity.certificate?.certificateOrigin,
@@ -106,7 +115,7 @@ public struct Run: Sendable {
             let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
-            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, progress: progress)
+            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             return (load, outcome, MockCosts(before: before, after: after))
         }
@@ -129,8 +138,9 @@ public struct Run: Sendable {
         } else {
             account.problem = "the bundled mock ended before the run: its ledger is lost"
         }
-        return RunDocument(inputs: inputs, outcome: outcome, started: started, target: "bundled mock", mock: account)
-            .product
+        return RunDocument(
+            inputs: inputs, outcome: outcome, started: started, target: Self.bundledMock, mock: account
+        ).product
     }
 
     // MARK: The target

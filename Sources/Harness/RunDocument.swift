@@ -35,15 +35,14 @@ struct RunDocument {
     /// All files of a result.
     var product: RunProduct {
         RunProduct(
-            result: result, log: HistogramLog.text(outcome.intervals, startTime: started.timeIntervalSince1970),
-            percentiles: HistogramLog.percentiles(outcome.measurements.totals.answered))
+            result: result, percentiles: HistogramLog.percentiles(outcome.measurements.totals.answered))
     }
 
     var result: ResultDocument {
         let counts = outcome.measurements.counts
         let totals = outcome.measurements.totals
         let answered = counts.accepted + counts.rejected
-        var notes: [String] = []
+        var notes = outcome.notes
         if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
         if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
         if let problem = mock?.problem { notes.append(problem) }
@@ -70,7 +69,8 @@ struct RunDocument {
         func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
         var mockCPU: Double?
         if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
-        let measuring = self.measuring ?? Self.measuredCost()
+        // Takes a few milliseconds: not while the run goes on.
+        let measuring = outcome.isPartial ? nil : self.measuring ?? Self.measuredCost()
         let isOpenLoop = inputs.schedule != nil
         let facts = MachineFacts()
         let scenario = inputs.scenario
@@ -104,7 +104,7 @@ struct RunDocument {
                     .init(
                         accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed, notSent: $0.notSent,
                         total: .init(
-                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? LatencyHistogram())))
+                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? .empty)))
                 }
             },
             warmup: .init(
@@ -122,8 +122,8 @@ struct RunDocument {
                 mockMemory: mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory,
                 clientAllocations: outcome.allocations.map(perPush),
                 mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
-                clockReading: measuring.clockReading, histogramRecord: measuring.histogramRecord,
-                measuring: scenario.measure ? measuring.perPush(isOpenLoop: isOpenLoop) : 0),
+                clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
+                measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
             series: outcome.series.map {
                 .init(
                     t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
@@ -132,7 +132,7 @@ struct RunDocument {
             histograms: Self.histograms(outcome, oneWay), notes: notes)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
         result.latency.totalAccepted = Self.latency(totals.accepted.summary)
-        result.latency.totalRejected = Self.latency((totals.rejected ?? LatencyHistogram()).summary)
+        result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.ends.counts
         let retries = outcome.retries

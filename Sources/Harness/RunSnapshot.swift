@@ -7,6 +7,8 @@ struct RunSnapshot: Sendable {
     var counts = PushCounts()
     var inFlight = 0
     var backlog: UInt64 = 0
+    /// Of each worker.
+    var windows: [RateWindow] = []
     /// Of the measured answers so far.
     var total = LatencySummary()
 
@@ -17,6 +19,7 @@ struct RunSnapshot: Sendable {
         counts.add(worker.counts)
         inFlight += worker.inFlight
         backlog += worker.backlog
+        windows.append(worker.window)
     }
 }
 

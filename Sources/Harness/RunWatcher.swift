@@ -2,8 +2,8 @@ import Measurement
 import Scenarios
 import Transport
 
-/// Looks at a run's workers while they send: shows progress, keeps the series, finds the end of the warm-up, and ends the run
-/// early when it is told to. Whoever owns it calls `look` about every `pause`.
+/// Looks at a run's workers while they send: shows progress, keeps the series, leaves what there is in the run's folder, finds
+/// the end of the warm-up, and ends the run early when it is told to. Whoever owns it calls `look` about every `pause`.
 ///
 /// Unchecked: one task owns it while the run goes on, and whoever waited for that task afterwards.
 final class RunWatcher: @unchecked Sendable {
@@ -17,6 +17,7 @@ final class RunWatcher: @unchecked Sendable {
     private let judge: LiveJudge?
     private let progress: @Sendable (RunProgress) -> Void
     private let progressPause: UInt64
+    private let record: RunRecord?
 
     /// Where snapshots go besides, when somebody wants them.
     var publishes: ((RunSnapshot) -> Void)?
@@ -32,18 +33,21 @@ final class RunWatcher: @unchecked Sendable {
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
     private(set) var foundSteadyState: Bool?
     private var second: UInt64 = 1
+    /// End of the last point, seconds since the start.
+    private var pointEnd = 0.0
     private var shown = RunSnapshot()
     private var steady: SteadyState?
 
     init(
         inputs: RunInputs, state: RunState, control: RunControl, boxes: [SnapshotBox], isTerminal: Bool,
-        judge: LiveJudge?, progress: @escaping @Sendable (RunProgress) -> Void
+        judge: LiveJudge?, record: RunRecord?, progress: @escaping @Sendable (RunProgress) -> Void
     ) {
         self.inputs = inputs
         self.state = state
         self.control = control
         self.boxes = boxes
         self.judge = judge
+        self.record = record
         self.progress = progress
         progressPause = isTerminal ? 250_000_000 : 2_000_000_000
         if inputs.scenario.warmupAuto {
@@ -67,6 +71,7 @@ final class RunWatcher: @unchecked Sendable {
         if elapsed >= second * 1_000_000_000 {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
+            if let record, record.isDue(elapsed) { record.write(outcome(now, start)) }
             if let judge, let reason = judge(elapsed, now.counts, totals.all, inputs.planned),
                 control.request == .none
             {
@@ -90,7 +95,39 @@ final class RunWatcher: @unchecked Sendable {
             keepSpare()
         }
         addPoint(counts, inFlight: 0, backlog: 0, at: time)
+        record?.end()
         return totals
+    }
+
+    /// What the run's folder lacks, one sentence each.
+    var notes: [String] { record?.notes ?? [] }
+
+    /// The run as if it were stopped at this moment and no answer waited for: pushes on streams have failed, what the plan
+    /// still holds is not sent.
+    ///
+    /// - Parameters:
+    ///   - now: with which the series' last point has just been added.
+    ///   - start: ns, as `now.time`.
+    private func outcome(_ now: RunSnapshot, _ start: UInt64) -> LoadOutcome {
+        var outcome = LoadOutcome()
+        outcome.isPartial = true
+        outcome.isInterrupted = true
+        outcome.duration = Double(now.time - start) / 1e9
+        let taken = now.counts.taken
+        outcome.planned = max(taken, inputs.planned ?? taken)
+        outcome.untaken = outcome.planned - taken
+        outcome.measurements.add(now.counts)
+        outcome.measurements.add(totals)
+        outcome.measurements.addFailed(taken - min(taken, now.counts.ended), cause: FailureCause.interrupted.index)
+        outcome.measurements.addNotSent(outcome.untaken, cause: FailureCause.interrupted.index)
+        outcome.rates = Rates(now.windows, now: now.time)
+        if let from = now.windows.map(\.from).min(), from != .max, from > start {
+            outcome.warmup = Double(from - start) / 1e9
+        }
+        outcome.foundSteadyState = foundSteadyState
+        outcome.abortedFor = abortedFor
+        outcome.series = series.points(atMost: RunRecord.mostPoints)
+        return outcome
     }
 
     private func takeSnapshots() -> RunSnapshot {
@@ -111,6 +148,8 @@ final class RunWatcher: @unchecked Sendable {
 
     private func addPoint(_ counts: PushCounts, inFlight: Int, backlog: UInt64, at time: Double) {
         series.add(time: time, counts: counts, inFlight: inFlight, backlog: backlog, totals: sincePoint)
+        record?.add(sincePoint, from: pointEnd, to: time)
+        pointEnd = max(pointEnd, time)
         sincePoint.removeAll()
     }
 

@@ -123,7 +123,8 @@ final class WorkerDriver: PushDriver {
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
         if start == 0, !supply.isUsedUp { begin(now) }
         var push: (sequence: UInt64, due: UInt64) = (0, 0)
-        let answer = supply.take(now, &push) { overflowed($0, due: $1, now) }
+        if supply.mayHaveOverflowed(now) { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
+        let answer = supply.take(now, &push)
         switch answer {
         case .push: break
         case .notBefore: return answer
@@ -363,7 +364,7 @@ final class WorkerDriver: PushDriver {
         self.unixTime = unixTime
         joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
-        box.offer(recorder, inFlight: inFlight, backlog: supply.waiting, time: now)
+        box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
     }
 
     /// The text after `"reason":"` in an error answer; empty when there is none.

@@ -11,7 +11,10 @@ public final class DeliveryLedger: Sendable {
     private let byteCount: Int
     private let repeated = Atomic<UInt64>(0)
     private let beyond = Atomic<UInt64>(0)
-    private let highest = Atomic<UInt64>(0)
+    /// Blocks of 4,096 pushes up to the one of the highest push marked. Threads share its cache line, so that it is written once
+    /// a block, not once a push.
+    private let usedBlocks = Atomic<UInt64>(0)
+    private static let blockShift: UInt64 = 12
 
     /// - Returns: nil when the address space cannot be had.
     public init?(capacity: UInt64) {
@@ -42,18 +45,9 @@ public final class DeliveryLedger: Sendable {
             repeated.add(1, ordering: .relaxed)
             return false
         }
-        if sequence > highest.load(ordering: .relaxed) { raise(sequence) }
+        let block = sequence >> Self.blockShift
+        if block >= usedBlocks.load(ordering: .relaxed) { usedBlocks.max(block + 1, ordering: .relaxed) }
         return true
-    }
-
-    private func raise(_ sequence: UInt64) {
-        var seen = highest.load(ordering: .relaxed)
-        while sequence > seen {
-            let (done, original) = highest.compareExchange(
-                expected: seen, desired: sequence, ordering: .relaxed)
-            if done { return }
-            seen = original
-        }
     }
 
     /// Arrivals after the first of the same push.
@@ -64,16 +58,14 @@ public final class DeliveryLedger: Sendable {
     /// Different pushes that arrived.
     public var delivered: UInt64 {
         var total: UInt64 = 0
-        for word in 0...Int(min(highest.load(ordering: .relaxed), capacity - 1) >> 6) {
-            total += UInt64(words[word].load(ordering: .relaxed).nonzeroBitCount)
-        }
+        for word in 0..<usedWords { total += UInt64(words[word].load(ordering: .relaxed).nonzeroBitCount) }
         return total
     }
 
-    /// 64-bit words up to the highest push marked.
+    /// 64-bit words that may hold a push: up to the end of the block of the highest one marked, or of the ledger.
     var usedWords: Int {
-        let last = highest.load(ordering: .relaxed)
-        return last == 0 && !contains(0) ? 0 : Int(last >> 6) + 1
+        let blocks = usedBlocks.load(ordering: .relaxed)
+        return min(Int(blocks << (Self.blockShift - 6)), byteCount / 8)
     }
 
     /// Pushes 64 × index … + 63, the first lowest; 0 beyond the capacity.

@@ -20,17 +20,20 @@ public enum HistogramLog {
         }
     }
 
+    /// What a log begins with, four lines.
+    ///
     /// - Parameter startTime: UNIX seconds.
-    public static func text(_ intervals: [Interval], startTime: Double) -> String {
-        var text = "#[Histogram log format version 1.3]\n#[Values are nanoseconds; Interval_Max is in milliseconds]\n"
-        text += "#[StartTime: \(fixed(startTime)) (seconds since epoch)]\n"
-        text += "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
-        for interval in intervals {
-            let highest = Double(interval.histogram.summary.max) / 1e6
-            text += "Tag=\(interval.tag),\(fixed(interval.start)),\(fixed(interval.length)),\(fixed(highest)),"
-            text += HistogramCodec.encodeForLog(interval.histogram) + "\n"
-        }
-        return text
+    public static func header(startTime: Double) -> String {
+        "#[Histogram log format version 1.3]\n#[Values are nanoseconds; Interval_Max is in milliseconds]\n"
+            + "#[StartTime: \(fixed(startTime)) (seconds since epoch)]\n"
+            + "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+    }
+
+    /// An interval's line.
+    public static func line(_ interval: Interval) -> String {
+        let highest = Double(interval.histogram.summary.max) / 1e6
+        return "Tag=\(interval.tag),\(fixed(interval.start)),\(fixed(interval.length)),\(fixed(highest)),"
+            + HistogramCodec.encodeForLog(interval.histogram) + "\n"
     }
 
     /// Values in milliseconds, five lines each halving of what is left of the percentiles.

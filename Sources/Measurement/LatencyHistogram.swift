@@ -12,6 +12,9 @@ public struct LatencyHistogram: Sendable {
     public internal(set) var clamped: UInt64 = 0
     @usableFromInline var sum: UInt64 = 0
 
+    /// Without memory of its own until something is recorded in a copy.
+    public static let empty = LatencyHistogram()
+
     public init() {
         histogram = Histogram(
             lowestDiscernibleValue: 1, highestTrackableValue: Self.highest, numberOfSignificantValueDigits: .three)

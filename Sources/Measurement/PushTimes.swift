@@ -3,7 +3,7 @@ import Synchronization
 
 /// Two moments in the life of one push of every `interval`: at the client when it left and when its answer came, at the mock
 /// when it came and when its answer left. Both sides pick the same pushes by their numbers, spread so that no worker or
-/// device is preferred. For many threads, without locks; 16 bytes a sample, touched as used.
+/// device is preferred. For many threads, without locks; 16 bytes a sample.
 public final class PushTimes: Sendable {
     public enum Moment: Int, Sendable {
         case arrival = 0
@@ -18,9 +18,12 @@ public final class PushTimes: Sendable {
     private let highest = Atomic<Int>(0)
     nonisolated(unsafe) private let times: UnsafeMutablePointer<Atomic<UInt64>>
 
-    /// - Parameter interval: rounded up to a power of two, at least 2.
+    /// - Parameters:
+    ///   - interval: rounded up to a power of two, at least 2.
+    ///   - planned: pushes to come: memory for their samples is taken now, so that a run does not grow by it; for others, and
+    ///     where that is not known, as it is used.
     /// - Returns: nil when the address space cannot be had.
-    public init?(interval: UInt64) {
+    public init?(interval: UInt64, planned: UInt64 = 0) {
         var shift: UInt64 = 1
         while shift < 40, 1 << shift < interval { shift += 1 }
         self.shift = shift
@@ -30,6 +33,8 @@ public final class PushTimes: Sendable {
         else { return nil }
         // Zero pages are valid zero atomics.
         times = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
+        let samples = Int(min(planned >> shift, UInt64(Self.most)))
+        for place in stride(from: 0, to: samples * 2, by: 4096 / 8) { times[place].store(0, ordering: .relaxed) }
     }
 
     deinit { munmap(times, Self.most * 16) }
@@ -134,11 +139,11 @@ public enum PushTimesFile {
 /// The round trip in its parts, nanoseconds: one clock, both ends on one machine.
 public struct OneWayTimes: Sendable {
     /// From the start of the write that handed over its last byte to the mock having read it.
-    public private(set) var toMock = LatencyHistogram()
+    public private(set) var toMock = LatencyHistogram.empty
     /// From then to the start of the write of the answer.
-    public private(set) var inMock = LatencyHistogram()
+    public private(set) var inMock = LatencyHistogram.empty
     /// From then to the answer being read.
-    public private(set) var fromMock = LatencyHistogram()
+    public private(set) var fromMock = LatencyHistogram.empty
     /// Samples whose four times do not belong together: sent more than once, or one end saw only part.
     public private(set) var unmatched: UInt64 = 0
 

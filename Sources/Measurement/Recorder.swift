@@ -182,7 +182,7 @@ public final class Recorder {
 /// What several workers measured, added up.
 public struct MergedMeasurements: Sendable {
     public private(set) var counts = PushCounts()
-    public private(set) var histograms: [LatencyHistogram] = Stage.allCases.map { _ in LatencyHistogram() }
+    public private(set) var histograms = [LatencyHistogram](repeating: .empty, count: Stage.allCases.count)
     public private(set) var failures: [UInt64]
     public private(set) var notSent: [UInt64]
     /// Of the whole run.
@@ -207,6 +207,15 @@ public struct MergedMeasurements: Sendable {
 
     /// Adds what workers handed over.
     public mutating func add(_ handedOver: TotalLatencies) { totals.add(handedOver) }
+
+    /// What a worker shows of its counts while it runs.
+    public mutating func add(_ shown: PushCounts) { counts.add(shown) }
+
+    /// Pushes that were begun and whose answers nobody waits for.
+    public mutating func addFailed(_ count: UInt64, cause: Int) {
+        counts.failed += count
+        failures[cause] += count
+    }
 
     /// Pushes that were never taken from the plan.
     public mutating func addNotSent(_ count: UInt64, cause: Int) {

@@ -1,4 +1,4 @@
-/// One interval of a run, usually a second.
+/// One interval of a run: a second, or several merged.
 public struct SeriesPoint: Sendable, Equatable {
     /// The interval's end, seconds since the start.
     public var time: Double
@@ -13,35 +13,79 @@ public struct SeriesPoint: Sendable, Equatable {
     public var inFlight: Int
     /// Open loop: pushes due and not on a stream, at its end.
     public var backlog: UInt64
-    /// Intended time to answer of the measured answers within it, ns; 0 when there were none.
+    /// Intended time to answer of the measured answers within it, ns; 0 when there were none. Of merged intervals the largest
+    /// of each: of the worst second among them.
     public var p50: UInt64
     public var p99: UInt64
+
+    /// Adds the interval that follows.
+    mutating func merge(_ next: SeriesPoint) {
+        time = next.time
+        sent += next.sent
+        accepted += next.accepted
+        rejected += next.rejected
+        failed += next.failed
+        notSent += next.notSent
+        inFlight = next.inFlight
+        backlog = next.backlog
+        p50 = max(p50, next.p50)
+        p99 = max(p99, next.p99)
+    }
 }
 
-/// Turns snapshots of all workers, one after the other, into a series.
+/// Turns snapshots of all workers, one after the other, into a series of bounded length: when it is full, neighbours are
+/// merged in pairs, and from then on each point takes twice as many intervals.
 public struct SeriesBuilder: Sendable {
+    /// Points there may be. Of intervals of a second: each to itself for 17 minutes; of a week each point has 1,024 of them.
+    public static let most = 1024
+
     public private(set) var points: [SeriesPoint] = []
-    /// The total latencies of each interval, as a log has them.
-    public private(set) var intervals: [HistogramLog.Interval] = []
+    /// Intervals each point takes, a power of two, and how many the last one has.
+    private var width = 1
+    private var filled = 0
     private var last = PushCounts()
+    private let most: Int
 
-    public init() {}
+    public init() { self.init(most: Self.most) }
 
-    /// Adds the interval since the last call, with the latencies in it.
+    /// - Parameter most: points there may be, an even number.
+    init(most: Int) { self.most = most }
+
+    /// Adds the interval since the last call.
+    ///
+    /// - Parameters:
+    ///   - time: its end, seconds since the start; one before the last point's counts as that.
+    ///   - counts: since the start.
+    ///   - totals: total latencies within it.
     public mutating func add(time: Double, counts: PushCounts, inFlight: Int, backlog: UInt64, totals: TotalLatencies) {
-        let recent = totals.answered
-        let start = points.last?.time ?? 0
-        for (tag, histogram) in [("total", recent), ("unanswered", totals.unanswered ?? LatencyHistogram())]
-        where histogram.count > 0 {
-            intervals.append(.init(start: start, length: max(0, time - start), tag: tag, histogram: histogram))
-        }
-        points.append(
-            SeriesPoint(
-                time: time, sent: counts.sent - last.sent, accepted: counts.accepted - last.accepted,
-                rejected: counts.rejected - last.rejected, failed: counts.failed - last.failed,
-                notSent: counts.notSent - last.notSent, inFlight: inFlight,
-                backlog: backlog,
-                p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99)))
+        let answered = totals.answered
+        let next = SeriesPoint(
+            time: max(time, points.last?.time ?? 0), sent: counts.sent - last.sent,
+            accepted: counts.accepted - last.accepted, rejected: counts.rejected - last.rejected,
+            failed: counts.failed - last.failed, notSent: counts.notSent - last.notSent, inFlight: inFlight,
+            backlog: backlog, p50: answered.value(atPercentile: 50), p99: answered.value(atPercentile: 99))
         last = counts
+        if filled > 0, filled < width {
+            points[points.count - 1].merge(next)
+            filled += 1
+            return
+        }
+        if points.count == most {
+            points = points(atMost: most / 2)
+            width *= 2
+        }
+        points.append(next)
+        filled = 1
+    }
+
+    /// The points with neighbours merged in pairs, fours and so on, until there are at most so many.
+    public func points(atMost limit: Int) -> [SeriesPoint] {
+        var size = 1
+        while (points.count + size - 1) / size > limit { size *= 2 }
+        return stride(from: 0, to: points.count, by: size).map { first in
+            var merged = points[first]
+            for next in points[(first + 1)..<min(first + size, points.count)] { merged.merge(next) }
+            return merged
+        }
     }
 }

@@ -61,7 +61,7 @@ public struct TotalLatencies: Sendable {
 
     /// Every measured push.
     public var all: CensoredHistogram {
-        CensoredHistogram(answered: answered, unanswered: unanswered ?? LatencyHistogram())
+        CensoredHistogram(answered: answered, unanswered: unanswered ?? .empty)
     }
 
     /// Every answered push, the warm-up's too.

@@ -60,7 +60,10 @@ public enum ResultFile {
     }
 
     /// The same for any other file of a run.
-    public static func write(_ bytes: [UInt8], to path: String) throws(ResultError) {
+    ///
+    /// - Parameter isSynced: false: at once and without waiting for the disk, for what will be replaced; it outlives the process,
+    ///   but perhaps not the machine.
+    public static func write(_ bytes: [UInt8], to path: String, isSynced: Bool = true) throws(ResultError) {
         let temporary = path + ".partial"
         let descriptor = open(temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }
@@ -78,7 +81,7 @@ public enum ResultFile {
             }
             offset += count
         }
-        guard fsync(descriptor) == 0, close(descriptor) == 0, rename(temporary, path) == 0 else {
+        guard !isSynced || fsync(descriptor) == 0, close(descriptor) == 0, rename(temporary, path) == 0 else {
             let error = failure(path)
             unlink(temporary)
             throw error

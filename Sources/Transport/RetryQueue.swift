@@ -1,6 +1,6 @@
 /// Pushes to be sent again, oldest first. Bounded by the pushes in flight.
 package struct RetryQueue {
-    private var tickets: [PushTicket] = []
+    private(set) var tickets: [PushTicket] = []
     private var head = 0
 
     package init() {}
@@ -16,6 +16,10 @@ package struct RetryQueue {
         head += 1
         if head == tickets.count {
             tickets.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 1024, head * 2 >= tickets.count {
+            // Never empty while a server goes on refusing: what is over may not pile up.
+            tickets.removeFirst(head)
             head = 0
         }
         return ticket

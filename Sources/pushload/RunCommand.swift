@@ -48,10 +48,15 @@ struct RunCommand: AsyncParsableCommand {
         let isQuiet = quiet
         let product: RunProduct
         do {
-            product = try await run.execute(isTerminal: isLive, judge: judge(scenario)) { progress in
+            let output = RunOutput(folder: folder) { problem in
+                if isLive { Console.diagnostic("\r\u{1B}[K") }
+                Console.error(problem)
+            }
+            product = try await run.execute(isTerminal: isLive, judge: judge(scenario), output: output) { progress in
                 if !isQuiet { Self.show(progress, isLive: isLive) }
             }
         } catch let error as HarnessError {
+            // Stays when the run had already left something in it.
             rmdir(folder)
             throw error
         } catch {
@@ -96,7 +101,6 @@ struct RunCommand: AsyncParsableCommand {
         let result = product.result
         let path = folder + "/result.json"
         do throws(ResultError) {
-            try ResultFile.write(Array(product.log.utf8), to: folder + "/latency.hlog")
             try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
             try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
             try ResultFile.write(result, to: path)

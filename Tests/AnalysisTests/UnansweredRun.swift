@@ -8,6 +8,7 @@ enum UnansweredRun {
         _ id: String = "u", accepted: Int = 1197, rejected: Int = 0, unanswered: Int = 3
     ) -> ResultDocument {
         var result = SampleRun.make(id, 1)
+        result.run.startedAt = "2026-01-02T03:04:05Z"
         let (accepts, rejects) = (histogram(5_000_000, accepted), histogram(1_000_000, rejected))
         let waits = histogram(20_000_000_000, unanswered)
         var answers = accepts

@@ -39,11 +39,11 @@ import Testing
     func faults(_ engine: String) throws {
         let (result, _, error) = try Programs.load([
             "-n", "20k", "-c", "4", "-m", "200", "--engine", engine, "--timeout", "2s", "--mock-flags",
-            "--fault-seed 5 --goaway-after 2000 --tcp-reset-every 300ms --handshake-failures 30% "
+            "--fault-seed 5 --goaway-after 200 --tcp-reset-every 2s --handshake-failures 30% "
                 + "--latency 'uniform 1ms 20ms'",
         ])
         let connections = result.connections
-        #expect(isBalanced(connections) && connections.ends["goaway NO_ERROR Shutdown"] == connections.goAways)
+        #expect(isBalanced(connections) && connections.ends["goaway NO_ERROR Shutdown"] == connections.goAways, "\(connections)")
         #expect(connections.goAways > 0 && connections.connectFailures > 0, "\(connections) \(error)")
     }
 

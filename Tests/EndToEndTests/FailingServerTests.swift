@@ -38,7 +38,7 @@ import Testing
         #expect(total.max >= 4_000_000_000 && total.p999 > result.latency.totalAccepted.p999)
         #expect(result.latency.totalAccepted.count == 1200 - silent && result.latency.totalAccepted.unanswered == 0)
         let histogram = try HistogramCodec.decodeFromLog(try #require(result.histograms["total_unanswered"]))
-        #expect(histogram.count == silent && histogram.summary.min >= 4_000_000_000)
+        #expect(histogram.count == silent && histogram.summary.min >= 3_990_000_000)
         // 400 a second were due; the answers that came are counted over the schedule, not over the wait for the others.
         #expect(result.throughput.offered == 400 && result.throughput.windowSeconds == 3)
         #expect(result.run.durationSeconds > 4)

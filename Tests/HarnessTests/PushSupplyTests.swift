@@ -49,7 +49,8 @@ import Transport
             if random.below(3) == 0 { supply.noteOverflow(now) { sequence, _ in lost.append(sequence) } }
             var push: (sequence: UInt64, due: UInt64) = (0, 0)
             for _ in 0..<random.below(60) {
-                switch supply.take(now, &push, overflowed: { sequence, _ in lost.append(sequence) }) {
+                if supply.mayHaveOverflowed(now) { supply.noteOverflow(now) { sequence, _ in lost.append(sequence) } }
+                switch supply.take(now, &push) {
                 case .push:
                     #expect(push.due <= now && dues[Int(push.sequence) / threads] == push.due, "seed \(seed)")
                     taken.append(push.sequence)

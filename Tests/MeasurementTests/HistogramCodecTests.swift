@@ -58,8 +58,9 @@ import Testing
 
     @Test("A log has its header, one line an interval, and times as numbers")
     func log() {
-        let text = HistogramLog.text(
-            [.init(start: 0, length: 1.5, tag: "total", histogram: random(1, 100))], startTime: 1_700_000_000.25)
+        let text =
+            HistogramLog.header(startTime: 1_700_000_000.25)
+            + HistogramLog.line(.init(start: 0, length: 1.5, tag: "total", histogram: random(1, 100)))
         let lines = text.split(separator: "\n")
         #expect(lines[0] == "#[Histogram log format version 1.3]" && lines[2].contains("1700000000.250"))
         #expect(lines[4].hasPrefix("Tag=total,0.000,1.500,") && lines[4].contains(",HISTFA"))

@@ -20,6 +20,47 @@ import Testing
         #expect(ledger.outOfRange == 1 && ledger.delivered == 100_000)
     }
 
+    @Test("Ledgers of any size, marked in any order, hold exactly what was marked, and so do their files")
+    func model() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func random(_ below: UInt64) -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state >> 33) % below
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ledger-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for round in 0..<40 {
+            // Around the bounds of words and blocks, too.
+            let capacity = [1, 63, 64, 65, 4095, 4096, 4097, 12_288][round % 8] + random(round < 8 ? 1 : 20_000)
+            let book = LedgerBook(capacity: capacity)
+            let theirs = try #require(book.entry(run: 3)?.ledger)
+            let ours = try #require(DeliveryLedger(capacity: capacity))
+            var (reached, accepted): (Set<UInt64>, Set<UInt64>) = ([], [])
+            let marked = 1 + random(capacity)
+            for _ in 0..<random(400) {
+                let sequence = random(4) == 0 ? marked - 1 : random(marked)
+                #expect(theirs.mark(sequence) == reached.insert(sequence).inserted)
+                if random(3) > 0 {
+                    ours.mark(sequence)
+                    accepted.insert(sequence)
+                }
+                let other = random(capacity)
+                if random(5) == 0 {
+                    ours.mark(other)
+                    accepted.insert(other)
+                }
+            }
+            #expect(theirs.delivered == UInt64(reached.count), "seed \(seed)")
+            #expect(ours.delivered == UInt64(accepted.count), "seed \(seed)")
+            #expect(UInt64(theirs.usedWords) <= (capacity + 63) / 64, "seed \(seed)")
+            try LedgerFile.write(book, to: path)
+            let compared = try LedgerFile.compare(path, run: 3, accepted: ours)
+            #expect(compared.lost == UInt64(accepted.subtracting(reached).count), "seed \(seed)")
+            #expect(compared.unanswered == UInt64(reached.subtracting(accepted).count), "seed \(seed)")
+        }
+    }
+
     @Test("What did not arrive is named")
     func missing() throws {
         let ledger = try #require(DeliveryLedger(capacity: 1 << 32))

@@ -175,8 +175,9 @@ import Testing
         var histogram = LatencyHistogram()
         for _ in 0..<9 { histogram.record(1_000_000) }
         histogram.record(50_000_000)
-        let log = HistogramLog.text(
-            [.init(start: 0, length: 1, tag: "total", histogram: histogram)], startTime: 0)
+        let log =
+            HistogramLog.header(startTime: 0)
+            + HistogramLog.line(.init(start: 0, length: 1, tag: "total", histogram: histogram))
         let logged = try RecordedLatencies.parseLog(log, file: "f")
         #expect(
             abs(Double(logged.value(at: 0.5)) / 1e6 - 1) < 0.001

@@ -42,13 +42,26 @@ public enum TerminalReport {
         return lines
     }
 
+    /// A sentence on as many lines as it takes, all but the first indented.
+    private static func filled(_ text: String, _ width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(lines.isEmpty ? String(word) : "  \(word)")
+            }
+        }
+        return lines
+    }
+
     private static func verdicts(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
         let (good, bad) = picture.isUnicode ? ("✓", "✗") : ("ok", "FAILED")
         let problems =
             run.problems.isEmpty ? ["\(good) every push is accounted for"] : run.problems.map { "\(bad) \($0)" }
         return problems
             + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
-            + run.result.generator.reasons.map { "\(bad) the generator was a limit: \($0)" }
+            + run.result.generator.reasons.flatMap { filled("\(bad) the generator was a limit: \($0)", picture.width) }
     }
 
     /// A line of bars for each, with its highest value.

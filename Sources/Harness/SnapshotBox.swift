@@ -1,20 +1,20 @@
+import Measurement
 import Synchronization
 
 /// What a worker shows of itself while it runs.
-public struct WorkerSnapshot: Sendable {
+struct WorkerSnapshot: Sendable {
     /// When it was taken, ns of the worker's clock; 0 before the first.
-    public var time: UInt64 = 0
-    public var counts = PushCounts()
-    public var inFlight = 0
+    var time: UInt64 = 0
+    var counts = PushCounts()
+    var inFlight = 0
     /// Open loop: pushes due and not on a stream.
-    public var backlog: UInt64 = 0
-
-    public init() {}
+    var backlog: UInt64 = 0
+    var window = RateWindow()
 }
 
 /// Hands what a worker has measured to whoever watches the run. The worker does something only when it was asked, and then
 /// exchanges its histograms for empty ones: nothing is copied on its time.
-public final class SnapshotBox: Sendable {
+final class SnapshotBox: Sendable {
     private struct Contents {
         var snapshot = WorkerSnapshot()
         /// Of the time since they were last taken.
@@ -25,12 +25,10 @@ public final class SnapshotBox: Sendable {
     private let wanted = Atomic<Bool>(false)
     private let contents = Mutex(Contents())
 
-    public init() {}
-
     /// The last snapshot; asks for the next. For one watcher.
     ///
     /// - Parameter totals: empty; gets the total latencies since the last call.
-    public func take(_ totals: inout TotalLatencies) -> WorkerSnapshot {
+    func take(_ totals: inout TotalLatencies) -> WorkerSnapshot {
         let snapshot = contents.withLock {
             if $0.isFresh { swap(&$0.totals, &totals) }
             $0.isFresh = false
@@ -41,13 +39,14 @@ public final class SnapshotBox: Sendable {
     }
 
     /// Called by the worker, often.
-    public func offer(_ recorder: Recorder, inFlight: Int, backlog: UInt64, time: UInt64) {
+    func offer(_ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, time: UInt64) {
         guard wanted.exchange(false, ordering: .relaxed) else { return }
         contents.withLock {
             $0.snapshot.time = time
             $0.snapshot.counts = recorder.counts
             $0.snapshot.inFlight = inFlight
             $0.snapshot.backlog = backlog
+            $0.snapshot.window = window
             // Not yet taken: the worker keeps what has come since for the next time.
             if !$0.isFresh { recorder.handOver(&$0.totals) }
             $0.isFresh = true

@@ -1,0 +1,87 @@
+import Foundation
+import Measurement
+import Results
+import Settings
+
+/// Writes what a run has into its folder while it goes on (`RunOutput`), so that a run that is killed leaves it there and none of
+/// it has to be kept in memory. What cannot be written is said once, and the run goes on without.
+///
+/// Unchecked: belongs to the run's watcher.
+final class RunRecord: @unchecked Sendable {
+    /// Between partial results, ns; the first is written with the first point of the series.
+    private static let pause: UInt64 = 5_000_000_000
+    /// Points of a partial result's series: it is to cost little, however long the run.
+    static let mostPoints = 128
+
+    private let inputs: RunInputs
+    private let started: Date
+    private let target: String
+    private let output: RunOutput
+    private let log: HistogramLogFile
+    /// End of the last interval in the log, seconds since the start.
+    private var logEnd = 0.0
+    private(set) var notes: [String] = []
+    /// When the next partial result is due, ns since the start.
+    private var nextResult: UInt64 = 0
+    private var hasWarnedOfResult = false
+
+    init(inputs: RunInputs, started: Date, target: String, output: RunOutput) {
+        self.inputs = inputs
+        self.started = started
+        self.target = target
+        self.output = output
+        log = HistogramLogFile(path: output.folder + "/latency.hlog", startTime: started.timeIntervalSince1970)
+    }
+
+    /// Adds an interval to the log.
+    ///
+    /// - Parameters:
+    ///   - totals: latencies within it.
+    ///   - start, end: seconds since the start of the run.
+    func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
+        for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
+        where histogram.count > 0 {
+            log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
+        }
+        lookAtLog(end)
+    }
+
+    /// The run is over: there is a log, even of nothing.
+    func end() {
+        log.begin()
+        lookAtLog(logEnd)
+    }
+
+    private func lookAtLog(_ end: Double) {
+        guard let problem = log.problem else {
+            logEnd = end
+            return
+        }
+        guard notes.isEmpty else { return }
+        output.warn("\(problem); the run goes on without it")
+        notes = ["latency.hlog ends \(Units.fixed(logEnd, places: 0)) s after the start: \(problem)"]
+    }
+
+    /// - Parameter elapsed: ns since the start.
+    func isDue(_ elapsed: UInt64) -> Bool { elapsed >= nextResult }
+
+    /// Writes a partial result, in the place of the last one.
+    func write(_ outcome: LoadOutcome) {
+        var outcome = outcome
+        let elapsed = UInt64(outcome.duration * 1e9)
+        nextResult = elapsed + Self.pause
+        outcome.notes =
+            [
+                "partial: written while the run went on, \(Units.fixed(outcome.duration, places: 0)) s after its start; it is "
+                    + "still going on, or was killed"
+            ] + notes
+        let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)
+        do throws(ResultError) {
+            try ResultFile.write(
+                try ResultFile.encode(document.result), to: output.folder + "/result.json", isSynced: false)
+        } catch {
+            if !hasWarnedOfResult { output.warn("\(error); the run goes on without a partial result") }
+            hasWarnedOfResult = true
+        }
+    }
+}
