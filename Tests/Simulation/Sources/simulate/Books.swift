@@ -57,6 +57,11 @@ final class Books {
     /// The bytes of some connection were spoilt.
     var isUncertain: Bool { links.contains { $0.isUncertain } }
 
+    /// Pushes whose last byte was handed over at least once.
+    var writtenPushes: Set<UInt64> {
+        Set(links.flatMap(\.attempts).filter { $0.writtenAt > 0 }.map(\.sequence))
+    }
+
     func addLink(worker: Int) -> LinkBooks {
         let link = LinkBooks(links.count, worker: worker, world: world) { [unowned self] link in
             openingOf[worker] = link

@@ -24,6 +24,7 @@ struct ResultChecks {
         checkSeries()
         checkBreakdowns()
         checkTimes()
+        checkRates()
         if model.schedule != nil { BacklogModel(model, world: world).check() }
         note()
         for count in [result.pushes.planned, result.pushes.accepted, result.pushes.failed, result.pushes.sent] {
@@ -216,6 +217,20 @@ struct ResultChecks {
         world.check(
             duration * 1e9 >= Double(last - model.start) - 1000 && duration * 1e9 <= Double(now - model.start) + 1000,
             "run.duration_seconds \(duration)")
+    }
+
+    private func checkRates() {
+        guard let rates = RateModel(model) else { return }
+        let found = result.throughput
+        for (name, value, expected) in [
+            ("window_seconds", found.windowSeconds, rates.seconds), ("sent", found.sent, rates.sent),
+            ("answered", found.answered, rates.answered), ("accepted", found.accepted, rates.accepted),
+            ("offered", found.offered ?? 0, rates.offered ?? 0),
+        ] {
+            world.check(
+                abs(value - expected) <= 1e-9 * max(1, abs(expected)),
+                "throughput.\(name) \(value), expected \(expected)")
+        }
     }
 
     private func note() {

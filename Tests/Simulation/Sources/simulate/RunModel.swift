@@ -38,6 +38,9 @@ struct RunModel {
     private(set) var encoded: UInt64 = 0
     /// Of each worker: when it was told to take nothing more, and whether because no connection could be made.
     private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
+    /// Of each worker: when attempts were written, and its answers.
+    private(set) var writes: [[UInt64]] = []
+    private(set) var answers: [[RateModel.Answer]] = []
     /// Of each worker, what the watcher saw of it at each look, and what it had done at its end.
     private(set) var seen: [[SeriesModel.Snapshot]] = []
     private(set) var finalSeen: [SeriesModel.Snapshot] = []
@@ -86,6 +89,8 @@ struct RunModel {
         var shown = SeriesModel.Snapshot()
         var isWanted = false
         var looks: [SeriesModel.Snapshot] = []
+        var writes: [UInt64] = []
+        var answers: [RateModel.Answer] = []
         for entry in log.entries {
             switch entry {
             case .take(let take):
@@ -107,7 +112,8 @@ struct RunModel {
             case .composed(let ticket):
                 composed += 1
                 if composed % 16 == 0, ticket.isMeasured { encoded += 1 }
-            case .written:
+            case .written(let written):
+                writes.append(written.at)
                 sent += 1
                 sentHere += 1
                 tally.sent += 1
@@ -127,6 +133,7 @@ struct RunModel {
                     }
                 }
                 end(finish)
+                if let answer = RateModel.Answer(finish) { answers.append(answer) }
                 tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
             case .idled(let time): idleUntil = time
             case .abandoned(let now): if close == nil { close = (now, true) }
@@ -150,6 +157,8 @@ struct RunModel {
             }
         }
         closed.append(close)
+        self.writes.append(writes)
+        self.answers.append(answers)
         seen.append(looks)
         finalSeen.append(tally)
     }

@@ -273,9 +273,14 @@ final class Simulation {
                     theirs?.contains(sequence) ?? false, "push \(sequence) is accepted, but not in the mock's ledger")
             }
         }
-        world.check(
-            (theirs?.delivered ?? 0) <= UInt64(model.fates.count), "the mock's ledger holds pushes that were never sent"
-        )
+        let written = books.writtenPushes
+        if let theirs {
+            for sequence in 0..<model.planned where theirs.contains(sequence) {
+                world.check(
+                    written.contains(sequence), "push \(sequence) is in the mock's ledger, but was never sent whole")
+            }
+            world.check(theirs.outOfRange == 0, "the mock's ledger knows of pushes that there are not")
+        }
     }
 
     private func checkConnections(_ result: ResultDocument) {
