@@ -11,7 +11,7 @@ final class RunRecord: @unchecked Sendable {
     /// Between partial results, ns; the first is written with the first point of the series.
     private static let pause: UInt64 = 5_000_000_000
     /// Points of a partial result's series: it is to cost little, however long the run.
-    static let mostPoints = 128
+    static let mostPoints = 64
 
     private let inputs: RunInputs
     private let started: Date
