@@ -9,6 +9,8 @@ public final class Recorder {
     private let staged: UnsafeMutablePointer<UInt64>
     private let stagedCounts: UnsafeMutablePointer<Int>
     private static let stagedMost = 256
+    /// Where the accepted pushes' totals are staged: after all stages.
+    private let acceptedPlace = Stage.allCases.count
     private let tally: UnsafeMutablePointer<PushCounts>
     /// Since they were last handed over.
     private let interval: UnsafeMutablePointer<TotalLatencies>
@@ -100,7 +102,7 @@ public final class Recorder {
     }
 
     private func emptyAccepted() {
-        let place = Stage.allCases.count
+        let place = acceptedPlace
         let times = staged + place &* Self.stagedMost
         for index in 0..<stagedCounts[place] { interval.pointee.accepted(times[index]) }
         stagedCounts[place] = 0
@@ -135,7 +137,7 @@ public final class Recorder {
         statusCounts[200] &+= 1
         if isMeasured {
             tally.pointee.measured &+= 1
-            if stage(Stage.allCases.count, time) { emptyAccepted() }
+            if stage(acceptedPlace, time) { emptyAccepted() }
         } else {
             interval.pointee.warmup(time)
         }
