@@ -93,7 +93,8 @@ final class LoadRun: Sendable {
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = AllocationCount.current() {
-            outcome.allocations = after - before
+            // Without those of what is written while the run goes on: they grow with its time.
+            outcome.allocations = after - min(before + (record?.allocations ?? 0), after)
         }
         return outcome
     }

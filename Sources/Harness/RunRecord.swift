@@ -11,7 +11,7 @@ final class RunRecord: @unchecked Sendable {
     /// Between partial results, ns; the first is written with the first point of the series.
     private static let pause: UInt64 = 5_000_000_000
     /// Points of a partial result's series: it is to cost little, however long the run.
-    static let mostPoints = 128
+    static let mostPoints = 64
 
     private let inputs: RunInputs
     private let started: Date
@@ -24,6 +24,8 @@ final class RunRecord: @unchecked Sendable {
     /// When the next partial result is due, ns since the start.
     private var nextResult: UInt64 = 0
     private var hasWarnedOfResult = false
+    /// Allocations it caused, which are not the pushes'; 0 where nobody counts.
+    private(set) var allocations: UInt64 = 0
 
     init(inputs: RunInputs, started: Date, target: String, output: RunOutput) {
         self.inputs = inputs
@@ -39,6 +41,16 @@ final class RunRecord: @unchecked Sendable {
     ///   - totals: latencies within it.
     ///   - start, end: seconds since the start of the run.
     func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
+        countAllocations { append(totals, from: start, to: end) }
+    }
+
+    private func countAllocations(_ body: () -> Void) {
+        let before = AllocationCount.current()
+        body()
+        if let before, let after = AllocationCount.current() { allocations += after - min(before, after) }
+    }
+
+    private func append(_ totals: TotalLatencies, from start: Double, to end: Double) {
         for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
         where histogram.count > 0 {
             log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
@@ -67,6 +79,10 @@ final class RunRecord: @unchecked Sendable {
 
     /// Writes a partial result, in the place of the last one.
     func write(_ outcome: LoadOutcome) {
+        countAllocations { writeResult(outcome) }
+    }
+
+    private func writeResult(_ outcome: LoadOutcome) {
         var outcome = outcome
         let elapsed = UInt64(outcome.duration * 1e9)
         nextResult = elapsed + Self.pause

@@ -43,7 +43,8 @@ import Testing
                 + "--latency 'uniform 1ms 20ms'",
         ])
         let connections = result.connections
-        #expect(isBalanced(connections) && connections.ends["goaway NO_ERROR Shutdown"] == connections.goAways, "\(connections)")
+        #expect(isBalanced(connections), "\(connections)")
+        #expect(connections.ends["goaway NO_ERROR Shutdown"] == connections.goAways, "\(connections)")
         #expect(connections.goAways > 0 && connections.connectFailures > 0, "\(connections) \(error)")
     }
 

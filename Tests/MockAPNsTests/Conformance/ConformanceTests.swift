@@ -417,7 +417,8 @@ import Testing
         #expect(client.wait { $0.type == Frame.settings && $0.flags == Frame.acknowledgement } != nil)
     }
 
-    @Test("4.3.1: after the client has allowed a smaller table, the next answer begins with the size of ours, which is 0")
+    @Test(
+        "4.3.1: after the client has allowed a smaller table, the next answer begins with the size of ours, which is 0")
     func tableSize() throws {
         let client = try connect()
         func firstBytes(_ stream: Int32, after settings: [UInt8] = []) -> [UInt8]? {
