@@ -49,7 +49,7 @@ def found(path):
     subprocess.run(
         ["swift", "build", "-c", "release", "--package-path", str(TREE / "Tests/Simulation"), "-q"], check=True)
     program = TREE / "Tests/Simulation/.build/release/simulate"
-    process = subprocess.Popen([program, "1", str(SEEDS)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program, "part", "1", "1", str(SEEDS + 1)], stdout=subprocess.PIPE, text=True)
     failure = next((line.strip() for line in process.stdout if "FAILED" in line), None)
     process.terminate()
     process.wait()

@@ -2,14 +2,15 @@ import Glibc
 
 Trap.arm()
 let arguments = CommandLine.arguments.dropFirst().map { $0 }
-switch arguments.count {
-case 1: if let seed = UInt64(arguments[0]) { exit(Replay.run(seed, isTold: true)) }
-case 2:
-    if arguments[0] == "digest", let seed = UInt64(arguments[1]) { exit(Replay.run(seed, isTold: false)) }
-    if let first = UInt64(arguments[0]), let count = UInt64(arguments[1]), count > 0 {
-        exit(Sweep(first: first, count: count).run())
-    }
-default: break
+let numbers = arguments.compactMap { UInt64($0) }
+switch (arguments.first, arguments.count, numbers.count) {
+case (_, 1, 1): exit(Replay.run(numbers[0], isTold: true))
+case ("digest", 2, 1): exit(Replay.run(numbers[0], isTold: false))
+case (_, 2, 2) where numbers[1] > 0: exit(Sweep(first: numbers[0], count: numbers[1]).run())
+case ("part", 4, 3): Sweep.part(first: numbers[0], step: numbers[1], end: numbers[2])
+default:
+    say(
+        "simulate SEED: replay a run with a log; simulate FIRST COUNT: many runs; simulate digest SEED: replay without log"
+    )
+    exit(64)
 }
-say("simulate SEED: replay a run with a log; simulate FIRST COUNT: many runs; simulate digest SEED: replay without log")
-exit(64)
