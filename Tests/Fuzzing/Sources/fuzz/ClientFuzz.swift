@@ -170,7 +170,7 @@ struct ClientFuzz {
                 connection.send(
                     PushTicket(sequence: UInt64(driver.states.count - 1), due: 0), now: MonotonicClock.now())
             }
-            connection.flushFullBatches()
+            _ = connection.flushFullBatches()
         }
         connection.flush()
         listen()
