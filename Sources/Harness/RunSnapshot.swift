@@ -48,7 +48,8 @@ extension RunSnapshot {
         metric("in_flight", "gauge", "Open streams.", [("", String(inFlight))])
         metric("backlog", "gauge", "Open loop: pushes due and not on a stream.", [("", String(backlog))])
         metric(
-            "total_seconds", "summary", "Intended send time to answer, since the start.",
+            "total_seconds", "summary",
+            "Intended send time to answer of measured pushes that were answered, since the start.",
             [
                 ("{quantile=\"0.5\"}", seconds(summary.p50)), ("{quantile=\"0.9\"}", seconds(summary.p90)),
                 ("{quantile=\"0.99\"}", seconds(summary.p99)), ("{quantile=\"0.999\"}", seconds(summary.p999)),

@@ -156,7 +156,7 @@ final class RunWatcher: @unchecked Sendable {
     private func lookForSteadyState(_ now: RunSnapshot, _ elapsed: UInt64) {
         guard steady != nil else { return }
         let isSteady = steady!.look(
-            at: elapsed, total: totals.warmup ?? LatencyHistogram(),
+            at: elapsed, total: totals.warmup ?? .empty,
             unanswered: UInt64(clamping: now.inFlight) + now.backlog)
         guard isSteady || isQuarterOver(elapsed, now.counts) else { return }
         state.measuredFrom.store(now.time, ordering: .relaxed)

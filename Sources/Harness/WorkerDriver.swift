@@ -7,7 +7,7 @@ import Transport
 
 /// One worker's side of a run: says when the next push is due, signs and encodes it, and records how it went.
 ///
-/// Cost a push: three histogram records (open loop: six), and for one push in 16 two clock readings, besides encoding and
+/// Cost a push: three histogram records (open loop: seven), and for one push in 16 two clock readings, besides encoding and
 /// signing; no allocation, no lock.
 final class WorkerDriver: PushDriver {
     let recorder = Recorder(causes: FailureCause.count)
@@ -312,7 +312,7 @@ final class WorkerDriver: PushDriver {
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
         case .rejected(let status):
             recorder.rejected(
-                status: Int(status), reason: Self.reason(body), total: total, isMeasured: isMeasured)
+                status: Int(status), reason: ReasonText.find(in: body), total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: false, isMeasured: ticket.isMeasured)
         case .failed(let cause):
             fail(ticket, cause, connection: connection, at: time)
@@ -365,23 +365,5 @@ final class WorkerDriver: PushDriver {
         joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
         box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
-    }
-
-    /// The text after `"reason":"` in an error answer; empty when there is none.
-    static func reason(_ body: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let key = Array("\"reason\"".utf8)
-        var place = 0
-        while place + key.count < body.count {
-            if body[place..<(place + key.count)].elementsEqual(key) {
-                var start = place + key.count
-                while start < body.count, body[start] != 0x22 { start += 1 }
-                var end = start + 1
-                while end < body.count, body[end] != 0x22, body[end] > 0x20, body[end] < 0x7F { end += 1 }
-                guard end < body.count, body[end] == 0x22 else { break }
-                return UnsafeBufferPointer(rebasing: body[(start + 1)..<end])
-            }
-            place += 1
-        }
-        return UnsafeBufferPointer(start: nil, count: 0)
     }
 }

@@ -98,12 +98,6 @@ public struct LatencyHistogram: Sendable {
         }
     }
 
-    /// The 50th and 99th percentile of what was recorded since `earlier`; 0 when nothing was.
-    public func percentilesSince(_ earlier: LatencyHistogram) -> (p50: UInt64, p99: UInt64) {
-        let recent = since(earlier)
-        return recent.count == 0 ? (0, 0) : (recent.value(atPercentile: 50), recent.value(atPercentile: 99))
-    }
-
     public var summary: LatencySummary {
         guard count > 0 else { return LatencySummary() }
         return LatencySummary(

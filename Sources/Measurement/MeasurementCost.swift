@@ -8,8 +8,8 @@ public struct MeasurementCost: Sendable, Equatable {
     /// Clock readings and histogram records each push causes; readings that pushes share (one a write, one a read) are
     /// not counted.
     public static let readingsPerPush = 2.0 / 16
-    /// Queue, round trip and total, and one in 16 encodings; in open loop late, write and service too.
-    public static func recordsPerPush(isOpenLoop: Bool) -> Double { (isOpenLoop ? 6 : 3) + 1.0 / 16 }
+    /// Queue, round trip and total, and one in 16 encodings; in open loop late, write, service and the loop's lag too.
+    public static func recordsPerPush(isOpenLoop: Bool) -> Double { (isOpenLoop ? 7 : 3) + 1.0 / 16 }
 
     /// ns of CPU each push spends on being measured.
     public func perPush(isOpenLoop: Bool) -> Double {

@@ -16,35 +16,20 @@ public struct GoAway: Sendable, Equatable, CustomStringConvertible {
     package init(code: ErrorCode, debugData: some Sequence<UInt8>) {
         self.code = code
         let bytes = Array(debugData.prefix(Self.longestDebugData))
-        reason = Self.text(Self.reason(in: bytes) ?? bytes[...])
+        reason = bytes.withUnsafeBufferPointer {
+            let found = ReasonText.find(in: $0)
+            return Self.text(found.isEmpty ? $0[...] : found[...])
+        }
     }
 
     /// `NO_ERROR IdleTimeout`, or the code alone.
     public var description: String { reason.isEmpty ? code.description : "\(code) \(reason)" }
 
-    /// The string after `"reason":`, where it needs no decoding.
-    private static func reason(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
-        let key = Array("\"reason\"".utf8)
-        guard bytes.count > key.count,
-            let start = (0..<(bytes.count - key.count)).first(where: { bytes[$0...].starts(with: key) })
-        else { return nil }
-        var rest = bytes[(start + key.count)...].drop(while: isBlank)
-        guard rest.popFirst() == UInt8(ascii: ":") else { return nil }
-        rest = rest.drop(while: isBlank)
-        guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
-        let value = rest.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && isPrintable($0) }
-        return value.endIndex < rest.endIndex && rest[value.endIndex] == UInt8(ascii: "\"") ? value : nil
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        var bytes = bytes.drop(while: isBlank)
-        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-        guard bytes.allSatisfy(isPrintable) else { return unreadable }
+    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+        var bytes = bytes.drop(while: ReasonText.isBlank)
+        while let last = bytes.last, ReasonText.isBlank(last) { bytes.removeLast() }
+        guard bytes.allSatisfy(ReasonText.isPrintable) else { return unreadable }
         guard bytes.count > longestReason else { return String(decoding: bytes, as: UTF8.self) }
         return String(decoding: bytes.prefix(longestReason - 3), as: UTF8.self) + "..."
     }
-
-    /// White space, and the zero at the end of C strings.
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0 || byte == 0x20 || (0x09...0x0D).contains(byte) }
-    private static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 }

@@ -28,11 +28,13 @@ import Transport
     @Test("The reason is found in an error answer, and nowhere else")
     func reasons() {
         func reason(_ body: String) -> String {
-            Array(body.utf8).withUnsafeBufferPointer { String(decoding: WorkerDriver.reason($0), as: UTF8.self) }
+            Array(body.utf8).withUnsafeBufferPointer { String(decoding: ReasonText.find(in: $0), as: UTF8.self) }
         }
         #expect(reason("{\"reason\":\"BadDeviceToken\"}") == "BadDeviceToken")
         #expect(reason("{ \"timestamp\" : 1, \"reason\" : \"Unregistered\" }") == "Unregistered")
-        for body in ["", "{}", "{\"reason\"", "{\"reason\":\"Bad", "reason", "{\"reason\":1}"] {
+        for body in [
+            "", "{}", "{\"reason\"", "{\"reason\":\"Bad", "reason", "{\"reason\":1}", "{\"reason\":\"a\\u0041\"}",
+        ] {
             #expect(reason(body) == "")
         }
     }

@@ -136,6 +136,6 @@ import Testing
         let cost = MeasurementCost.calibrate(clock: clock, reading: clock)
         #expect(cost.clockReading >= 10 && cost.clockReading < 11)
         #expect(cost.perPush(isOpenLoop: false) == cost.clockReading / 8 + cost.histogramRecord * 3.0625)
-        #expect(cost.perPush(isOpenLoop: true) == cost.clockReading / 8 + cost.histogramRecord * 6.0625)
+        #expect(cost.perPush(isOpenLoop: true) == cost.clockReading / 8 + cost.histogramRecord * 7.0625)
     }
 }

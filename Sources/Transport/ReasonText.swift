@@ -1,0 +1,44 @@
+/// The reason in what APNs says as JSON: the body of an error answer, the debug data of GOAWAY ("Handling notification responses
+/// from APNs"). A stranger's bytes: bounded by the caller, and nothing is decoded.
+public enum ReasonText {
+    private static let key: StaticString = "\"reason\""
+
+    /// The string after `"reason":`, printable ASCII without an escape; empty when there is none.
+    public static func find(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        let nothing = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        guard let found = placeAfterKey(bytes) else { return nothing }
+        var place = skipBlanks(bytes, from: found)
+        guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return nothing }
+        place = skipBlanks(bytes, from: place + 1)
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nothing }
+        let start = place + 1
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            guard isPrintable(bytes[end]), bytes[end] != UInt8(ascii: "\\") else { return nothing }
+            end += 1
+        }
+        return end < bytes.count ? UnsafeBufferPointer(rebasing: bytes[start..<end]) : nothing
+    }
+
+    private static func placeAfterKey(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        let length = key.utf8CodeUnitCount
+        var place = 0
+        while place + length <= bytes.count {
+            var same = 0
+            while same < length, bytes[place + same] == key.utf8Start[same] { same += 1 }
+            if same == length { return place + length }
+            place += 1
+        }
+        return nil
+    }
+
+    private static func skipBlanks(_ bytes: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {
+        var place = place
+        while place < bytes.count, isBlank(bytes[place]) { place += 1 }
+        return place
+    }
+
+    /// White space, and the zero at the end of C strings.
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0 || byte == 0x20 || (0x09...0x0D).contains(byte) }
+    static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+}
