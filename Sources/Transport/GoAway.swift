@@ -17,8 +17,7 @@ public struct GoAway: Sendable, Equatable, CustomStringConvertible {
         self.code = code
         let bytes = Array(debugData.prefix(Self.longestDebugData))
         reason = bytes.withUnsafeBufferPointer {
-            let found = ReasonText.find(in: $0)
-            return Self.text(found.isEmpty ? $0[...] : found[...])
+            Self.text((ReasonText.find(in: $0) ?? $0)[...])
         }
     }
 

@@ -3,21 +3,20 @@
 public enum ReasonText {
     private static let key: StaticString = "\"reason\""
 
-    /// The string after `"reason":`, printable ASCII without an escape; empty when there is none.
-    public static func find(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let nothing = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-        guard let found = placeAfterKey(bytes) else { return nothing }
+    /// The string after `"reason":`, printable ASCII without an escape; nil when there is none.
+    public static func find(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard let found = placeAfterKey(bytes) else { return nil }
         var place = skipBlanks(bytes, from: found)
-        guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return nothing }
+        guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return nil }
         place = skipBlanks(bytes, from: place + 1)
-        guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nothing }
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nil }
         let start = place + 1
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            guard isPrintable(bytes[end]), bytes[end] != UInt8(ascii: "\\") else { return nothing }
+            guard isPrintable(bytes[end]), bytes[end] != UInt8(ascii: "\\") else { return nil }
             end += 1
         }
-        return end < bytes.count ? UnsafeBufferPointer(rebasing: bytes[start..<end]) : nothing
+        return end < bytes.count ? UnsafeBufferPointer(rebasing: bytes[start..<end]) : nil
     }
 
     private static func placeAfterKey(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {

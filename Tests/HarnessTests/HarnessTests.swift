@@ -28,7 +28,9 @@ import Transport
     @Test("The reason is found in an error answer, and nowhere else")
     func reasons() {
         func reason(_ body: String) -> String {
-            Array(body.utf8).withUnsafeBufferPointer { String(decoding: ReasonText.find(in: $0), as: UTF8.self) }
+            Array(body.utf8).withUnsafeBufferPointer {
+                ReasonText.find(in: $0).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            }
         }
         #expect(reason("{\"reason\":\"BadDeviceToken\"}") == "BadDeviceToken")
         #expect(reason("{ \"timestamp\" : 1, \"reason\" : \"Unregistered\" }") == "Unregistered")
