@@ -63,7 +63,6 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var composed: UInt64 = 0
     /// One push in so many has its encoding timed, and the use of a token that is there already.
     static let sample: UInt64 = 16
-    private static let noReason = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.state = state
@@ -313,7 +312,8 @@ final class WorkerDriver: PushDriver {
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
         case .rejected(let status):
             recorder.rejected(
-                status: Int(status), reason: ReasonText.find(in: body) ?? Self.noReason, total: total,
+                status: Int(status), reason: ReasonText.find(in: body) ?? UnsafeBufferPointer(start: nil, count: 0),
+                total: total,
                 isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: false, isMeasured: ticket.isMeasured)
         case .failed(let cause):
