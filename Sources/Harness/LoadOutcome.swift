@@ -22,7 +22,7 @@ struct LoadOutcome: Sendable {
     var warmup = 0.0
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
     var foundSteadyState: Bool?
-    /// From the last push being taken to the last answer, seconds, and pushes open then.
+    /// From the last push being taken to the end of the last one, seconds, and pushes open then.
     var cooldown = (seconds: 0.0, pushes: UInt64(0))
     /// CPU time of all worker threads in all, and what of it is known, ns.
     var workerTime = WorkerTime()

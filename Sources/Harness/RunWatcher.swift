@@ -159,7 +159,8 @@ final class RunWatcher: @unchecked Sendable {
             at: elapsed, total: totals.warmup ?? .empty,
             unanswered: UInt64(clamping: now.inFlight) + now.backlog)
         guard isSteady || isQuarterOver(elapsed, now.counts) else { return }
-        state.measuredFrom.store(now.time, ordering: .relaxed)
+        // A little ahead, so that every worker has heard of it before the first push that counts is due.
+        state.measuredFrom.store(now.time + 2 * Self.pause, ordering: .relaxed)
         foundSteadyState = isSteady
         steady = nil
     }

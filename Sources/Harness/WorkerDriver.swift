@@ -173,7 +173,9 @@ final class WorkerDriver: PushDriver {
     /// In a closed loop a warm-up of pushes ends with the first one beyond; an automatic one when the run's watcher says so.
     private func findWindow(_ sequence: UInt64, due: UInt64) {
         if waitsForSteadyState {
-            window.begin(state.measuredFrom.load(ordering: .relaxed))
+            let from = state.measuredFrom.load(ordering: .relaxed)
+            // Heard of too late, it begins with this push: all that are due in the span are measured.
+            if from != .max { window.begin(max(from, due)) }
         } else if sequence >= warmupPushes {
             window.begin(due)
         }

@@ -21,7 +21,7 @@ public enum SummaryReport {
         if result.cooldown.seconds >= 0.1 {
             lines.append(
                 "cool-down: \(Units.grouped(result.cooldown.pushes)) pushes were open when the last one had been taken, "
-                    + "the last answer came \(Units.fixed(result.cooldown.seconds, places: 2)) s later")
+                    + "the last of them ended \(Units.fixed(result.cooldown.seconds, places: 2)) s later")
         }
         if result.warmup.answered > 0 {
             lines.append(

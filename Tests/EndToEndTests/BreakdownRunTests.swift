@@ -61,6 +61,9 @@ import Testing
         ])
         #expect(status == 0, "\(error)")
         #expect(result.warmup.steady != nil && result.warmup.answered > 0)
+        // The span and what was due in it belong together: one push more or less, not those of a look.
+        let rates = result.throughput
+        #expect(abs((rates.offered ?? 0) - 2000) <= 2 / rates.windowSeconds, "\(rates)")
         #expect(result.warmup.answered + result.latency.total.count == result.pushes.accepted)
         #expect(result.latency.total.count >= 16_000 / 2)
         let noted = result.notes.contains { $0.hasPrefix("rate and latency were not steady") }

@@ -25,7 +25,7 @@ enum JudgementSections {
         if result.cooldown.seconds >= 0.1 {
             lines.append(
                 "Cool-down: \(Written.count(result.cooldown.pushes)) pushes were open when the last one had been taken, "
-                    + "the last answer came \(Units.fixed(result.cooldown.seconds, places: 2)) s later.")
+                    + "the last of them ended \(Units.fixed(result.cooldown.seconds, places: 2)) s later.")
         }
         if !result.run.complete { lines.append("The run was stopped before its plan was done.") }
         return lines.isEmpty ? nil : ReportSection(title: "Notes and warnings", blocks: [.list(lines)])
