@@ -40,6 +40,8 @@ final class WorkerDriver: PushDriver {
     private let warmup: UInt64
     private let warmupPushes: UInt64
     private let waitsForSteadyState: Bool
+    /// With `--warmup auto`: the last due time of a push before its end was heard of, ns.
+    @exclusivity(unchecked) private var lastUnmeasuredDue: UInt64 = 0
     private let writer: PayloadWriter
     private let signer: TokenSigner?
     private let run: RunID
@@ -174,8 +176,12 @@ final class WorkerDriver: PushDriver {
     private func findWindow(_ sequence: UInt64, due: UInt64) {
         if waitsForSteadyState {
             let from = state.measuredFrom.load(ordering: .relaxed)
-            // Heard of too late, it begins with this push: all that are due in the span are measured.
-            if from != .max { window.begin(max(from, due)) }
+            if from == .max {
+                lastUnmeasuredDue = max(lastUnmeasuredDue, due)
+            } else {
+                // Heard of too late, it begins later: all that are due in the span are measured.
+                window.begin(max(from, lastUnmeasuredDue &+ 1))
+            }
         } else if sequence >= warmupPushes {
             window.begin(due)
         }

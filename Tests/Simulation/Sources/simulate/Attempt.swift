@@ -12,7 +12,7 @@ final class Attempt {
     }
 
     let sequence: UInt64
-    let link: LinkBooks
+    unowned let link: LinkBooks
     let stream: Int32
     let composedAt: UInt64
     /// When the write that took its last byte began; 0 before.

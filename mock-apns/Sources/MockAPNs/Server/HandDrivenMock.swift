@@ -26,6 +26,8 @@ public final class HandDrivenMock {
         role = ListenerRole(environment: configuration.environment, isManagement: false)
     }
 
+    deinit { worker.end() }
+
     /// Serves a connection that was accepted.
     public func adopt(_ descriptor: Int32) { _ = inbox.put(.adopt(descriptor, role)) }
 

@@ -176,10 +176,16 @@ final class MockWorker {
                 }
             }
         }
+        end()
+        AllocationCount.flushThread()
+    }
+
+    /// Lets go of all connections, and of those that were on their way here.
+    func end() {
+        runTasks(inbox.close())
         for connection in connections.values { connection.close() }
         connections = [:]
-        runTasks(inbox.close())
-        AllocationCount.flushThread()
+        lagging = []
     }
 
     /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
