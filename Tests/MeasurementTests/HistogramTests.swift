@@ -46,6 +46,37 @@ import Testing
         #expect(whole.count == 30_001 && whole.clamped == 2 && sum.clamped == 2)
     }
 
+    @Test("Percentiles are those that HdrHistogram finds, and a histogram that forgot everything is as a new one")
+    func asTheLibrary() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<10 {
+            var histogram = LatencyHistogram()
+            for _ in 0..<Int.random(in: 1...3000, using: &generator) {
+                histogram.record(.random(in: 1...(1 << .random(in: 1...40, using: &generator)), using: &generator))
+            }
+            for percentile in [0.001, 1, 25, 50, 90, 99, 99.9, 99.999, 100, .random(in: 0.1...100, using: &generator)] {
+                let inner = histogram.histogram
+                let theirs = inner.highestEquivalentForValue(inner.valueAtPercentile(percentile))
+                #expect(histogram.value(atPercentile: percentile) == theirs, "p\(percentile) of \(histogram.counters)")
+            }
+            let smallest = histogram.counters[0].value
+            #expect(histogram.value(atPercentile: 0) == smallest && histogram.summary.min == smallest)
+            histogram.removeAll()
+            #expect(histogram.counters.isEmpty && histogram.summary == LatencySummary())
+            histogram.record(7)
+            #expect(histogram.counters.map(\.count) == [1] && histogram.value(atPercentile: 50) == 7)
+        }
+    }
+
+    @Test("Ten billion pushes that waited an hour each overflow nothing")
+    func long() {
+        var histogram = LatencyHistogram()
+        histogram.record(LatencyHistogram.highest, count: 10_000_000_000)
+        histogram.record(1000, count: 10_000_000_000)
+        #expect(histogram.summary.p50 == 1000 && histogram.counters.map(\.count) == [10_000_000_000, 10_000_000_000])
+        #expect(abs(histogram.summary.mean - 1.8e12) < 1e4)
+    }
+
     @Test("An interval's percentiles are of what was recorded within it")
     func interval() {
         var histogram = LatencyHistogram()
