@@ -300,7 +300,8 @@ final class WorkerDriver: PushDriver {
         at time: UInt64,
         body: UnsafeBufferPointer<UInt8>
     ) {
-        lastEnd = time
+        // An answer's time is that of its read, and may be before an end that has been told.
+        lastEnd = max(lastEnd, time)
         if !retriesOff, retries.take(copy ticket, outcome, sent: recorder.counts.sent, now: time) { return }
         let isMeasured = isMeasuring ? ticket.isMeasured : false
         if isMeasured, written != 0 {

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import Networking
 import Reports
 
 /// Printing: reports to standard error while JSON is on standard output, one live line on a terminal.
 enum Console {
-    static func output(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-    static func diagnostic(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    static func output(_ text: String) { StandardStreams.output(text) }
+    static func diagnostic(_ text: String) { StandardStreams.error(text) }
 
     /// One line a problem.
     static func error(_ text: String) {

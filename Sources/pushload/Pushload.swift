@@ -18,9 +18,13 @@ struct Pushload: AsyncParsableCommand {
 
     static func main() async {
         // A peer that closes its connection is an outcome to count, not a reason to die.
-        signal(SIGPIPE, SIG_IGN)
+        StandardStreams.prepare()
         OpenSSLMemory.install()
         FileLimit.raise()
+        Glibc.exit(StandardStreams.status(await status(), program: "pushload"))
+    }
+
+    private static func status() async -> Int32 {
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -28,11 +32,16 @@ struct Pushload: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            return 0
         } catch let error as HarnessError {
             Console.error(error.description)
-            Glibc.exit(error.isUsage ? 64 : 1)
+            return error.isUsage ? 64 : 1
         } catch {
-            exit(withError: error)
+            // Help and version are no errors; they go to standard output.
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if !text.isEmpty { code.isSuccess ? Console.output(text + "\n") : Console.diagnostic(text + "\n") }
+            return code.rawValue
         }
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import Networking
 
 @main
@@ -15,8 +15,23 @@ struct MockCommand: ParsableCommand {
         subcommands: [ServeCommand.self, CheckCommand.self], defaultSubcommand: ServeCommand.self)
 
     static func main() {
+        StandardStreams.prepare()
         OpenSSLMemory.install()
-        main(nil)
+        Glibc.exit(StandardStreams.status(status(), program: "mock-apns"))
+    }
+
+    private static func status() -> Int32 {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+            return 0
+        } catch {
+            // Help and version are no errors; they go to standard output.
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if !text.isEmpty { code.isSuccess ? Output.line(text) : Output.error(text) }
+            return code.rawValue
+        }
     }
 }
 
@@ -36,10 +51,10 @@ func reading<Value, Failure: Error & CustomStringConvertible>(
 /// Whole lines, at once.
 enum Output {
     static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        StandardStreams.output(text + "\n")
     }
 
     static func error(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        StandardStreams.error(text + "\n")
     }
 }

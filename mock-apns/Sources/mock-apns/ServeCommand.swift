@@ -54,7 +54,6 @@ struct ServeCommand: ParsableCommand {
     var verbose: Int
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
         FileLimit.raise()
         // Before the first thread, so that every thread inherits it: signals are taken by `sigwait` below.
         var signals = sigset_t()
@@ -97,6 +96,11 @@ struct ServeCommand: ParsableCommand {
             throw ExitCode(error.kind == .configuration ? 64 : 1)
         }
         announce(server, configuration, created)
+        // Who starts a server and cannot be told where it listens has no server.
+        if !StandardStreams.isOutputOpen {
+            server.stop()
+            return
+        }
         if untilStdinCloses { watchStandardInput() }
         while true {
             var number: Int32 = 0
