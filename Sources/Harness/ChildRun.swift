@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Results
 import Subprocess
 
@@ -36,14 +37,22 @@ public struct ChildRun: Sendable {
 
     /// Makes one run; the exit status may say that pushes failed, as long as there is a result.
     ///
-    /// - Parameter arguments: of `run`, without where results go.
-    public func execute(_ arguments: [String]) async throws(HarnessError) -> ResultDocument {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-ab-\(UUID())").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+    /// - Parameters:
+    ///   - arguments: of `run`, without where results go.
+    ///   - series: may stop it.
+    /// - Returns: nil when it was stopped.
+    public func execute(
+        _ arguments: [String], in series: RunSeries
+    ) async throws(HarnessError) -> ResultDocument? {
+        let scratch = try ScratchFolder()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path + "/runs"
         let ended: (status: TerminationStatus, output: String, error: String)
         do {
-            ended = try await Self.run(executable, ["run"] + arguments + ["--quiet", "--output", folder])
+            ended = try await Self.run(
+                executable, ["run"] + arguments + ["--quiet", "--output", folder], in: series)
         } catch { throw HarnessError("\(executable): cannot be run: \(error)") }
+        if series.isStopped { return nil }
         let runs = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let path = runs.count == 1 ? "\(folder)/\(runs[0])/result.json" : ""
         guard FileManager.default.fileExists(atPath: path) else {
@@ -57,11 +66,19 @@ public struct ChildRun: Sendable {
     }
 
     private static func run(
-        _ path: String, _ arguments: [String]
+        _ path: String, _ arguments: [String], in series: RunSeries? = nil
     ) async throws -> (status: TerminationStatus, output: String, error: String) {
+        defer { series?.end() }
+        var platform = PlatformOptions()
+        // A process group of its own: Ctrl-C at the terminal is for this process, which stops the other in order.
+        platform.processGroupID = 0
         let ended = try await Subprocess.run(
-            .path(.init(path)), arguments: Arguments(arguments), output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20))
+            .path(.init(path)), arguments: Arguments(arguments), platformOptions: platform, input: .none,
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
+        ) { execution in
+            let pid = execution.processIdentifier.value
+            if let series, !series.begin(stopping: { kill(pid, SIGINT) }) { kill(pid, SIGINT) }
+        }
         return (ended.terminationStatus, ended.standardOutput, ended.standardError)
     }
 

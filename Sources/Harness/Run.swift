@@ -98,10 +98,9 @@ public struct Run: Sendable {
         _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(inputs.run)").path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path
         let credentials = identity.credentials ?? folder + "/credentials"
         let times =
             inputs.scenario.measure

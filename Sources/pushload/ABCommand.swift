@@ -83,14 +83,26 @@ struct ABCommand: AsyncParsableCommand {
             sides = [try ABOwnSide("A", a, base), try ABOwnSide("B", isSelf ? a : b ?? "", base)]
         }
         var runs: [[(path: String, result: ResultDocument)]] = [[], []]
-        for round in 0...rounds {
+        let series = RunSeries()
+        let signals = StopSignals { series.stop() }
+        defer { signals.cancel() }
+        making: for round in 0...rounds {
             for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                let result = try await sides[index].execute()
+                guard let result = try await sides[index].execute(in: series) else { break making }
                 let place = round == 0 ? "warm-up" : "round \(round) of \(rounds)"
                 let rate = Units.perSecond(result.throughput.answered)
                 Console.diagnostic("\(place), \(sides[index].name): \(rate) answered\n")
                 if round > 0 { runs[index].append((try keep(result, sides[index], round), result)) }
             }
+        }
+        if series.isStopped {
+            // Rounds that both sides have are as good as if no more had been asked for.
+            let whole = min(runs[0].count, runs[1].count)
+            guard whole >= 2 else {
+                throw HarnessError("interrupted after \(whole) of \(rounds) rounds: nothing to compare", isUsage: false)
+            }
+            Console.diagnostic("interrupted after \(whole) of \(rounds) rounds: these are compared\n")
+            runs = runs.map { Array($0.prefix(whole)) }
         }
         do {
             let isOneProcess = sides.contains { $0 is ABOwnSide }
@@ -111,6 +123,7 @@ struct ABCommand: AsyncParsableCommand {
         } catch let error as ResultComparison.Failure {
             throw HarnessError(error.description)
         }
+        if series.isStopped { throw ExitCode(1) }
     }
 
     /// Writes a result if that was asked for; returns what to call it in messages.

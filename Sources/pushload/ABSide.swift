@@ -10,7 +10,8 @@ protocol ABSide {
     var name: String { get }
     /// What sets it apart.
     var description: String { get }
-    func execute() async throws -> ResultDocument
+    /// One run; nil when the series was stopped.
+    func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument?
 }
 
 /// A side that this process runs.
@@ -53,7 +54,9 @@ struct ABOwnSide: ABSide {
         _ = try makeRun()
     }
 
-    func execute() async throws -> ResultDocument { try await makeRun().execute(isTerminal: false) { _ in }.result }
+    func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument? {
+        try await series.execute(try makeRun())
+    }
 
     private func makeRun() throws(HarnessError) -> Run { try Run(scenario, identity: try scenario.identity()) }
 }
@@ -76,8 +79,8 @@ struct ABBinarySide: ABSide {
         Console.diagnostic("\(name): \(run.executable) (pushload \(run.version)), bundled mock \(run.mock)\n")
     }
 
-    func execute() async throws -> ResultDocument {
-        do throws(HarnessError) { return try await run.execute(arguments) } catch {
+    func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument? {
+        do throws(HarnessError) { return try await run.execute(arguments, in: series) } catch {
             throw HarnessError("\(name): \(error.description)")
         }
     }

@@ -45,6 +45,9 @@ enum Calibration {
         let settings = settings
         Console.diagnostic(
             "calibrating: \(settings.count) settings, \(rounds) rounds, against the bundled mock (about a minute)\n")
+        let series = RunSeries()
+        let signals = StopSignals { series.stop() }
+        defer { signals.cancel() }
         var samples: [CostSample] = []
         for round in 1...rounds {
             for setting in settings {
@@ -58,10 +61,9 @@ enum Calibration {
                 scenario.pushes = setting.duration == nil ? pushes : nil
                 scenario.duration = setting.duration
                 scenario.warmupPushes = setting.duration == nil ? pushes / 5 : 0
-                let result = try await Run(scenario, identity: try scenario.identity()).execute(isTerminal: false) {
-                    _ in
+                guard let result = try await series.execute(try Run(scenario, identity: try scenario.identity())) else {
+                    throw HarnessError("interrupted: there is no plan from a part of the runs", isUsage: false)
                 }
-                .result
                 // All runs share a process, whose peak is that of the largest run so far.
                 let sample = CostSample(
                     result, roundTrip: PlanSamples.roundTrip(result), keepsMemory: round == 1 && setting.rtt == nil)

@@ -39,16 +39,19 @@ struct GateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try judging.check()
+        let series = RunSeries()
+        let signals = StopSignals { series.stop() }
+        defer { signals.cancel() }
         if update {
-            try await renew()
+            try await renew(series)
         } else {
-            try await judge()
+            try await judge(series)
         }
     }
 
     // MARK: Judging
 
-    private func judge() async throws {
+    private func judge(_ series: RunSeries) async throws {
         let flag = flags.first { $0.texts != nil }.map { ScenarioKey.named($0.key)?.flag ?? $0.key }
         let given = flag ?? source.settings.first ?? source.file
         if let given {
@@ -66,15 +69,15 @@ struct GateCommand: AsyncParsableCommand {
         }
         let rules = try judging.rules(known)
         let rounds = try GateRounds(
-            try ScenarioSettings.read(known.scenario, origin: baseline), injectedCPU: judging.injectedCPU,
-            onOneCore: known.oneCore)
+            try ScenarioSettings.read(known.scenario, origin: baseline), in: series,
+            injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
         let budget = try judging.seconds
         _ = try rounds.next()
         var progress = GateProgress(known, rules)
         var step = GateProgress.Step.round
         while step != .decided {
-            if step == .pause { try await Self.pause() }
+            if step == .pause { try await Self.pause(series) }
             let roundBegun = MonotonicSeconds.now()
             let round = try rounds.next()
             let now = MonotonicSeconds.now()
@@ -107,7 +110,7 @@ struct GateCommand: AsyncParsableCommand {
 
     // MARK: Making baselines
 
-    private func renew() async throws {
+    private func renew(_ series: RunSeries) async throws {
         guard let reason, !reason.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty else {
             throw HarnessError("--update needs --reason: why what a push costs may be what it is now")
         }
@@ -122,13 +125,13 @@ struct GateCommand: AsyncParsableCommand {
         }
         let scenario = try scenario(before)
         let rounds = try GateRounds(
-            scenario, injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
+            scenario, in: series, injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
         _ = try rounds.next()
         var made: [GateDocument.Round] = []
         let count = judging.baselineRounds
         while made.count < count {
             // In four parts, so that what disturbs the machine for a while is not all there is.
-            if !made.isEmpty, made.count % max(1, count / 4) == 0 { try await Self.pause() }
+            if !made.isEmpty, made.count % max(1, count / 4) == 0 { try await Self.pause(series) }
             made.append(try rounds.next())
             if !output.quiet, made.count % GateRules.roundsPerLook == 0 {
                 Console.diagnostic("\(made.count) of \(count) rounds\n")
@@ -168,7 +171,10 @@ struct GateCommand: AsyncParsableCommand {
         return scenario
     }
 
-    private static func pause() async throws { try await Task.sleep(nanoseconds: UInt64(GateOptions.pause * 1e9)) }
+    private static func pause(_ series: RunSeries) async throws {
+        let end = MonotonicSeconds.now() + GateOptions.pause
+        while MonotonicSeconds.now() < end, !series.isStopped { try await Task.sleep(nanoseconds: 50_000_000) }
+    }
 
     /// The file's name without its suffix.
     private static func name(_ path: String) -> String {

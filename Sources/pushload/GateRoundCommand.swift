@@ -35,7 +35,10 @@ struct GateRoundCommand: AsyncParsableCommand {
         // Memory and caches find their place first.
         _ = kernel.measure(records: Self.records / 4)
         let before = kernel.measure(records: Self.records)
-        let result = try await run.execute(isTerminal: false) { _ in }.result
+        let series = RunSeries()
+        let signals = StopSignals { series.stop() }
+        defer { signals.cancel() }
+        guard let result = try await series.execute(run) else { throw ExitCode(1) }
         let after = kernel.measure(records: Self.records)
         let verdict = RunVerdict(result)
         guard verdict.isGood else { throw HarnessError(verdict.problems.joined(separator: "\n"), isUsage: false) }

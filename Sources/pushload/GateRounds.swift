@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Harness
 import Results
 import Scenarios
@@ -7,11 +8,14 @@ import Scenarios
 /// of what a push costs, for as long as it lives.
 struct GateRounds {
     private let order: GateRoundOrder
+    private let series: RunSeries
 
     /// - Parameters:
+    ///   - series: may stop them.
     ///   - injectedCPU: ns a push.
     ///   - onOneCore: client and mock are kept to one core.
-    init(_ scenario: Scenario, injectedCPU: UInt64, onOneCore: Bool) throws(HarnessError) {
+    init(_ scenario: Scenario, in series: RunSeries, injectedCPU: UInt64, onOneCore: Bool) throws(HarnessError) {
+        self.series = series
         order = GateRoundOrder(
             scenario: ScenarioSettings.write(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore)
         // Before anything is sent: what cannot be run is found out now.
@@ -28,10 +32,14 @@ struct GateRounds {
         do { try process.run() } catch {
             throw HarnessError("cannot start a process for a round: \(error)", isUsage: false)
         }
-        input.fileHandleForWriting.write(try JSONEncoder().encode(order))
+        let pid = process.processIdentifier
+        if !series.begin(stopping: { kill(pid, SIGINT) }) { kill(pid, SIGINT) }
+        defer { series.end() }
+        try? input.fileHandleForWriting.write(contentsOf: try JSONEncoder().encode(order))
         try? input.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
+        if series.isStopped { throw HarnessError("interrupted: the rounds so far do not tell", isUsage: false) }
         // Its own line has said why.
         guard process.terminationStatus == 0, let round = try? JSONDecoder().decode(GateDocument.Round.self, from: data)
         else { throw HarnessError("a round went wrong, so that costs mean nothing", isUsage: false) }

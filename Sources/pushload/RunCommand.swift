@@ -42,8 +42,8 @@ struct RunCommand: AsyncParsableCommand {
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)
-        let signals = watchSignals(run)
-        defer { for source in signals { source.cancel() } }
+        let signals = StopSignals { run.stop() }
+        defer { signals.cancel() }
         let isLive = Console.isTerminal && !quiet
         let isQuiet = quiet
         let product: RunProduct
@@ -65,16 +65,6 @@ struct RunCommand: AsyncParsableCommand {
         }
         if isLive { Console.diagnostic("\r\u{1B}[K") }
         try finish(product, folder, scenario.parsedThresholds)
-    }
-
-    private func watchSignals(_ run: Run) -> [any DispatchSourceSignal] {
-        [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { run.stop() }
-            source.resume()
-            return source
-        }
     }
 
     private static func show(_ progress: RunProgress, isLive: Bool) {

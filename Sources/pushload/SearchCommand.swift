@@ -2,6 +2,7 @@ import Analysis
 import ArgumentParser
 import Foundation
 import Harness
+import Networking
 import Results
 import Scenarios
 import Settings
@@ -72,13 +73,20 @@ struct SearchCommand: AsyncParsableCommand {
                     isWhole: true)
         } catch { throw HarnessError("\(error)") }
         let base = scenario
+        let series = RunSeries()
+        let signals = StopSignals { series.stop() }
+        defer { signals.cancel() }
         let answer = try await search.run { value, purpose in
             var probe = base
             if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
             let rate = probe.rate ?? 1
             probe.duration = min(max(length, UInt64(2000 / rate * 1e9)), 6 * length)
             probe.warmup = (probe.duration ?? length) / 5
-            let result = try await Run(probe, identity: try probe.identity()).execute(isTerminal: false) { _ in }.result
+            guard let result = try await series.execute(try Run(probe, identity: try probe.identity())) else {
+                throw HarnessError(
+                    "interrupted before an answer was found: what is above has been measured", isUsage: false)
+            }
+            guard StandardStreams.isOutputOpen else { throw ExitCode(1) }
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Units.grouped(UInt64(value)))/s" : "\(Int(value)) connections"

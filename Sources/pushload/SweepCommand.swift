@@ -100,8 +100,8 @@ struct SweepCommand: AsyncParsableCommand {
         }
         let folder = try resume ?? output ?? RunFolder.make(in: "results/runs", name: plan.scenario.name)
         let store = try SweepStore.open(folder, plan)
-        let signals = watchSignals(session)
-        defer { for source in signals { source.cancel() } }
+        let signals = StopSignals { session.runner.stop() }
+        defer { signals.cancel() }
         let end = try await session.go(store)
         let outcome = SweepAnalysis.make(plan, session.schedule, end.runs, isFinished: end.reason == .finished)
         try write(outcome, store)
@@ -144,16 +144,6 @@ struct SweepCommand: AsyncParsableCommand {
                 version: Versions.pushload, startedAt: Date().formatted(.iso8601), scenario: scenario, axes: sweep.axes,
                 search: sweep.search)
         } catch { throw HarnessError(error.description) }
-    }
-
-    private func watchSignals(_ session: SweepSession) -> [any DispatchSourceSignal] {
-        [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { session.runner.stop() }
-            source.resume()
-            return source
-        }
     }
 
     private func write(_ outcome: SweepDocument, _ store: SweepStore) throws(HarnessError) {

@@ -10,7 +10,7 @@ struct SweepSession {
     enum Reason { case finished, interrupted, limit }
 
     let schedule: SweepSchedule
-    let runner = SweepRunner()
+    let runner = RunSeries()
     private let plan: SweepPlan
     private let most: Int?
     private let isQuiet: Bool

@@ -29,9 +29,6 @@ import Testing
         #expect(try run.wait().status == SIGKILL)
 
         let result = try ResultFile.read(folder + "/result.json")
-        // What it could not take with it: the bundled mock's folder.
-        try? FileManager.default.removeItem(
-            at: FileManager.default.temporaryDirectory.appendingPathComponent("pushload-\(result.run.id)"))
         let pushes = result.pushes
         #expect(!result.run.complete && result.run.interrupted && result.notes.contains { $0.hasPrefix("partial: ") })
         #expect(pushes.planned == 300_000 && pushes.ended == pushes.planned && pushes.accepted > 0)

@@ -36,8 +36,10 @@ enum Programs {
     }
 
     /// Starts a program, with its output going to files that are read when it has ended.
-    static func start(_ name: String, _ arguments: [String]) throws -> Running {
-        try Running(path(name), arguments)
+    static func start(
+        _ name: String, _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> Running {
+        try Running(path(name), arguments, environment: environment)
     }
 
     static func run(_ name: String, _ arguments: [String]) throws -> Finished {
@@ -52,7 +54,7 @@ final class Running {
     private let error: URL
     private let input = Pipe()
 
-    init(_ path: String, _ arguments: [String]) throws {
+    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("e2e-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         output = folder.appendingPathComponent("out")
@@ -60,6 +62,7 @@ final class Running {
         for file in [output, error] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: error)
         process.standardInput = input

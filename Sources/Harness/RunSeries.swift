@@ -1,12 +1,12 @@
 import Foundation
 import Results
-import Scenarios
 import Synchronization
 
-/// Makes the runs of a sweep one after the other, and stops on request.
-public final class SweepRunner: Sendable {
+/// Makes one run after the other, in this process or in others, and stops on request.
+public final class RunSeries: Sendable {
     private struct State {
-        var run: Run?
+        /// Stops what is being done.
+        var stop: (@Sendable () -> Void)?
         var stops = 0
     }
 
@@ -18,22 +18,18 @@ public final class SweepRunner: Sendable {
 
     /// No further run begins. The one that is being made may end its open pushes the first time, and ends at once the second.
     public func stop() {
-        let run = state.withLock { state in
+        let stop = state.withLock { state in
             state.stops += 1
-            return state.run
+            return state.stop
         }
-        run?.stop()
+        stop?()
     }
 
-    /// - Returns: nil when the run was stopped before its end: what it measured is no run of the sweep.
+    /// - Returns: nil when the run was stopped before its end: what it measured is no run of the series.
     /// - Throws: what made the run impossible, in one line or a few.
     public func execute(_ run: Run) async throws(HarnessError) -> ResultDocument? {
-        let isStopped = state.withLock { state in
-            state.run = run
-            return state.stops > 0
-        }
-        defer { state.withLock { $0.run = nil } }
-        if isStopped { return nil }
+        guard begin(stopping: { run.stop() }) else { return nil }
+        defer { end() }
         do {
             let result = try await run.execute(isTerminal: false) { _ in }.result
             return result.run.interrupted ? nil : result
@@ -43,4 +39,16 @@ public final class SweepRunner: Sendable {
             throw HarnessError("\(error)", isUsage: false)
         }
     }
+
+    /// For what runs elsewhere: `stop` is called when the series is stopped before `end`.
+    ///
+    /// - Returns: false when it is stopped already.
+    public func begin(stopping stop: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            state.stop = stop
+            return state.stops == 0
+        }
+    }
+
+    public func end() { state.withLock { $0.stop = nil } }
 }
