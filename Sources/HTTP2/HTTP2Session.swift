@@ -180,6 +180,9 @@ open class HTTP2Session {
     /// The last DATA frame of a body was complete.
     open func didEndData(stream: Int32) {}
 
+    /// The peer has reset `stream`; `didClose` follows.
+    open func didReceiveReset(stream: Int32) {}
+
     open func didReceiveSettings(acknowledgement: Bool) {}
     open func didReceivePing(acknowledgement: Bool) {}
     open func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {}
@@ -250,6 +253,8 @@ private func dispatch(_ frame: UnsafePointer<nghttp2_frame>, to session: HTTP2Se
         session.didEndHeaders(stream: header.stream_id, endsStream: isEnd)
     case NGHTTP2_DATA.rawValue:
         if isEnd { session.didEndData(stream: header.stream_id) }
+    case NGHTTP2_RST_STREAM.rawValue:
+        session.didReceiveReset(stream: header.stream_id)
     case NGHTTP2_SETTINGS.rawValue:
         session.didReceiveSettings(acknowledgement: isAcknowledgement)
     case NGHTTP2_PING.rawValue:

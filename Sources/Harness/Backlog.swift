@@ -10,7 +10,6 @@ struct Backlog {
     private let bound: UInt64
     /// Below this lateness nothing can have overflowed, nanoseconds.
     let harmlessLateness: UInt64
-    private let fromStart: ArrivalCursor
     private var cursor: ArrivalCursor
     /// The worker's next push that has not come due, and when it does.
     private var arrived: UInt64 = 0
@@ -33,8 +32,7 @@ struct Backlog {
             case .poisson: 0
             }
         harmlessLateness = peak.isFinite && peak > 0 ? UInt64(max(0, min(harmless / peak * 1e9, 1e18))) : 0
-        fromStart = schedule.cursor()
-        cursor = fromStart
+        cursor = schedule.cursor()
     }
 
     /// Lets everything come due that does until `elapsed`.
@@ -42,10 +40,18 @@ struct Backlog {
     /// - Parameters:
     ///   - elapsed: nanoseconds since the start.
     ///   - next: the worker's next push to be sent; `limit` the number of its pushes.
+    ///   - place: a cursor that stands at `next` or before it.
     ///   - overflowed: told each push that came due and has overflowed, with its due time, nanoseconds since the start.
     mutating func advance(
-        elapsed: UInt64, next: UInt64, limit: UInt64, overflowed: (_ push: UInt64, _ due: UInt64) -> Void
+        elapsed: UInt64, next: UInt64, limit: UInt64, from place: ArrivalCursor,
+        overflowed: (_ push: UInt64, _ due: UInt64) -> Void
     ) {
+        if arrived < next {
+            // What has been taken since does not wait.
+            arrived = next
+            nextDue = nil
+            cursor = place
+        }
         while arrived < limit {
             let due = nextDue ?? cursor.due(share.sequence(arrived))
             guard due <= elapsed else {
@@ -53,7 +59,7 @@ struct Backlog {
                 break
             }
             nextDue = nil
-            if arrived >= next, arrived - next - skipped >= bound {
+            if arrived - next - skipped >= bound {
                 skip(arrived)
                 overflowed(arrived, due)
             }
@@ -65,9 +71,10 @@ struct Backlog {
     ///
     /// - Returns: the first push that is due later; `limit` when there is none.
     func forEachWaiting(
-        elapsed: UInt64, next: UInt64, limit: UInt64, _ body: (_ push: UInt64, _ due: UInt64) -> Void
+        elapsed: UInt64, next: UInt64, limit: UInt64, from cursor: ArrivalCursor,
+        _ body: (_ push: UInt64, _ due: UInt64) -> Void
     ) -> UInt64 {
-        var walk = fromStart
+        var walk = cursor
         var push = next
         var place = head
         while push < limit {

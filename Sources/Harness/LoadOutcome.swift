@@ -1,3 +1,4 @@
+import Foundation
 import Measurement
 import Transport
 
@@ -40,6 +41,8 @@ struct LoadOutcome: Sendable {
     /// Connections that ended before the run did, by why.
     var ends = ConnectionEnds()
     var tokensSigned: UInt64 = 0
+    /// When the schedule, or the first push of a closed loop, began; nil when nothing did.
+    var startedAt: Date?
     /// First intended send time to the end of the last push, seconds.
     var duration: Double = 0
     var cpu: UInt64 = 0
@@ -52,6 +55,13 @@ struct LoadOutcome: Sendable {
     var isPartial = false
     /// What a reader must know besides, one sentence each.
     var notes: [String] = []
+
+    /// - Parameters:
+    ///   - time: ns of the monotonic clock.
+    ///   - now: the same clock's reading now.
+    static func date(of time: UInt64, now: UInt64) -> Date {
+        Date().addingTimeInterval(-Double(now - min(now, time)) / 1e9)
+    }
 }
 
 /// Pushes a second over one span.

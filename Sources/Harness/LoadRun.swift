@@ -138,18 +138,25 @@ final class LoadRun: Sendable {
             if !worker.problem.isEmpty { outcome.lastProblem = worker.problem }
         }
         let start = state.start.load(ordering: .relaxed)
+        if start > 0 { outcome.startedAt = LoadOutcome.date(of: start, now: MonotonicClock.now()) }
         outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
-        let windows = workers.map(\.driver.window)
+        var windows = workers.map(\.driver.window)
+        let interruptedAt = workers.map(\.driver.interruptedAt).max() ?? 0
+        if interruptedAt > 0 {
+            // A worker that had ended before was not told.
+            for index in windows.indices { windows[index].cut(interruptedAt) }
+        }
         outcome.rates = Rates(windows)
         if let from = windows.map(\.from).min(), from != .max, from > start {
-            outcome.warmup = Double(from - start) / 1e9
+            outcome.warmup = Double(min(from, max(lastEnd, start)) - start) / 1e9
         }
         if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }
         if outcome.duration > 0 {
             outcome.addWaits(of: workers)
             outcome.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }
-        outcome.isInterrupted = control.request != .none
+        // Not where all had ended before they were asked to.
+        outcome.isInterrupted = interruptedAt > 0
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
         // took.
@@ -157,7 +164,7 @@ final class LoadRun: Sendable {
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
-        outcome.abortedFor = watcher.abortedFor
+        outcome.abortedFor = outcome.isInterrupted ? watcher.abortedFor : nil
         outcome.foundSteadyState = watcher.foundSteadyState
         if outcome.untaken > 0 {
             outcome.measurements.addNotSent(outcome.untaken, cause: (abandonedBy ?? .interrupted).index)

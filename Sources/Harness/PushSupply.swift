@@ -43,6 +43,9 @@ struct PushSupply {
         return start &+ walk.due(share.sequence(index))
     }
 
+    /// Pushes that have not had their turn.
+    var left: UInt64 { limit - min(limit, next) }
+
     /// All pushes have been taken or have overflowed.
     var isUsedUp: Bool { next >= limit }
 
@@ -84,6 +87,13 @@ struct PushSupply {
         return .push
     }
 
+    /// A closed loop whose time is over takes nothing more, whether a connection could send it or not.
+    mutating func isOver(_ now: UInt64) -> Bool {
+        guard let duration, next < limit, now >= start &+ duration else { return false }
+        next = limit
+        return true
+    }
+
     private mutating func findNextDue() { nextDue = start &+ cursor!.due(share.sequence(next)) }
 
     private mutating func passOverflowed() {
@@ -96,7 +106,7 @@ struct PushSupply {
     /// Counts what has come due by now and found the backlog full.
     mutating func noteOverflow(_ now: UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
         guard backlog != nil, start != 0, now > start, next < limit else { return }
-        backlog!.advance(elapsed: now &- start, next: next, limit: limit) {
+        backlog!.advance(elapsed: now &- start, next: next, limit: limit, from: cursor!) {
             overflowed(share.sequence($0), start &+ $1)
         }
     }
@@ -108,7 +118,7 @@ struct PushSupply {
         defer { next = limit }
         guard let backlog, start != 0, next < limit else { return 0 }
         return limit
-            - backlog.forEachWaiting(elapsed: max(time, start) &- start, next: next, limit: limit) {
+            - backlog.forEachWaiting(elapsed: max(time, start) &- start, next: next, limit: limit, from: cursor!) {
                 waiting(share.sequence($0), start &+ $1)
             }
     }

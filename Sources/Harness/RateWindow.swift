@@ -46,13 +46,19 @@ struct RateWindow: Sendable {
     }
 
     /// The run was ended early: the span ends there, if it has not before.
-    mutating func cut(_ time: UInt64) { if !endsWithAnswers { to = min(to, time) } }
+    mutating func cut(_ time: UInt64) {
+        endsWithAnswers = false
+        to = min(to, time)
+    }
+
+    /// A measured push came due. One at the very end of the span, such as those of a last burst, is not of it.
+    @inline(__always)
+    mutating func noteDue(_ due: UInt64) { if due < to { offered &+= 1 } }
+
+    mutating func noteDue(count: UInt64) { offered &+= count }
 
     @inline(__always)
-    mutating func noteDue(count: UInt64 = 1) { offered &+= count }
-
-    @inline(__always)
-    mutating func noteSent(_ time: UInt64) { if time >= from, time <= to { sent &+= 1 } }
+    mutating func noteSent(_ time: UInt64) { if time >= from, time < to { sent &+= 1 } }
 
     @inline(__always)
     mutating func noteAnswer(_ time: UInt64, total: UInt64, isAccepted: Bool, isMeasured: Bool) {
@@ -68,7 +74,7 @@ struct RateWindow: Sendable {
             if isAccepted { measuredAcceptances &+= 1 }
         }
         let moved = time &- shortest
-        guard moved >= from, moved <= to else { return }
+        guard moved >= from, moved < to else { return }
         answeredInside &+= 1
         if isAccepted { acceptedInside &+= 1 }
     }

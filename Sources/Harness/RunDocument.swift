@@ -76,7 +76,8 @@ struct RunDocument {
         let scenario = inputs.scenario
         var result = ResultDocument(
             run: .init(
-                id: inputs.run.description, name: scenario.name, startedAt: Self.timestamp(started),
+                id: inputs.run.description, name: scenario.name,
+                startedAt: Self.timestamp(outcome.startedAt ?? started),
                 durationSeconds: outcome.duration,
                 complete: outcome.untaken == 0 && !outcome.isInterrupted && outcome.planned > 0,
                 interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),

@@ -111,6 +111,7 @@ final class RunWatcher: @unchecked Sendable {
     private func outcome(_ now: RunSnapshot, _ start: UInt64) -> LoadOutcome {
         var outcome = LoadOutcome()
         outcome.isPartial = true
+        outcome.startedAt = LoadOutcome.date(of: start, now: now.time)
         outcome.isInterrupted = true
         outcome.duration = Double(now.time - start) / 1e9
         let taken = now.counts.taken
@@ -118,6 +119,10 @@ final class RunWatcher: @unchecked Sendable {
         outcome.untaken = outcome.planned - taken
         outcome.measurements.add(now.counts)
         outcome.measurements.add(totals)
+        // What is open or waits now would have no answer.
+        if now.windows.contains(where: { $0.from <= now.time }) {
+            outcome.measurements.addUnanswered(taken - min(taken, now.counts.ended) + now.backlog)
+        }
         outcome.measurements.addFailed(taken - min(taken, now.counts.ended), cause: FailureCause.interrupted.index)
         outcome.measurements.addNotSent(outcome.untaken, cause: FailureCause.interrupted.index)
         outcome.rates = Rates(now.windows, now: now.time)

@@ -47,6 +47,8 @@ final class SnapshotBox: Sendable {
             $0.snapshot.inFlight = inFlight
             $0.snapshot.backlog = backlog
             $0.snapshot.window = window
+            // They are due, and were not taken.
+            if time >= window.from { $0.snapshot.window.noteDue(count: backlog) }
             // Not yet taken: the worker keeps what has come since for the next time.
             if !$0.isFresh { recorder.handOver(&$0.totals) }
             $0.isFresh = true

@@ -21,6 +21,8 @@ final class WorkerDriver: PushDriver {
     private(set) var ends = ConnectionEnds()
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
+    /// When it was told that the run ends early, ns; 0: it was not.
+    private(set) var interruptedAt: UInt64 = 0
     /// When the last push ended, ns.
     @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
     /// What happened while pushes are measured.
@@ -65,6 +67,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var composed: UInt64 = 0
     /// One push in so many has its encoding timed, and the use of a token that is there already.
     static let sample: UInt64 = 16
+    /// Pushes of a target that is gone, of which each is looked at: a second or two.
+    private static let mostCountedApart: UInt64 = 20_000_000
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.state = state
@@ -115,6 +119,14 @@ final class WorkerDriver: PushDriver {
         }
     }
 
+    override func hasMore(now: UInt64) -> Bool {
+        if start != 0, supply.isOver(now) { tookLast(now) }
+        guard supply.isUsedUp else { return true }
+        if retriesOff { return false }
+        let counts = recorder.counts
+        return counts.taken != counts.ended
+    }
+
     /// Fails what waits to be sent again and will not be.
     override func ended(now: UInt64) {
         let left = retries.removeAll()
@@ -131,9 +143,7 @@ final class WorkerDriver: PushDriver {
         case .push: break
         case .notBefore: return answer
         case .finished:
-            // A closed loop that had its number of pushes before its time.
-            if cooldownFrom == 0, !isOpenLoop, now < window.to { window.end(.lastAnswer) }
-            beginCooldown(now)
+            tookLast(now)
             return answer
         }
         if isOpenLoop, isMeasuring { loopLag.record(max(1, now &- min(max(push.due, idleUntil), now))) }
@@ -142,8 +152,9 @@ final class WorkerDriver: PushDriver {
         ticket.attempts = 0
         ticket.retries = 0
         ticket.isMeasured = isMeasured(push.sequence, due: push.due)
-        if ticket.isMeasured { window.noteDue() }
+        if ticket.isMeasured { window.noteDue(push.due) }
         recorder.take()
+        if supply.isUsedUp { tookLast(now) }
         return .push
     }
 
@@ -189,6 +200,12 @@ final class WorkerDriver: PushDriver {
 
     override func idled(until time: UInt64) { idleUntil = time }
 
+    private func tookLast(_ now: UInt64) {
+        // A closed loop that had its number of pushes before its time.
+        if cooldownFrom == 0, !isOpenLoop, now < window.to { window.end(.lastAnswer) }
+        beginCooldown(now)
+    }
+
     /// The last push has been taken: what is open now is only waited for.
     private func beginCooldown(_ now: UInt64) {
         guard cooldownFrom == 0 else { return }
@@ -208,7 +225,7 @@ final class WorkerDriver: PushDriver {
         let isMeasured = isMeasured(sequence, due: due)
         let waited = now > due ? now &- due : 1
         if isMeasured {
-            window.noteDue()
+            window.noteDue(due)
             if isMeasuring { recorder.unanswered(after: waited) }
         }
         if breaksDown {
@@ -233,14 +250,21 @@ final class WorkerDriver: PushDriver {
     override func abandon(_ cause: FailureCause, now: UInt64) {
         abandonedBy = cause
         joinSchedule(now)
-        guard isOpenLoop else { return interrupted(now: now) }
-        let rest = closeSupply(now, until: window.from == .max ? now : max(now, window.from))
+        guard isOpenLoop else { return endEarly(now) }
+        // One by one, so that parts know of them too, unless that would take seconds.
+        let isShort = supply.left <= Self.mostCountedApart
+        let rest = closeSupply(now, until: isShort ? .max : window.from == .max ? now : max(now, window.from))
         guard rest > 0, window.from != .max else { return }
         window.noteDue(count: rest)
         if isMeasuring { recorder.unanswered(after: 1, count: rest) }
     }
 
     override func interrupted(now: UInt64) {
+        interruptedAt = now
+        endEarly(now)
+    }
+
+    private func endEarly(_ now: UInt64) {
         joinSchedule(now)
         _ = closeSupply(now, until: now)
         window.cut(now)

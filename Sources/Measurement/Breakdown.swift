@@ -34,7 +34,7 @@ public final class Breakdown {
 
     public init(_ dimension: String, labels: [String]) {
         self.dimension = dimension
-        self.labels = labels.count > Self.most ? labels.prefix(Self.most - 1) + [Self.other] : labels
+        self.labels = labels.count >= Self.most ? labels.prefix(Self.most - 1) + [Self.other] : labels
         outcomes = .allocate(capacity: Self.most)
         for place in 0..<self.labels.count { (outcomes + place).initialize(to: Outcome()) }
     }
@@ -76,14 +76,41 @@ public final class Breakdown {
 }
 
 /// Several workers' breakdowns, added up: by dimension, then by label.
+///
+/// A worker that met more labels than it may keep has some in `(other)`: only labels that all such workers kept are whole, and
+/// only those stand by themselves.
 public struct MergedBreakdowns: Sendable {
-    public private(set) var outcomes: [String: [String: Breakdown.Outcome]] = [:]
+    private var parts: [String: [[String: Breakdown.Outcome]]] = [:]
 
     public init() {}
 
     public mutating func add(_ breakdown: Breakdown) {
-        for (label, outcome) in breakdown.byLabel {
-            outcomes[breakdown.dimension, default: [:]][label, default: Breakdown.Outcome()].add(outcome)
+        parts[breakdown.dimension, default: []].append(Dictionary(uniqueKeysWithValues: breakdown.byLabel))
+    }
+
+    public var outcomes: [String: [String: Breakdown.Outcome]] { parts.mapValues(Self.merged) }
+
+    private static func merged(_ parts: [[String: Breakdown.Outcome]]) -> [String: Breakdown.Outcome] {
+        var counts: [String: UInt64] = [:]
+        for part in parts {
+            for (label, outcome) in part {
+                counts[label, default: 0] += outcome.accepted + outcome.rejected + outcome.failed + outcome.notSent
+            }
         }
+        let full = parts.filter { $0[Breakdown.other] != nil }
+        var kept = counts.keys.filter { label in label != Breakdown.other && full.allSatisfy { $0[label] != nil } }
+        if kept.count >= Breakdown.most || kept.count < counts.count {
+            // With the most pushes first.
+            kept.sort { (counts[$1]!, $0) < (counts[$0]!, $1) }
+            kept = Array(kept.prefix(Breakdown.most - 1))
+        }
+        let names = Set(kept)
+        var merged: [String: Breakdown.Outcome] = [:]
+        for part in parts {
+            for (label, outcome) in part {
+                merged[names.contains(label) ? label : Breakdown.other, default: Breakdown.Outcome()].add(outcome)
+            }
+        }
+        return merged
     }
 }

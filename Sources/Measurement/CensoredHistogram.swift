@@ -21,10 +21,17 @@ public struct CensoredHistogram: Sendable {
     /// All pushes.
     public var count: UInt64 { answered.count &+ unanswered.count }
 
-    /// All together, as if each unanswered push had been answered when it was given up: no latency is shorter than that says.
+    /// All together, as if each unanswered push had been answered when it was given up, and no sooner than the last of those that
+    /// were: what it says of those is a bound.
     public var lowerBound: LatencyHistogram {
+        guard answered.count > 0 else { return unanswered }
         var all = answered
-        all.add(unanswered)
+        let longest = answered.value(atPercentile: 100)
+        if unanswered.value(atPercentile: 0) >= longest {
+            all.add(unanswered)
+            return all
+        }
+        for (value, count) in unanswered.counters { all.record(max(value, longest), count: count) }
         return all
     }
 

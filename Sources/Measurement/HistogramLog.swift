@@ -1,5 +1,3 @@
-import Histogram
-
 /// HdrHistogram's files: interval logs (`.hlog`, version 1.3) and percentile texts (`.hgrm`).
 public enum HistogramLog {
     /// One interval of a log.
@@ -40,16 +38,16 @@ public enum HistogramLog {
     public static func percentiles(_ histogram: LatencyHistogram) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
         let total = histogram.count
-        for step in histogram.histogram.percentiles(ticksPerHalfDistance: 5) {
-            let share = step.percentileLevelIteratedTo / 100
+        for step in histogram.percentileSteps(ticksPerHalfDistance: 5) {
+            let share = step.percentile / 100
             let inverse = share < 1 ? column(fixed(1 / (1 - share), places: 2), 14) : ""
             text +=
                 "\(column(fixed(Double(step.value) / 1e6, places: 6), 12)) \(column(fixed(share, places: 12), 14)) "
-                + "\(column(String(step.totalCountToThisValue), 10)) \(inverse)\n"
+                + "\(column(String(step.count), 10)) \(inverse)\n"
         }
         let summary = histogram.summary
         text += "#[Mean    = \(column(fixed(summary.mean / 1e6, places: 6), 12)), StdDeviation   = "
-        text += "\(column(fixed(total > 0 ? histogram.histogram.stdDeviation / 1e6 : 0, places: 6), 12))]\n"
+        text += "\(column(fixed(histogram.standardDeviation / 1e6, places: 6), 12))]\n"
         text +=
             "#[Max     = \(column(fixed(Double(summary.max) / 1e6, places: 6), 12)), Total count    = \(column(String(total), 12))]\n"
         text += "#[Buckets =           32, SubBuckets     =         2048]\n"

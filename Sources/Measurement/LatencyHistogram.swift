@@ -113,6 +113,43 @@ public struct LatencyHistogram: Sendable {
         return values
     }
 
+    /// The steps of a percentile distribution, as HdrHistogram makes them: so many in each halving of what is left to 100 %, each
+    /// with the value, the percentile it is for, and how many records lie at or below it.
+    func percentileSteps(ticksPerHalfDistance: Int) -> [(value: UInt64, percentile: Double, count: UInt64)] {
+        var steps: [(value: UInt64, percentile: Double, count: UInt64)] = []
+        var percentile = 0.0
+        var seen: UInt64 = 0
+        eachCounter { lowest, records in
+            seen += records
+            let value = histogram.highestEquivalentForValue(lowest)
+            while percentile <= 100 * Double(seen) / Double(count) {
+                steps.append((value, percentile, seen))
+                if seen == count { break }
+                let halvings = 100 / (100 - percentile)
+                percentile +=
+                    100
+                    / (Double(ticksPerHalfDistance)
+                        * Double(sign: .plus, exponent: Int(halvings.exponent) + 1, significand: 1))
+            }
+            if seen == count { steps.append((value, 100, seen)) }
+            return true
+        }
+        return steps
+    }
+
+    /// Nanoseconds, from the middles of the counters.
+    var standardDeviation: Double {
+        guard count > 0 else { return 0 }
+        let mean = Double(sum) / Double(count)
+        var squares = 0.0
+        eachCounter { lowest, records in
+            let deviation = Double(histogram.medianEquivalentForValue(lowest)) - mean
+            squares += deviation * deviation * Double(records)
+            return true
+        }
+        return (squares / Double(count)).squareRoot()
+    }
+
     /// What was recorded since `earlier`, a copy of this histogram.
     public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
         var recent = LatencyHistogram()

@@ -213,6 +213,9 @@ public struct MergedMeasurements: Sendable {
     /// What a worker shows of its counts while it runs.
     public mutating func add(_ shown: PushCounts) { counts.add(shown) }
 
+    /// Measured pushes that are due and have no answer, without knowing how long each has waited.
+    public mutating func addUnanswered(_ count: UInt64) { if count > 0 { totals.unanswered(1, count: count) } }
+
     /// Pushes that were begun and whose answers nobody waits for.
     public mutating func addFailed(_ count: UInt64, cause: Int) {
         counts.failed += count

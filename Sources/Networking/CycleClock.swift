@@ -24,12 +24,28 @@ public struct CycleClock: Sendable {
             usesCounter = false
             return
         }
-        let (cycles, time) = (pushload_cycles(), MonotonicClock.now())
-        var end = time
-        while end - time < 5_000_000 { end = MonotonicClock.now() }
-        let counted = pushload_cycles() &- cycles
-        nanosecondsPerCycle = counted > 0 ? Double(end - time) / Double(counted) : 0
+        let begin = Self.reading()
+        while MonotonicClock.now() - begin.time < 5_000_000 {}
+        let end = Self.reading()
+        let counted = end.cycles &- begin.cycles
+        nanosecondsPerCycle = counted > 0 ? Double(end.time - begin.time) / Double(counted) : 0
         usesCounter = nanosecondsPerCycle > 0
+    }
+
+    /// Both clocks at one moment. A thread that has to leave its core between two readings would spoil every time there is: of
+    /// several pairs the one counts that took the least.
+    private static func reading() -> (cycles: UInt64, time: UInt64) {
+        var best: (cycles: UInt64, time: UInt64) = (0, 0)
+        var least = UInt64.max
+        for _ in 0..<16 {
+            let before = MonotonicClock.now()
+            let cycles = pushload_cycles()
+            let after = MonotonicClock.now()
+            guard after - before < least else { continue }
+            least = after - before
+            best = (cycles, before + least / 2)
+        }
+        return best
     }
 
     /// A reading, of use only to `nanoseconds`.

@@ -43,7 +43,7 @@ public enum SummaryReport {
                     + "\(Units.grouped(retries.exhausted)) given up, \(Units.grouped(retries.overBudget)) beyond the budget"
             )
         }
-        lines.append(connectionsLine(result.connections, result.run))
+        lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
         lines += costLines(result.cost, result.generator.cpu)
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
@@ -134,15 +134,14 @@ public enum SummaryReport {
         return ["\(title): \(list.joined(separator: ", "))"]
     }
 
-    private static func connectionsLine(
-        _ connections: ResultDocument.Connections, _ run: ResultDocument.Run
-    ) -> String {
+    private static func connectionsLine(_ result: ResultDocument) -> String {
+        let connections = result.connections
         var text = "connections: \(connections.opened) opened"
         if connections.lost > 0 { text += ", \(connections.lost) lost" }
         if connections.connectFailures > 0 { text += ", \(connections.connectFailures) attempts failed" }
         if connections.goAways > 0 { text += ", \(connections.goAways) told to go away" }
         if connections.reconnects > 0 { text += ", \(connections.reconnects) reconnects" }
-        return text + " (\(run.tls ?? "plaintext"))"
+        return text + " (\(result.security))"
     }
 
     private static func costLines(_ cost: ResultDocument.Cost, _ parts: ResultDocument.Generator.CPU) -> [String] {

@@ -303,7 +303,10 @@ public struct ScenarioKey: Sendable {
         ScenarioKey("socket_receive_buffer", .bytes, "SO_RCVBUF; without it, the kernel's own tuning.") {
             (scenario, texts) throws(SettingsError) in scenario.socketReceiveBuffer = try read(texts, Units.bytes)
         },
-        duration("timeout", "A push unanswered for so long has failed.", \.pushTimeout),
+        duration(
+            "timeout",
+            "A push unanswered for so long has failed; looked for each 20 ms, a shorter time each quarter of it.",
+            \.pushTimeout),
         duration("connect_timeout", "TCP, TLS and SETTINGS must be there after so long.", \.connectTimeout),
         duration("ping_interval", "Ask a silent connection with PING after so long.", \.pingInterval),
         duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),

@@ -29,7 +29,10 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let interrupted = FailureCause(12)
     /// Open loop: it came due while as many pushes were waiting as may; never sent.
     public static let overflowed = FailureCause(13)
-    private static let firstReset = 14
+    /// Connections were open, but none of them let a push be sent for too long: the peer allowed no stream, no DATA, or read
+    /// nothing.
+    public static let noStream = FailureCause(14)
+    private static let firstReset = 15
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
@@ -43,7 +46,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         [
             "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
             "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
-            "push_timeout", "refused_too_often", "interrupted", "overflowed",
+            "push_timeout", "refused_too_often", "interrupted", "overflowed", "no_stream",
         ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
 
     public var description: String { Self.names[index] }

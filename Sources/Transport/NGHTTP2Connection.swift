@@ -165,6 +165,26 @@ private final class PushSession: HTTP2Session {
         if index >= 0 { connection.slots.appendBody(index, bytes, count) }
     }
 
+    override func didEndHeaders(stream: Int32, endsStream: Bool) {
+        if endsStream { didEndAnswer(stream) }
+    }
+
+    override func didEndData(stream: Int32) { didEndAnswer(stream) }
+
+    /// The answer is whole. What is left of the request is not sent: a server may answer before it has it (RFC 9113 section
+    /// 8.1).
+    private func didEndAnswer(_ stream: Int32) {
+        let index = Int(bitPattern: context(stream: stream)) - 1
+        guard index >= 0 else { return }
+        connection.slots.slots[index].isAnswered = true
+        if connection.slots.slots[index].held != nil { submitReset(stream: stream, code: .cancel) }
+    }
+
+    override func didReceiveReset(stream: Int32) {
+        let index = Int(bitPattern: context(stream: stream)) - 1
+        if index >= 0 { connection.slots.slots[index].isReset = true }
+    }
+
     override func didReceiveSettings(acknowledgement: Bool) {
         if !acknowledgement { connection.didSettle(limit: peerSettings.maxConcurrentStreams) }
     }
@@ -182,8 +202,7 @@ private final class PushSession: HTTP2Session {
             connection.slots.free(index)
             return
         }
-        switch code {
-        case .noError:
+        if slot.pointee.isAnswered {
             connection.didAnswer()
             let status = slot.pointee.status
             if status == 200 {
@@ -193,10 +212,12 @@ private final class PushSession: HTTP2Session {
             } else {
                 connection.finish(index, .rejected(status: status), at: connection.readTime)
             }
-        case .refusedStream:
+        } else if code == .refusedStream {
             connection.requeue(index)
-        default:
-            connection.finish(index, .failed(.streamReset(code)), at: connection.readTime)
+        } else {
+            // Streams that the session resets itself had answers that break HTTP/2.
+            let cause: FailureCause = slot.pointee.isReset ? .streamReset(code) : .protocolViolation
+            connection.finish(index, .failed(cause), at: connection.readTime)
         }
     }
 }

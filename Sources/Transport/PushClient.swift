@@ -139,6 +139,9 @@ public final class PushClient: PushEngine {
     package func turn(waits: Bool) -> Bool {
         var now = loop.now
         if now >= nextTick {
+            // What lies in the sockets first: after a stall of ours no push is given up whose answer is there.
+            takeIn(now)
+            now = loop.now
             tick(now)
             pace.look(now)
             nextTick = now + Self.tickInterval
@@ -205,6 +208,14 @@ public final class PushClient: PushEngine {
             let event = loop.event(at: index)
             guard let connection = byToken[event.token] else { continue }
             handle(connection, event.readiness)
+        }
+    }
+
+    /// Reads what is there; not for ever, where a peer never stops.
+    private func takeIn(_ now: UInt64) {
+        for _ in 0..<16 {
+            wait(until: now, now: now)
+            if lagging.isEmpty { return }
         }
     }
 
@@ -315,12 +326,17 @@ public final class PushClient: PushEngine {
         case .open:
             if isCurrent, !lanes[connection.lane].wasOpen {
                 lanes[connection.lane].wasOpen = true
+                lastOpen = loop.now
                 tlsDescription = connection.tlsDescription
             }
             if connection.answered > 0 { lanes[connection.lane].backoff.reset() }
             if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
+                lastCause = .connectionClosed
+                if connection.answered == 0 {
+                    lastProblem = "the peer ended the connection before it had answered anything"
+                }
                 release(connection.lane, hadAnswers: connection.answered > 0)
                 draining.append(connection)
             }
@@ -360,18 +376,29 @@ public final class PushClient: PushEngine {
             connection.tick(now: now)
             settle(connection)
         }
-        var hasOpen = false
+        if !isFinished, !driver.hasMore(now: now) { isFinished = true }
+        var isUsable = !draining.isEmpty
+        var isHeldBack = false
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
-                if connection.state == .open { hasOpen = true }
+                guard connection.state == .open else { continue }
+                if connection.canSend || connection.inFlight > 0 {
+                    isUsable = true
+                } else {
+                    isHeldBack = true
+                }
             } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0 {
                 driver.connection(options.firstConnection + lane, .reconnecting)
                 connect(lane, now: now)
             }
         }
-        if hasOpen || !draining.isEmpty {
+        if isUsable {
             lastOpen = now
         } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone {
+            if isHeldBack {
+                lastCause = .noStream
+                lastProblem = "a connection was open, but the peer let no push be sent on it"
+            }
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)

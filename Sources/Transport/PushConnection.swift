@@ -171,6 +171,10 @@ class PushConnection {
                 readTime = loop.now
                 lastRead = readTime
                 pingSent = nil
+                if state == .settling, Self.isHTTP1(buffer, count) {
+                    close(.notHTTP2, text: "the peer speaks HTTP/1, not HTTP/2")
+                    return false
+                }
                 if let problem = consume(buffer, count: count) {
                     produce()
                     flush()
@@ -202,6 +206,11 @@ class PushConnection {
         // Answers to the peer's frames do not wait for a turn to send pushes.
         if sendEnd > sendStart { flush() }
         return hasMore
+    }
+
+    /// The first bytes are a status line (RFC 9112 section 4) where SETTINGS were to come.
+    private static func isHTTP1(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        count >= 7 && UnsafeBufferPointer(start: bytes, count: 7).elementsEqual("HTTP/1.".utf8)
     }
 
     final func didSettle(limit: UInt32) {
@@ -249,7 +258,7 @@ class PushConnection {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
             } else if slots.slots[slot].written == 0, cause != .interrupted {
-                requeue(slot)
+                requeue(slot, orFail: cause)
             } else {
                 finish(slot, .failed(cause), at: now)
             }
@@ -293,10 +302,12 @@ class PushConnection {
     }
 
     /// The peer did not process the push (RFC 9113 sections 6.8 and 8.7): it may be sent again.
-    final func requeue(_ slot: Int) {
+    ///
+    /// - Parameter cause: of its failure, where it has been sent too often.
+    final func requeue(_ slot: Int, orFail cause: FailureCause = .refusedTooOften) {
         var ticket = slots.slots[slot].ticket
         if ticket.attempts >= options.retryLimit {
-            finish(slot, .failed(.refusedTooOften), at: loop.now)
+            finish(slot, .failed(cause), at: loop.now)
             return
         }
         ticket.attempts += 1
@@ -486,6 +497,6 @@ class PushConnection {
             produce()
             flush()
         }
-        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(100_000_000, options.pushTimeout / 4))
+        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(20_000_000, options.pushTimeout / 4))
     }
 }

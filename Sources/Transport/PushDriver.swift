@@ -91,6 +91,10 @@ open class PushDriver {
     /// The next push that is due, if there is one.
     open func take(now: UInt64, into ticket: inout PushTicket) -> Supply { .finished }
 
+    /// Whether `take` may still give a push, or what is under way may come back. Asked about fifty times a second: what no
+    /// connection can send is over all the same.
+    open func hasMore(now: UInt64) -> Bool { true }
+
     /// The engine had nothing to do until `time`, ns: it waited for that time to come, for a stream or for a connection. What
     /// was due and is late since then is the engine's own fault.
     open func idled(until time: UInt64) {}

@@ -7,6 +7,10 @@ struct PushSlot {
     var bodyLength: UInt16 = 0
     /// Its outcome is already told; the slot only waits for the stream to close.
     var isAbandoned = false
+    /// The answer is whole: it had END_STREAM. Engine `nghttp2` only, as the next.
+    var isAnswered = false
+    /// The peer has reset the stream.
+    var isReset = false
     /// Stream id, 0 when the slot is free.
     var stream: Int32 = 0
     /// Next free slot, while this one is free.
@@ -105,6 +109,8 @@ final class SlotTable {
         slots[index].status = 0
         slots[index].bodyLength = 0
         slots[index].isAbandoned = false
+        slots[index].isAnswered = false
+        slots[index].isReset = false
         slots[index].written = 0
         slots[index].nextFree = firstFree
         firstFree = Int32(truncatingIfNeeded: index)

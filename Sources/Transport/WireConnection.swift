@@ -256,8 +256,10 @@ final class WireConnection: PushConnection {
     }
 
     /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.
-    func didReceiveMalformed(_ index: Int) {
-        reset(stream: slots.slots[index].stream, code: .protocolError)
+    func didReceiveMalformed(_ index: Int) { didBreakStream(index, .protocolError) }
+
+    private func didBreakStream(_ index: Int, _ code: ErrorCode) {
+        reset(stream: slots.slots[index].stream, code: code)
         forget(index)
         if slots.slots[index].isAbandoned {
             slots.free(index)
@@ -340,8 +342,7 @@ final class WireConnection: PushConnection {
         guard let held = slots.slots[index].held else { return }
         held.pointee.window += increment
         if held.pointee.window > 0x7FFF_FFFF {
-            reset(stream: slots.slots[index].stream, code: .flowControlError)
-            didReset(index, code: .flowControlError)
+            didBreakStream(index, .flowControlError)
             return
         }
         resume(index)

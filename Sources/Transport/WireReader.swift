@@ -25,6 +25,8 @@ final class WireReader {
     private var block: [UInt8] = []
     @exclusivity(unchecked) private var blockStream: Int32 = 0
     private var blockEndsStream = false
+    private var emptyContinuations = 0
+    private static let mostEmptyContinuations = 16
 
     init(settings: SessionSettings) {
         maxFrame = Int(settings.maxFrameSize)
@@ -155,12 +157,18 @@ final class WireReader {
         _ payload: UnsafePointer<UInt8>, _ length: Int, _ flags: UInt8, _ stream: Int32, _ connection: WireConnection
     ) -> Violation? {
         guard blockStream != 0 else { return Violation(.protocolError, "CONTINUATION without a header block") }
+        // One that carries nothing costs its sender nothing.
+        if length == 0 { emptyContinuations += 1 }
+        guard emptyContinuations <= Self.mostEmptyContinuations else {
+            return Violation(.enhanceYourCalm, "a header block of endless empty CONTINUATION frames")
+        }
         guard block.count + length <= Self.largestBlock else {
             return Violation(.enhanceYourCalm, "a header block of more than \(Self.largestBlock) bytes")
         }
         block.append(contentsOf: UnsafeBufferPointer(start: payload, count: length))
         guard flags & Frame.endHeaders != 0 else { return nil }
         blockStream = 0
+        emptyContinuations = 0
         let whole = block
         block = []
         return whole.withUnsafeBufferPointer {

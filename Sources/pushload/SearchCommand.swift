@@ -52,6 +52,10 @@ struct SearchCommand: AsyncParsableCommand {
             share = try Units.share(precision)
         } catch { throw HarnessError("\(error)") }
         guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
+        guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
+        if let flag = load.given.first(where: { ["pushes", "duration"].contains($0.key) && $0.texts != nil }) {
+            throw HarnessError("search makes runs of --probe: leave out --\(flag.key)")
+        }
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
         }
@@ -59,19 +63,25 @@ struct SearchCommand: AsyncParsableCommand {
             parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate
         scenario.pushes = nil
-        let search: LimitSearch
+        // Below it a probe is a handful of pushes, and says nothing.
+        let slowest = max(1, Self.fewestPushes / (6 * Double(length) / 1e9))
+        if let rate = byConnections, rate < slowest {
+            throw HarnessError(
+                "--rate \(Self.written(rate)): expected at least \(Self.written(slowest)), or a longer --probe")
+        }
+        let least = byConnections == nil ? slowest : Double(scenario.threads)
+        let (first, last): (Double, Double)
         do {
-            search =
-                byConnections == nil
-                ? LimitSearch(
-                    .highest, from: try Units.rate(from ?? "1000"), in: 1...(try Units.rate(most ?? "10M")),
-                    precision: share,
-                    isWhole: false)
-                : LimitSearch(
-                    .lowest, from: Double(try Units.count(from ?? "1")),
-                    in: Double(scenario.threads)...Double(try Units.count(most ?? "1024")), precision: share,
-                    isWhole: true)
+            first = byConnections == nil ? try Units.rate(from ?? "1000") : Double(try Units.count(from ?? "1"))
+            last = byConnections == nil ? try Units.rate(most ?? "10M") : Double(try Units.count(most ?? "1024"))
         } catch { throw HarnessError("\(error)") }
+        guard last >= least else {
+            let why = byConnections == nil ? " pushes a second, or a longer --probe" : " connections, one a thread"
+            throw HarnessError("--most \(most ?? ""): expected at least \(Self.written(least))\(why)")
+        }
+        let search = LimitSearch(
+            byConnections == nil ? .highest : .lowest, from: first, in: least...last, precision: share,
+            isWhole: byConnections != nil)
         let base = scenario
         let series = RunSeries()
         let signals = StopSignals { series.stop() }
@@ -80,7 +90,7 @@ struct SearchCommand: AsyncParsableCommand {
             var probe = base
             if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
             let rate = probe.rate ?? 1
-            probe.duration = min(max(length, UInt64(2000 / rate * 1e9)), 6 * length)
+            probe.duration = max(length, UInt64(min(2000 / rate * 1e9, 6 * Double(length))))
             probe.warmup = (probe.duration ?? length) / 5
             guard let result = try await series.execute(try Run(probe, identity: try probe.identity())) else {
                 throw HarnessError(
@@ -89,7 +99,7 @@ struct SearchCommand: AsyncParsableCommand {
             guard StandardStreams.isOutputOpen else { throw ExitCode(1) }
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
-            let what = byConnections == nil ? "\(Units.grouped(UInt64(value)))/s" : "\(Int(value)) connections"
+            let what = byConnections == nil ? "\(Self.written(value))/s" : "\(Int(value)) connections"
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
             let limited = result.generator.limited ? " (the generator was a limit)" : ""
             let verdict = isReached ? "reached" : "missed "
@@ -105,9 +115,18 @@ struct SearchCommand: AsyncParsableCommand {
         try report(answer, byConnections: byConnections)
     }
 
+    private static let longestProbe: UInt64 = 3_600_000_000_000
+    /// Of a probe.
+    private static let fewestPushes = 100.0
+
+    private static func written(_ value: Double) -> String {
+        value < 100 && value != value.rounded()
+            ? Units.fixed(value, places: 1) : Units.grouped(UInt64(value.rounded()))
+    }
+
     private func report(_ answer: LimitSearch.Answer, byConnections: Double?) throws {
         func written(_ value: Double) -> String {
-            byConnections == nil ? "\(Units.grouped(UInt64(value.rounded()))) pushes/s" : "\(Int(value)) connections"
+            byConnections == nil ? "\(Self.written(value)) pushes/s" : "\(Int(value)) connections"
         }
         let retries = answer.probes.filter { $0.purpose == .retrying }
         let retried =

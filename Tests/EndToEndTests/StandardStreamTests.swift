@@ -16,7 +16,7 @@ import Testing
         ["pushload", "schedule", "--rate", "100", "-D", "1s"], ["pushload", "sweeps"],
         ["pushload", "sweep", "--vary", "streams=1,2", "-n", "20", "--list"],
         ["pushload", "sweep", "--vary", "streams=1,2", "-n", "20", "--output", "FOLDER/sweep-NEW"],
-        ["pushload", "search", "--goal", "accepted > 1", "--probe", "50ms", "--from", "50", "--most", "50"],
+        ["pushload", "search", "--goal", "accepted > 1", "--probe", "50ms", "--from", "400", "--most", "400"],
         [
             "pushload", "merge", "FOLDER/one/result.json", "FOLDER/two/result.json", "--output",
             "FOLDER/merged-NEW.json",

@@ -27,7 +27,7 @@ import Testing
                 if queue.count >= Int(bound) { lost.append(UInt64(arrived)) } else { queue.append(UInt64(arrived)) }
                 arrived += 1
             }
-            backlog.advance(elapsed: now, next: next, limit: limit) { _, _ in overflowed += 1 }
+            backlog.advance(elapsed: now, next: next, limit: limit, from: schedule.cursor()) { _, _ in overflowed += 1 }
             for _ in 0..<capacity(round) {
                 next = backlog.pass(next)
                 if next < limit, dues[Int(next)] <= now {

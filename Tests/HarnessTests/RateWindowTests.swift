@@ -15,7 +15,7 @@ import Testing
         var answers: [(time: UInt64, total: UInt64, isMeasured: Bool)] = []
         for number in 0..<1200 {
             let due = start + UInt64(number) * 5 * Self.millisecond
-            if due >= start + warmup { window.noteDue() }
+            if due >= start + warmup { window.noteDue(due) }
             window.noteSent(due + 20_000)
             if let latency = latency(number) { answers.append((due + latency, latency, due >= start + warmup)) }
         }
@@ -63,6 +63,39 @@ import Testing
         }
         let rates = Rates([window])
         #expect(rates?.span == 1 && rates?.answered == 1000 && rates?.accepted == 500 && rates?.sent == 1000)
+    }
+
+    @Test("A burst at the very end of the schedule is in none of the rates")
+    func lastBurst() {
+        var window = RateWindow()
+        window.begin(0)
+        window.end(.at(2 * Self.second))
+        for number in 0..<2000 as Range<UInt64> {
+            window.noteDue(number * Self.millisecond)
+            window.noteSent(number * Self.millisecond + 1000)
+            window.noteAnswer(
+                number * Self.millisecond + 300_000, total: 300_000, isAccepted: true, isMeasured: true)
+        }
+        for _ in 0..<1000 {
+            window.noteDue(2 * Self.second)
+            window.noteSent(2 * Self.second + 1000)
+            window.noteAnswer(2 * Self.second + 300_000, total: 300_000, isAccepted: true, isMeasured: true)
+        }
+        let rates = Rates([window])
+        #expect(rates?.offered == 1000 && rates?.sent == 1000 && rates?.answered == 1000)
+    }
+
+    @Test("A closed loop that is cut short is measured up to there, however long its last answers take")
+    func cutClosedLoop() {
+        var window = RateWindow()
+        window.begin(0)
+        for number in 1...1000 as ClosedRange<UInt64> {
+            window.noteAnswer(number * Self.millisecond, total: 500_000, isAccepted: true, isMeasured: true)
+        }
+        window.cut(Self.second + Self.millisecond)
+        window.noteAnswer(9 * Self.second, total: 8 * Self.second, isAccepted: true, isMeasured: true)
+        let rates = Rates([window])
+        #expect(rates?.span == 1.001 && window.answered == 1000)
     }
 
     @Test("A run that is cut short is measured up to there")

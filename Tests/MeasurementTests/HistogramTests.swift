@@ -60,6 +60,13 @@ import Testing
                 let theirs = inner.highestEquivalentForValue(inner.valueAtPercentile(percentile))
                 #expect(histogram.value(atPercentile: percentile) == theirs, "p\(percentile) of \(histogram.counters)")
             }
+            let steps = histogram.percentileSteps(ticksPerHalfDistance: 5)
+            let others = Array(histogram.histogram.percentiles(ticksPerHalfDistance: 5))
+            #expect(steps.map(\.value) == others.map(\.value))
+            #expect(steps.map(\.percentile) == others.map(\.percentileLevelIteratedTo))
+            #expect(steps.map(\.count) == others.map(\.totalCountToThisValue))
+            let deviation = histogram.histogram.stdDeviation
+            #expect(abs(histogram.standardDeviation - deviation) <= deviation * 0.002 + 1)
             let smallest = histogram.counters[0].value
             #expect(histogram.value(atPercentile: 0) == smallest && histogram.summary.min == smallest)
             histogram.removeAll()
@@ -76,6 +83,7 @@ import Testing
         histogram.record(1000, count: 10_000_000_000)
         #expect(histogram.summary.p50 == 1000 && histogram.counters.map(\.count) == [10_000_000_000, 10_000_000_000])
         #expect(abs(histogram.summary.mean - 1.8e12) < 1e4)
+        #expect(HistogramLog.percentiles(histogram).contains("20000000000"))
     }
 
     @Test("An interval's percentiles are of what was recorded within it")
@@ -156,6 +164,39 @@ import Testing
         #expect(parts.values.reduce(0) { $0 + $1.failed } == 402)
         #expect(parts["200"]!.notSent == 2 && parts["200"]!.unanswered?.count == 2)
         #expect(parts["503"]!.unanswered?.count == 2 && parts["x1"]!.unanswered == nil)
+    }
+
+    @Test(
+        "Labels that one of several workers could not keep are in (other) with all their pushes; there are at most 64")
+    func fullBreakdowns() {
+        var merged = MergedBreakdowns()
+        for worker in 0..<2 {
+            let breakdown = Breakdown("tag", labels: [])
+            // Both meet the same 100 labels, the second in the opposite order.
+            for number in worker == 0 ? Array(0..<100) : (0..<100).reversed() {
+                for _ in 0..<10 {
+                    breakdown.answered(breakdown.place("x\(number)"), isAccepted: true, total: 1000, isMeasured: true)
+                }
+            }
+            merged.add(breakdown)
+        }
+        let parts = merged.outcomes["tag"]!
+        #expect(parts.count <= Breakdown.most && parts.values.reduce(0) { $0 + $1.accepted } == 2000)
+        #expect(parts.count > 2 && parts.allSatisfy { $0.key == Breakdown.other || $0.value.accepted == 20 })
+    }
+
+    @Test("What was never begun is on no connection, also when there are as many connections as labels")
+    func none() {
+        for count in [63, 64, 65] {
+            let breakdown = Breakdown("connection", labels: (0..<count).map(String.init))
+            breakdown.unanswered(breakdown.place("(none)"), isBegun: false, after: 1, isMeasured: true)
+            breakdown.answered(breakdown.place(number: 62), isAccepted: true, total: 1, isMeasured: true)
+            var merged = MergedBreakdowns()
+            merged.add(breakdown)
+            let parts = merged.outcomes["connection"]!
+            #expect(parts["62"]!.accepted == 1 && parts["62"]!.notSent == 0 && parts["63"] == nil)
+            #expect((parts["(none)"] ?? parts[Breakdown.other])!.notSent == 1)
+        }
     }
 
     @Test("A series holds the differences between snapshots")

@@ -30,9 +30,9 @@ import Testing
             connection.tick(now: time)
             #expect(connection.nextScan == start + timeout + 1)
         }
-        // A look finds the first push just in time, and looks again a tenth of a second later.
+        // A look finds the first push just in time, and looks again a tick later.
         connection.tick(now: start + timeout + 1)
-        #expect(connection.nextScan == start + timeout + 1 + 100 * Self.millisecond && pair.driver.outcomes.isEmpty)
+        #expect(connection.nextScan == start + timeout + 1 + 20 * Self.millisecond && pair.driver.outcomes.isEmpty)
         connection.tick(now: connection.nextScan)
         #expect(pair.driver.outcomes == [0: "failed(push_timeout)"] && connection.nextScan == second + timeout + 1)
         connection.tick(now: second + timeout)

@@ -9,7 +9,7 @@ enum ConfigurationSection {
         var facts = ReportTable(["environment", "value"])
         for (name, value) in [
             ("run", result.run.id), ("started", result.run.startedAt), ("engine", result.run.engine),
-            ("target", result.run.target), ("TLS", result.run.tls ?? "plaintext"), ("host", environment.host),
+            ("target", result.run.target), ("TLS", result.security), ("host", environment.host),
             ("CPU", environment.cpu), ("cores", "\(environment.cores)"),
             ("memory", Units.bytes(environment.memoryBytes)), ("kernel", environment.kernel),
             ("system", environment.system), ("commit", environment.commit ?? "none"),

@@ -19,7 +19,7 @@ enum HeadlineSection {
     }
 
     private static let facts: [(String, @Sendable (ResultDocument) -> String)] = [
-        ("engine", { $0.run.engine }), ("target", { $0.run.target }), ("TLS", { $0.run.tls ?? "plaintext" }),
+        ("engine", { $0.run.engine }), ("target", { $0.run.target }), ("TLS", { $0.security }),
         ("started", { $0.run.startedAt }), ("CPU", { "\($0.environment.cpu), \($0.environment.cores) cores" }),
     ]
 

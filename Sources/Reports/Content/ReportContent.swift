@@ -7,8 +7,9 @@ enum ReportContent {
     }
 
     static func subtitle(_ runs: [ReportedRun]) -> String {
-        guard runs.count == 1, let run = runs.first?.result.run else { return "pushload" }
-        return ["pushload", run.startedAt, "engine \(run.engine)", run.target, run.tls ?? "plaintext"]
+        guard runs.count == 1, let result = runs.first?.result else { return "pushload" }
+        let run = result.run
+        return ["pushload", run.startedAt, "engine \(run.engine)", run.target, result.security]
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }
 

@@ -234,6 +234,9 @@ final class Books {
             world.check(time >= attempt.endingReadAt, "\(what) is answered before its answer was read")
         }
         let link = attempt.link
+        let hasBeenSentTooOften = Int(ticket.attempts) >= drawn.scenario.retryLimit
+        // It may have been delivered, or has been tried often enough.
+        let isSpent = attempt.writtenAt > 0 || hasBeenSentTooOften
         switch outcome {
         case .accepted: byAnswer(200)
         case .rejected(let status): byAnswer(Int(status))
@@ -245,19 +248,19 @@ final class Books {
                 isRight = attempt.ending == nil && time > started + drawn.scenario.pushTimeout
             case .refusedTooOften:
                 world.note(.refusedTooOften)
-                isRight = Int(ticket.attempts) >= drawn.scenario.retryLimit && mayBeSentAgain(attempt)
+                isRight = hasBeenSentTooOften && attempt.isRefused
             case .interrupted: isRight = request == .abort && attempt.ending == nil
-            case .connectionClosed: isRight = attempt.ending == nil && link.sawEnd && attempt.writtenAt > 0
-            case .connectionReset: isRight = attempt.ending == nil && link.sawFailure && attempt.writtenAt > 0
+            case .connectionClosed: isRight = attempt.ending == nil && link.sawEnd && isSpent
+            case .connectionReset: isRight = attempt.ending == nil && link.sawFailure && isSpent
             case .peerVanished:
                 world.note(.vanished)
-                isRight = attempt.ending == nil && hasVanished(link) && attempt.writtenAt > 0
+                isRight = attempt.ending == nil && hasVanished(link) && isSpent
             case .protocolViolation:
                 if case .malformed? = attempt.ending {
                     world.note(.brokenAnswers)
                     isRight = true
                 } else {
-                    isRight = attempt.ending == nil && link.isViolated && attempt.writtenAt > 0
+                    isRight = attempt.ending == nil && link.isViolated && isSpent
                 }
             default:
                 if case .reset(let code)? = attempt.ending {

@@ -41,7 +41,10 @@ struct RateModel {
             guard schedule.duration > 0 else { return nil }
             to = model.start + schedule.duration
             var cursor = schedule.cursor()
-            offered = (0..<schedule.count).count { model.start + cursor.due($0) >= from }
+            offered = (0..<schedule.count).count {
+                let due = model.start + cursor.due($0)
+                return due >= from && due < to
+            }
         } else {
             guard scenario.duration == nil else { return nil }
             to = model.answers.joined().filter(\.isMeasured).map(\.at).max() ?? 0
@@ -52,7 +55,7 @@ struct RateModel {
         func perSecond(_ count: Int) -> Double { Double(count) / span }
         let isOpenLoop = model.isOpenLoop
         if isOpenLoop { self.offered = perSecond(offered) }
-        sent = perSecond(model.writes.joined().count { $0 >= from && ($0 <= to || !isOpenLoop) })
+        sent = perSecond(model.writes.joined().count { $0 >= from && ($0 < to || !isOpenLoop) })
         var inside: [Answer] = []
         for answers in model.answers {
             inside += isOpenLoop ? Self.inside(answers, from, to) : answers.filter(\.isMeasured)
@@ -69,7 +72,7 @@ struct RateModel {
             let accepted = seen.filter(\.isAccepted)
             let way = (accepted.isEmpty ? Array(seen) : accepted).map(\.total).min()!
             let moved = answers[place].at - min(answers[place].at, way)
-            return moved >= from && moved <= to ? answers[place] : nil
+            return moved >= from && moved < to ? answers[place] : nil
         }
     }
 }

@@ -81,13 +81,10 @@ final class MockConnection {
 
     /// - Returns: true once there is a session.
     private func shakeHands() -> Bool {
-        if failsHandshake, worker.isSecure ? handshakeSteps > 0 : true {
-            MockStatistics.increment(worker.statistics.handshakesFailed)
-            stream.reset()
-            close()
-            return false
-        }
+        if failsHandshake, worker.isSecure ? handshakeSteps > 0 : true { return breakHandshake() }
         switch stream.advance() {
+        // All its steps at once: this thread had to wait for a core meanwhile.
+        case .done where failsHandshake: return breakHandshake()
         case .inProgress:
             handshakeSteps += 1
             // TLS 1.2 needs another round trip.
@@ -105,6 +102,13 @@ final class MockConnection {
             flush()
             return !isClosed
         }
+    }
+
+    private func breakHandshake() -> Bool {
+        MockStatistics.increment(worker.statistics.handshakesFailed)
+        stream.reset()
+        close()
+        return false
     }
 
     private func read() -> Bool {
