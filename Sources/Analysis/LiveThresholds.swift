@@ -81,7 +81,8 @@ public final class LiveThresholds: Sendable {
 
     private func advance(to elapsed: UInt64, _ total: CensoredHistogram) -> (CensoredHistogram, UInt64) {
         latencies.withLock { latencies in
-            // The first look after the delay: what was before it does not enter.
+            // The first look after the delay: what was before it does not enter, nor does a warm-up.
+            if total.count == 0 { latencies = nil }
             var window = latencies ?? LatencyWindow(length: window, begin: elapsed, total: total)
             let latest = window.advance(to: elapsed, total: total)
             latencies = window

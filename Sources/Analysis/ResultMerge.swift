@@ -79,9 +79,19 @@ public enum ResultMerge {
                 throw Failure(
                     description: "\(part.name): \(key) differs from \(first.name)'s: these are not parts of one load")
             }
-            if let twin = results[..<index].first(where: { $0.result.run.id == part.result.run.id }) {
-                throw Failure(description: "\(part.name): the same run as \(twin.name)")
+            // A merged result has the ids of its parts.
+            let ids = Set(part.result.run.id.split(separator: "+"))
+            if let twin = results[..<index].first(where: {
+                !ids.isDisjoint(with: $0.result.run.id.split(separator: "+"))
+            }) {
+                throw Failure(description: "\(part.name): holds the same run as \(twin.name)")
             }
+        }
+        if let part = results.first(where: \.result.isPartial) {
+            throw Failure(
+                description:
+                    "\(part.name): what a run that was killed had written by then; only results of runs that ended "
+                    + "can be merged")
         }
         let overlap = try RunOverlap(results)
         guard overlap.isEnough else {

@@ -44,17 +44,21 @@ struct BundledMock: Sendable {
 
     let executable: String
     let arguments: [String]
+    /// Some are the user's own.
+    private let hasFlags: Bool
     let ledgerPath: String
     let timesPath: String
 
     /// - Parameters:
     ///   - folder: for the ledger and the push times; must exist.
+    ///   - ledgerCapacity: pushes tracked.
     ///   - timesInterval: one push in so many has its times noted; nil: none.
     ///   - credentials: the credentials folder; what is missing is made by the mock.
     ///   - clientCA: certificates whose holders may connect, PEM file.
     ///   - provider, providerFile: a provider key given by itself.
     init(
-        scenario: Scenario, folder: String, timesInterval: UInt64?, credentials: String, clientCA: String?,
+        scenario: Scenario, folder: String, ledgerCapacity: UInt64, timesInterval: UInt64?, credentials: String,
+        clientCA: String?,
         provider: ProviderIdentity?,
         providerFile: String?
     ) throws(HarnessError) {
@@ -63,7 +67,7 @@ struct BundledMock: Sendable {
         timesPath = folder + "/times"
         var arguments = [
             "--port", "0", "--json", "--until-stdin-closes", "--credentials", credentials, "--ledger-out", ledgerPath,
-            "--threads", String(scenario.mockThreads),
+            "--threads", String(scenario.mockThreads), "--ledger-capacity", String(ledgerCapacity),
         ]
         if let timesInterval { arguments += ["--times-out", timesPath, "--times-every", String(timesInterval)] }
         if scenario.plaintext { arguments.append("--plaintext") }
@@ -77,6 +81,7 @@ struct BundledMock: Sendable {
         // Apple refuses tokens renewed more often than every 20 minutes; such policies are measured all the same.
         if !scenario.signPolicy.hasPrefix("cached") { arguments += ["--token-updates", "off"] }
         self.arguments = arguments + scenario.mockFlags
+        hasFlags = !scenario.mockFlags.isEmpty
     }
 
     /// Beside our own executable.
@@ -100,7 +105,7 @@ struct BundledMock: Sendable {
     func run<Result: Sendable>(
         ended: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Handle) async throws -> Result
     ) async throws -> (Result, Counts?) {
-        let (ledgerPath, timesPath) = (ledgerPath, timesPath)
+        let (ledgerPath, timesPath, hasFlags) = (ledgerPath, timesPath, hasFlags)
         var platform = PlatformOptions()
         // A process group of its own: Ctrl-C at the terminal is for pushload, which then stops the mock in order.
         platform.processGroupID = 0
@@ -112,7 +117,11 @@ struct BundledMock: Sendable {
             var lines = execution.standardOutput.strings().makeAsyncIterator()
             guard let first = try await lines.next(),
                 let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
-            else { throw HarnessError("the bundled mock did not start", isUsage: false) }
+            else {
+                throw HarnessError(
+                    hasFlags ? "the bundled mock did not start: see --mock-flags" : "the bundled mock did not start",
+                    isUsage: hasFlags)
+            }
             let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath, timesPath: timesPath)) }
             let stopper = Task {
                 _ = await work.result

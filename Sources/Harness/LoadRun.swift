@@ -29,8 +29,7 @@ final class LoadRun: Sendable {
         self.inputs = inputs
         self.target = target
         self.identity = identity
-        // Closed loop for a duration has no bound beforehand; 2^32 pushes are 512 MB of address space, touched as used.
-        let capacity = inputs.planned ?? inputs.scenario.pushes ?? 1 << 32
+        let capacity = inputs.ledgerCapacity
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", isUsage: false)
         }
@@ -118,6 +117,7 @@ final class LoadRun: Sendable {
         var cooldownFrom: UInt64 = 0
         for worker in workers {
             let driver = worker.driver
+            driver.settle()
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.loopLag)

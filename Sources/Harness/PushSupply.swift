@@ -66,7 +66,8 @@ struct PushSupply {
     @inline(__always)
     mutating func take(_ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64)) -> Supply {
         guard next < limit else { return .finished }
-        push.due = now
+        // Another worker may have begun the run after this one's last look at the clock.
+        push.due = max(now, start)
         if isOpenLoop {
             if nextDue == 0 { findNextDue() }
             if nextDue > now { return .notBefore(nextDue) }

@@ -57,6 +57,7 @@ public struct Run: Sendable {
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
         var inputs = try RunInputs(scenario)
+        try inputs.checkWarmup()
         inputs.injectedCPU = injectedCPU
         self.inputs = inputs
         self.identity = identity
@@ -104,9 +105,10 @@ public struct Run: Sendable {
         let credentials = identity.credentials ?? folder + "/credentials"
         let times =
             inputs.scenario.measure
-            ? PushTimes(interval: PushTimes.interval(planned: inputs.planned), planned: inputs.planned ?? 0) : nil
+            ? PushTimes(interval: PushTimes.interval(planned: inputs.most), planned: inputs.planned ?? 0) : nil
         let mock = try BundledMock(
-            scenario: inputs.scenario, folder: folder, timesInterval: times?.interval, credentials: credentials,
+            scenario: inputs.scenario, folder: folder, ledgerCapacity: inputs.ledgerCapacity,
+            timesInterval: times?.interval, credentials: credentials,
             clientCA: identity.certificate?.certificateOrigin,
             provider: identity.provider, providerFile: identity.providerFile)
         let control = stopper

@@ -52,8 +52,12 @@ struct RunDocument {
                     + "they count as failed")
         }
         if let note = Self.latenessNote(outcome) { notes.append(note) }
+        if let note = Self.rampNote(outcome) { notes.append(note) }
         if outcome.foundSteadyState == false {
-            notes.append("rate and latency were not steady after a quarter of the run; measured from there on")
+            notes.append(
+                outcome.warmup < 2.1
+                    ? "too short to tell whether rate and latency were steady: --warmup auto needs 2 s within a quarter of the run"
+                    : "rate and latency were not steady after a quarter of the run; measured from there on")
         }
         let oneWay = mock?.oneWay ?? OneWayTimes()
         if oneWay.unmatched > 0 {
@@ -62,7 +66,9 @@ struct RunDocument {
                     + "belong together")
         }
         var ledger: (lost: UInt64, duplicated: UInt64)?
-        if let comparison = mock?.comparison, let theirs = mock?.counts {
+        if outcome.planned > inputs.ledgerCapacity {
+            notes.append("not compared with the mock's ledger: more than \(inputs.ledgerCapacity) pushes")
+        } else if let comparison = mock?.comparison, let theirs = mock?.counts {
             let own = theirs.ledgers.first { $0.run == inputs.run.description }
             ledger = (comparison.lost, own?.duplicated ?? 0)
         }
@@ -178,16 +184,32 @@ struct RunDocument {
     }
 
     /// Says so when latency from the intended time and service time from the actual send part.
+    /// Without a warm-up the first answers are missing in the window, where latencies vary: by then nothing had been sent.
+    private static func rampNote(_ outcome: LoadOutcome) -> String? {
+        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted else {
+            return nil
+        }
+        let totals = outcome.measurements.totals.answered.summary
+        guard totals.count > 0, rates.answered < 0.98 * rates.offered else { return nil }
+        let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.span
+        guard missing > 0.01 else { return nil }
+        return
+            "answered and accepted a second may be up to \(Units.fixed(100 * min(1, missing), places: 1)) % low: answers take "
+            + "\(Units.duration(nanoseconds: totals.mean)) on average, and the first of them are missing in the window; give "
+            + "--warmup"
+    }
+
     private static func latenessNote(_ outcome: LoadOutcome) -> String? {
         let (total, service) = (
             outcome.measurements.totals.answered.summary, outcome.measurements[.service].summary
         )
         guard service.count > 0 else { return nil }
+        let retried = outcome.retries.attempts > 0 ? "; one that is retried counts from when it was first due" : ""
         for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
         where due > 2 * sent + 1_000_000 {
             return
                 "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
-                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts"
+                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts\(retried)"
         }
         return nil
     }

@@ -2,6 +2,7 @@ import Foundation
 import Networking
 import Payloads
 import Scenarios
+import Settings
 import Signing
 
 /// How pushes prove who sends them.
@@ -74,6 +75,30 @@ public struct RunInputs: Sendable {
             throw HarnessError("\(error)")
         }
         self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
+    }
+
+    /// Pushes that client and mock each keep a bit of. A closed loop for a time has no bound: 2^36 are 19 hours of a million a
+    /// second, and 8 GB of address space, touched as used.
+    var ledgerCapacity: UInt64 { planned ?? scenario.pushes ?? 1 << 36 }
+
+    /// About the most pushes there may be; nil when nothing tells.
+    var most: UInt64? {
+        planned ?? scenario.pushes ?? scenario.duration.map { Self.perSecond * ($0 / 1_000_000_000 + 1) }
+    }
+    private static let perSecond: UInt64 = 1_000_000
+
+    /// - Throws: one line when the whole run would be warm-up.
+    public func checkWarmup() throws(HarnessError) {
+        let length = schedule.flatMap { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
+        if let length, scenario.warmup >= length {
+            func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
+            throw HarnessError(
+                "warmup \(written(scenario.warmup)): the run is \(written(length)) long, nothing would be measured")
+        }
+        if let planned, scenario.warmupPushes >= planned {
+            throw HarnessError(
+                "warmup of \(scenario.warmupPushes) pushes: the run has \(planned), nothing would be measured")
+        }
     }
 
     private static func template(_ path: String, _ scenario: Scenario, longestToken: Int) throws -> Profile {

@@ -88,7 +88,8 @@ final class RunRecord: @unchecked Sendable {
         nextResult = elapsed + Self.pause
         outcome.notes =
             [
-                "partial: written while the run went on, \(Units.fixed(outcome.duration, places: 0)) s after its start; it is "
+                ResultDocument.partialMark
+                    + "written while the run went on, \(Units.fixed(outcome.duration, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)

@@ -251,6 +251,18 @@ final class WorkerDriver: PushDriver {
         abandonedBy = cause
         joinSchedule(now)
         guard isOpenLoop else { return endEarly(now) }
+        // No worker has had a connection yet: when the schedule begins, if it does, is not known.
+        if start != 0 { giveUpRest(now) }
+    }
+
+    /// All workers have ended: one that gave up before the schedule began lacks what it asked for.
+    func settle() {
+        guard abandonedBy != nil, isOpenLoop, start == 0 else { return }
+        joinSchedule(state.start.load(ordering: .relaxed))
+        if start != 0 { giveUpRest(start) }
+    }
+
+    private func giveUpRest(_ now: UInt64) {
         // One by one, so that parts know of them too, unless that would take seconds.
         let isShort = supply.left <= Self.mostCountedApart
         let rest = closeSupply(now, until: isShort ? .max : window.from == .max ? now : max(now, window.from))

@@ -52,7 +52,7 @@ public enum SummaryReport {
         lines.append("")
         for threshold in thresholds { lines.append("\(threshold.isHeld ? "held" : "CROSSED"): \(threshold.text)") }
         if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
-            lines.append("OK: every push is accounted for")
+            lines.append("OK: \(result.allRight)")
         } else {
             for problem in problems { lines.append("FAILED: \(problem)") }
         }

@@ -164,6 +164,10 @@ public struct Threshold: Sendable, Equatable {
                 let known =
                     ["p50", "p99", "p99.9", "mean", "min", "max", "rss", "mock_rss", "cpu"]
                     + Rate.allCases.map(\.rawValue) + counts
+                if known.contains(String(name)) {
+                    throw SettingsError(
+                        "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")
+                }
                 throw SettingsError(
                     "\"\(text)\": \"\(name)\" is not a figure" + NearestName.hint(String(name), among: known))
             }

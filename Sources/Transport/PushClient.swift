@@ -346,7 +346,7 @@ public final class PushClient: PushEngine {
                 remove(connection)
             }
         case .closed:
-            if let cause = connection.cause {
+            if let cause = connection.cause, cause != .interrupted {
                 lastCause = cause
                 lastProblem = connection.causeText
             }

@@ -7,14 +7,15 @@ import Harness
 import Reports
 import Results
 import Scenarios
+import Synchronization
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Send pushes and measure them.",
         discussion: """
-            Exit status: 0 when every push was accepted (or rejected for an expected reason), 1 when pushes failed, were \
-            rejected or got lost, 64 when the request itself is wrong, 99 when a threshold was crossed.
+            Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
+            rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent or got lost, 64 when the request itself is wrong, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -42,7 +43,17 @@ struct RunCommand: AsyncParsableCommand {
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)
-        let signals = StopSignals { run.stop() }
+        let stops = Mutex(0)
+        let signals = StopSignals { [isQuiet = quiet] in
+            run.stop()
+            let isFirst = stops.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst, !isQuiet {
+                Console.error("stopping: open pushes may still be answered, for 5 s; once more ends the run at once")
+            }
+        }
         defer { signals.cancel() }
         let isLive = Console.isTerminal && !quiet
         let isQuiet = quiet

@@ -136,7 +136,12 @@ import Testing
     func refused() {
         let one = result("1", [5])
         #expect(message([("a", one)]) == "merging needs at least two results")
-        #expect(message([("a", one), ("b", one)]) == "b: the same run as a")
+        #expect(message([("a", one), ("b", one)]) == "b: holds the same run as a")
+        let both = result("1+7", [5])
+        #expect(message([("a", both), ("b", one)]) == "b: holds the same run as a")
+        var killed = result("3", [5])
+        killed.notes = [ResultDocument.partialMark + "written while the run went on"]
+        #expect(message([("a", one), ("b", killed)]).hasPrefix("b: what a run that was killed had written"))
         var other = result("2", [5])
         other.scenario["engine"] = .text("nghttp2")
         #expect(message([("a", one), ("b", other)]) == "b: engine differs from a's: these are not parts of one load")

@@ -90,5 +90,9 @@ import Testing
             "-t", "\(threads)", "-c", "\(threads)", "-n", "3000", "--warmup", "1h", "-m", "50",
         ])
         #expect(timed.latency.total.count == 0 && timed.warmup.answered == 3000, "\(timed.warmup)")
+        let refused = try Programs.run("pushload", ["run", "-D", "2s", "--rate", "100", "--warmup", "2s"])
+        #expect(
+            refused.status == 64 && refused.error.hasSuffix("the run is 2.00 s long, nothing would be measured\n"),
+            "\(refused)")
     }
 }

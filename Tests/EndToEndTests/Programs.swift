@@ -79,10 +79,28 @@ final class Running {
 
     /// Waits until the output holds `part`; fails after two minutes.
     func waitFor(_ part: String) throws {
+        try wait {
+            text.contains(part)
+        } or: {
+            part
+        }
+    }
+
+    /// Waits until standard error holds `part`; fails after two minutes.
+    func waitForError(_ part: String) throws {
+        try wait {
+            errorText.contains(part)
+        } or: {
+            part
+        }
+    }
+
+    private func wait(_ isThere: () -> Bool, or part: () -> String) throws {
         for _ in 0..<12_000 {
-            if text.contains(part) { return }
+            if isThere() { return }
             usleep(10_000)
         }
+        let part = part()
         throw Failure(description: "\"\(part)\" never came: \(text) \(errorText)")
     }
 

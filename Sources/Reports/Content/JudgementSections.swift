@@ -9,7 +9,7 @@ enum JudgementSections {
             (text: "\($0.isHeld ? "held" : "CROSSED"): \($0.text)", isGood: $0.isHeld)
         }
         var list = problems + thresholds
-        if problems.isEmpty { list.insert((text: "every push is accounted for", isGood: true), at: 0) }
+        if problems.isEmpty { list.insert((text: run.result.allRight, isGood: true), at: 0) }
         return ReportSection(
             title: run.thresholds.isEmpty ? "Verdict" : "Verdict and thresholds", blocks: [.verdicts(list)])
     }

@@ -58,7 +58,7 @@ public enum TerminalReport {
     private static func verdicts(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
         let (good, bad) = picture.isUnicode ? ("✓", "✗") : ("ok", "FAILED")
         let problems =
-            run.problems.isEmpty ? ["\(good) every push is accounted for"] : run.problems.map { "\(bad) \($0)" }
+            run.problems.isEmpty ? ["\(good) \(run.result.allRight)"] : run.problems.map { "\(bad) \($0)" }
         return problems
             + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
             + run.result.generator.reasons.flatMap { filled("\(bad) the generator was a limit: \($0)", picture.width) }

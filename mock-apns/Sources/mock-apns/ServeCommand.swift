@@ -39,6 +39,9 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write which pushes arrived, one bit each, to this file at the end.", valueName: "file"))
     var ledgerOut: String?
 
+    @Option(help: ArgumentHelp("Pushes of a run that are tracked one by one, at most 1024G.", valueName: "count"))
+    var ledgerCapacity = "4294967296"
+
     @Option(
         help: ArgumentHelp(
             "Write when pushes of the first run came and were answered to this file at the end.", valueName: "file"))
@@ -75,6 +78,11 @@ struct ServeCommand: ParsableCommand {
             try delivery.apply(to: &configuration)
             configuration.faults = try faults.plan()
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
+            let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
+            guard (1...1 << 40).contains(capacity) else {
+                throw Misuse("--ledger-capacity \(ledgerCapacity): expected 1 to 1099511627776")
+            }
+            configuration.ledgerCapacity = capacity
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
             configuration.keptPushes = keepPushes

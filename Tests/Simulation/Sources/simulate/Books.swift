@@ -99,7 +99,7 @@ final class Books {
             world.check(lastNew[worker].map { $0 < ticket.sequence } ?? true, "pushes are taken out of turn")
             lastNew[worker] = ticket.sequence
             world.check(
-                isOpenLoop ? ticket.due <= now : ticket.due == now, "push \(ticket.sequence) is taken before it is due")
+                isOpenLoop ? ticket.due <= now : ticket.due >= now, "push \(ticket.sequence) is taken before it is due")
         } else {
             if case .ended = push.place {
             } else {

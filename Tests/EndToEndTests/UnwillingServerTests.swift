@@ -1,0 +1,95 @@
+import Foundation
+import Results
+import Testing
+
+/// Says the same to whoever connects, then listens to nothing and closes nothing.
+private final class UnwillingServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+
+    init(_ bytes: [UInt8]) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &size) == 0
+            }
+        }
+        guard isBound else { throw CocoaError(.featureUnsupported) }
+        port = UInt16(bigEndian: address.sin_port)
+        self.listener = listener
+        Thread.detachNewThread {
+            var open: [Int32] = []
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                if descriptor < 0 { break }
+                _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                open.append(descriptor)
+            }
+            for descriptor in open { close(descriptor) }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+}
+
+@Suite struct UnwillingServerTests {
+    /// SETTINGS_MAX_CONCURRENT_STREAMS 0 (RFC 9113 section 6.5.2), and the acknowledgement of the client's.
+    private static let noStreams: [UInt8] =
+        [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
+
+    private func run(_ bytes: [UInt8], _ arguments: [String]) throws -> (ResultDocument, Int32, String) {
+        let server = try UnwillingServer(bytes)
+        defer { withExtendedLifetime(server) {} }
+        return try Programs.load(
+            ["--target", "http://127.0.0.1:\(server.port)", "--no-auth", "--give-up-after", "1s"] + arguments)
+    }
+
+    @Test(
+        "A server that is open and allows no stream ends a run all the same, with a cause of its own",
+        arguments: ["wire", "nghttp2"],
+        [["-n", "20"], ["-D", "30s"], ["--rate", "100", "-D", "1s"]])
+    func noStream(_ engine: String, _ load: [String]) throws {
+        let (result, status, error) = try run(Self.noStreams, ["--engine", engine] + load)
+        #expect(status == 1 && result.pushes.accepted == 0 && result.pushes.failed == 0, "\(error)")
+        #expect(result.connections.opened == 1 && !result.run.interrupted, "\(error)")
+        if !load.contains("30s") {
+            #expect(result.notSent == ["no_stream": result.pushes.planned] && result.pushes.planned >= 20, "\(error)")
+        }
+        #expect(error.contains("the peer let no push be sent on it"), "\(error)")
+    }
+
+    @Test("A server that speaks HTTP/1 is named as one", arguments: ["wire", "nghttp2"])
+    func http1(_ engine: String) throws {
+        let (result, status, error) = try run(
+            Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8), ["--engine", engine, "-n", "20"])
+        #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
+        #expect(error.contains("the peer speaks HTTP/1, not HTTP/2"), "\(error)")
+    }
+
+    @Test("Answers that came while the generator itself stood still are answers, however late they are read")
+    func stall() throws {
+        let output = OutputFolder()
+        let run = try Programs.start(
+            "pushload",
+            [
+                "run", "--json", "--output", output.path, "-D", "6s", "-m", "50", "--rtt", "20ms", "--timeout", "2s",
+                "--ping-interval", "1s", "--ping-timeout", "1s",
+            ])
+        try run.waitForError(" in flight ")
+        kill(run.process.processIdentifier, SIGSTOP)
+        sleep(5)
+        kill(run.process.processIdentifier, SIGCONT)
+        let finished = try run.wait()
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
+        #expect(finished.status == 0 && result.pushes.failed == 0 && result.connections.lost == 0, "\(finished.error)")
+        // What was open then waited for as long as it did.
+        #expect(result.latency.total.max > 4_900_000_000, "\(result.latency.total)")
+    }
+}
