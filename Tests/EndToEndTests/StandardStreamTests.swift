@@ -1,4 +1,5 @@
 import Foundation
+import Results
 import Testing
 
 /// Every command with a standard output that is full, closed, or read by nobody.
@@ -40,14 +41,16 @@ import Testing
     @Test("What cannot be printed costs one line and status 74; a reader who has left costs nothing")
     func unwritable() throws {
         let folder = OutputFolder()
-        for name in ["one", "two"] {
-            let made = try Programs.run(
-                "pushload", ["run", "-n", "20", "--quiet", "--output", folder.path, "--name", name])
-            #expect(made.status == 0, "\(made)")
-            let place = try #require(
-                try FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix("-\(name)") })
-            try FileManager.default.moveItem(atPath: "\(folder.path)/\(place)", toPath: "\(folder.path)/\(name)")
-        }
+        let made = try Programs.run("pushload", ["run", "-n", "20", "--quiet", "--output", folder.path])
+        #expect(made.status == 0, "\(made)")
+        let place = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+        try FileManager.default.moveItem(atPath: "\(folder.path)/\(place)", toPath: "\(folder.path)/one")
+        // Another run of the same second.
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/two", withIntermediateDirectories: false)
+        let result = try ResultFile.read("\(folder.path)/one/result.json")
+        let text = try String(contentsOfFile: "\(folder.path)/one/result.json", encoding: .utf8)
+        try text.replacingOccurrences(of: result.run.id, with: String(result.run.id.reversed()))
+            .write(toFile: "\(folder.path)/two/result.json", atomically: true, encoding: .utf8)
         try "pushes: 20\n".write(toFile: folder.path + "/s.yaml", atomically: true, encoding: .utf8)
         let keys = try Mock([], plaintext: true)
         for command in Self.commands {
