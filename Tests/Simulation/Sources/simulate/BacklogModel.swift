@@ -39,19 +39,22 @@ struct BacklogModel {
         var waiting: [UInt64] = []
         for place in 0...last {
             let due = dues[own[place]]
-            waiting.removeAll { $0 <= due }
+            // One taken at the very moment the other comes due may have waited, or not.
+            waiting.removeAll { $0 < due }
             guard let taken = takes[place] else {
                 // It was passed over.
                 let stillWaiting = UInt64(waiting.count)
                 world.check(
                     stillWaiting >= bound,
-                    "push \(own[place]) has overflowed though only \(stillWaiting) of \(bound) waited")
+                    "push \(own[place]), due at \(due), has overflowed though only \(stillWaiting) of \(bound) waited; the one before "
+                        + "was taken at \(takes[..<place].last.flatMap { $0 }.map(String.init) ?? "no time")")
                 continue
             }
             if taken > due { waiting.append(taken) }
+            let late = waiting.count { $0 > due }
             world.check(
-                UInt64(waiting.count) <= bound,
-                "\(waiting.count) pushes of worker \(worker) wait as push \(own[place]) comes due, \(bound) may")
+                UInt64(late) <= bound,
+                "\(late) pushes of worker \(worker) wait as push \(own[place]) comes due, \(bound) may")
         }
     }
 }
