@@ -97,6 +97,10 @@ import Testing
         #expect(
             try admin(mock, "GET", "/devices/\(device)")
                 == "{\"offline\":false,\"since\":1700000000,\"state\":\"unregistered\"}\n")
+        for since in ["18446744073709551615", "9223372036854775807", "-1", "1e300", "now"] {
+            let answer = try admin(mock, "PUT", "/devices/\(device)", "{since: \(since)}")
+            #expect(answer.contains("since \"\(since)\": expected UNIX seconds"), "\(answer)")
+        }
         #expect(try admin(mock, "PUT", "/devices/\(device)", "state: registered") == "changed\n")
         #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
         #expect(

@@ -79,6 +79,13 @@ import Testing
         try expect("403 ExpiredProviderToken") {
             $0.headers[.authorization] = try TokenSigner.bearer(identity, unixTime: now - 3601)
         }
+        for (time, reason) in [
+            (Int64.min, "Expired"), (.min + 1, "Expired"), (.max, "Invalid"), (now + 3601, "Invalid"),
+        ] {
+            try expect("403 \(reason)ProviderToken") {
+                $0.headers[.authorization] = try TokenSigner.bearer(identity, unixTime: time)
+            }
+        }
         try expect("200 00000000000000ff 12") {
             $0.headers[.authorization] = try TokenSigner.bearer(identity, unixTime: now - 3600)
         }

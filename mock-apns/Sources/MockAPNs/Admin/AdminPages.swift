@@ -139,7 +139,15 @@ struct AdminPages {
             if let environment = map.take("environment") {
                 record.environment = try environment.reading(FaultText.environment)
             }
-            if let since = map.take("since") { record.since = Int64(try since.count()) * 1000 }
+            if let since = map.take("since") {
+                let seconds = try since.reading { (text) throws(SettingsError) -> UInt64 in
+                    guard let seconds = try? Units.count(text), seconds < 1 << 40 else {
+                        throw SettingsError("since \"\(text)\": expected UNIX seconds")
+                    }
+                    return seconds
+                }
+                record.since = Int64(seconds) * 1000
+            }
             try map.finish()
             server.shared.directory.change(key, to: record)
             server.shared.desk.lookAgain(key, now: MonotonicClock.now())

@@ -133,8 +133,9 @@ struct RequestChecks {
 
     /// Older than an hour is expired; from more than an hour ahead is not a time of issue.
     private func checkAge(_ issuedAt: Int64, _ unixTime: Int64) -> Reason? {
-        if unixTime - issuedAt > Self.tokenLifetime { return .expiredProviderToken }
-        if issuedAt - unixTime > Self.tokenLifetime { return .invalidProviderToken }
+        // A claim may be any number: it is never subtracted from.
+        if issuedAt < unixTime - Self.tokenLifetime { return .expiredProviderToken }
+        if issuedAt > unixTime + Self.tokenLifetime { return .invalidProviderToken }
         return nil
     }
 
