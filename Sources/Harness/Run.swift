@@ -57,7 +57,7 @@ public struct Run: Sendable {
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
         var inputs = try RunInputs(scenario)
-        try inputs.checkWarmup()
+        try inputs.checkMeaning()
         inputs.injectedCPU = injectedCPU
         self.inputs = inputs
         self.identity = identity

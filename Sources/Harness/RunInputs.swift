@@ -87,8 +87,45 @@ public struct RunInputs: Sendable {
     }
     private static let perSecond: UInt64 = 1_000_000
 
-    /// - Throws: one line when the whole run would be warm-up.
-    public func checkWarmup() throws(HarnessError) {
+    /// What can be run, but would not mean what was meant.
+    ///
+    /// - Throws: one line when the whole run would be warm-up, when a threshold is about a part that there is not, or when
+    ///   arrivals are given where nothing is due.
+    public func checkMeaning() throws(HarnessError) {
+        if schedule == nil, scenario.arrivals != "constant" {
+            throw HarnessError(
+                "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
+        }
+        for threshold in scenario.parsedThresholds {
+            guard case .latency(_, _, let part?) = threshold.metric else { continue }
+            try check(part, of: threshold.text)
+        }
+        try checkWarmup()
+    }
+
+    private func check(_ part: Threshold.Part, of text: String) throws(HarnessError) {
+        let labels: [String]
+        switch part.dimension {
+        case "stage": labels = schedule?.stageNames ?? []
+        case "profile": labels = mix.entries.map(\.profile.name)
+        default:
+            guard breakdown.contains(where: { $0.name == part.dimension }) else {
+                throw HarnessError(
+                    "threshold \"\(text)\": nothing is kept apart by \(part.dimension); give --by \(part.dimension)")
+            }
+            return
+        }
+        guard labels.count > 1 else {
+            throw HarnessError("threshold \"\(text)\": the run has one \(part.dimension), nothing is kept apart by it")
+        }
+        guard labels.contains(part.label) else {
+            throw HarnessError(
+                "threshold \"\(text)\": no \(part.dimension) \"\(part.label)\""
+                    + NearestName.hint(part.label, among: labels))
+        }
+    }
+
+    private func checkWarmup() throws(HarnessError) {
         let length = schedule.flatMap { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
         if let length, scenario.warmup >= length {
             func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }

@@ -40,6 +40,9 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scenario = try source.scenario(load.given + identity.given + transport.given)
+        if let report, ![".html", ".htm", ".md"].contains(where: report.hasSuffix) {
+            throw HarnessError("--report \(report): expected a name that ends in .html or .md")
+        }
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)

@@ -17,7 +17,7 @@ struct CheckCommand: ParsableCommand {
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         // Also what it names: template, devices, trace.
         let inputs = try RunInputs(scenario)
-        try inputs.checkWarmup()
+        try inputs.checkMeaning()
         var what = "closed loop"
         if let schedule = inputs.schedule { what = "open loop, \(schedule.count) pushes" }
         Console.output("\(source.file ?? ""): can be run (\(what))\n")
