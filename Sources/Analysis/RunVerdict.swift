@@ -39,11 +39,10 @@ public struct RunVerdict: Sendable, Equatable {
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(lost) pushes were answered with 200 but are not in the mock's ledger")
         }
-        // What is sent again after a lost connection may have arrived before.
-        let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
-        let duplicated = mayRepeat ? 0 : pushes.duplicated ?? 0
-        if duplicated > 0 {
-            problems.append("\(duplicated) pushes reached the mock more than once")
+        if let duplicated = pushes.duplicated, duplicated > 0 {
+            let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
+            let why = mayRepeat ? " (--retry connection sends again what may have arrived)" : ""
+            problems.append("\(duplicated) pushes reached the mock more than once\(why)")
         }
         var expected: Set<String> = []
         if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons.map(\.description)) }
@@ -59,7 +58,7 @@ public struct RunVerdict: Sendable, Equatable {
         self.problems = problems
         isUnsound =
             pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
-            || duplicated > 0
+            || (pushes.duplicated ?? 0) > 0
     }
 }
 

@@ -15,7 +15,8 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Send pushes and measure them.",
         discussion: """
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
-            rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent or got lost, 64 when the request itself is wrong, 99 when a threshold was crossed.
+            rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, 64 when \
+            the request itself is wrong, 74 when standard output cannot be written, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments

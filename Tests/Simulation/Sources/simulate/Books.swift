@@ -37,6 +37,8 @@ final class Books {
     private var isEnding: [Bool]
     /// What was asked of the run.
     var request = RunControl.Request.none
+    /// When the run began, ns; 0 before.
+    var runStart: () -> UInt64 = { 0 }
     /// Last time a worker was not held up.
     private(set) var opened: UInt64 = 0
     private(set) var goAways: UInt64 = 0
@@ -99,7 +101,7 @@ final class Books {
             world.check(lastNew[worker].map { $0 < ticket.sequence } ?? true, "pushes are taken out of turn")
             lastNew[worker] = ticket.sequence
             world.check(
-                isOpenLoop ? ticket.due <= now : ticket.due >= now, "push \(ticket.sequence) is taken before it is due")
+                isOpenLoop ? ticket.due <= now : ticket.due == max(now, runStart()), "push \(ticket.sequence) is taken before it is due")
         } else {
             if case .ended = push.place {
             } else {

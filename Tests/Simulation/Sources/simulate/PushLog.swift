@@ -68,6 +68,8 @@ final class PushLog: PushDriver {
         return supply
     }
 
+    override func hasMore(now: UInt64) -> Bool { inner.hasMore(now: now) }
+
     override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
         inner.compose(ticket, connection: connection, into: &request)
         entries.append(.composed(copy ticket))

@@ -90,6 +90,7 @@ final class Simulation {
                 logs.append(log)
                 return log
             })
+        books.runStart = { [unowned self] in run.start }
         for log in logs { log.measuredFrom = { [unowned self] in run.measuredFrom } }
         world.tell("seed \(seed): \(drawn.scenario)")
         world.tell("\(drawn.mock.faults), \(weather)")
