@@ -101,7 +101,8 @@ final class Books {
             world.check(lastNew[worker].map { $0 < ticket.sequence } ?? true, "pushes are taken out of turn")
             lastNew[worker] = ticket.sequence
             world.check(
-                isOpenLoop ? ticket.due <= now : ticket.due == max(now, runStart()), "push \(ticket.sequence) is taken before it is due")
+                isOpenLoop ? ticket.due <= now : ticket.due == max(now, runStart()),
+                "push \(ticket.sequence) is taken before it is due")
         } else {
             if case .ended = push.place {
             } else {
