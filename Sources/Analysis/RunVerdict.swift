@@ -1,5 +1,6 @@
 import Results
 import Scenarios
+import Settings
 
 /// Whether a run did what it was asked to, judged from its result document alone.
 public struct RunVerdict: Sendable, Equatable {
@@ -33,8 +34,13 @@ public struct RunVerdict: Sendable, Equatable {
         for (count, what, causes) in [
             (pushes.failed, "failed", result.failures), (pushes.notSent, "were not sent", result.notSent),
         ] where count > 0 && !judgesOutcomes {
-            let list = causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
-            problems.append("\(count) pushes \(what): \(list.joined(separator: ", "))")
+            let list = causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+                "\($0.key) \(Units.grouped($0.value))"
+            }
+            problems.append("\(Units.grouped(count)) pushes \(what): \(list.joined(separator: ", "))")
+        }
+        if let problem = RateShortfall(result)?.description, !thresholds.contains(where: \.isAboutRates) {
+            problems.append(problem)
         }
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(lost) pushes were answered with 200 but are not in the mock's ledger")
@@ -63,6 +69,9 @@ public struct RunVerdict: Sendable, Equatable {
 }
 
 extension Threshold {
+    /// Says what rate must be reached.
+    var isAboutRates: Bool { if case .rate = metric { true } else { false } }
+
     /// Says how many pushes may end in which way.
     var isAboutOutcomes: Bool {
         guard case .count(let name, _) = metric else { return false }

@@ -31,6 +31,8 @@ struct LoadOutcome: Sendable {
     /// Pushes of the plan that no worker took; they are among those not sent.
     var untaken: UInt64 = 0
     var isInterrupted = false
+    /// Its time ended it, with pushes still to be sent or answered.
+    var hasEndedInTime = false
     /// Why the run was ended before its time, by itself.
     var abortedFor: String?
     var opened: UInt64 = 0

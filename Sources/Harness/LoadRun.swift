@@ -157,6 +157,7 @@ final class LoadRun: Sendable {
         }
         // Not where all had ended before they were asked to.
         outcome.isInterrupted = interruptedAt > 0
+        outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && abandonedBy == nil
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
         // took.
@@ -167,7 +168,7 @@ final class LoadRun: Sendable {
         outcome.abortedFor = outcome.isInterrupted ? watcher.abortedFor : nil
         outcome.foundSteadyState = watcher.foundSteadyState
         if outcome.untaken > 0 {
-            outcome.measurements.addNotSent(outcome.untaken, cause: (abandonedBy ?? .interrupted).index)
+            outcome.measurements.addNotSent(outcome.untaken, cause: (abandonedBy ?? control.cause).index)
         }
         outcome.measurements.add(
             watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))

@@ -85,7 +85,8 @@ struct RunDocument {
                 id: inputs.run.description, name: scenario.name,
                 startedAt: Self.timestamp(outcome.startedAt ?? started),
                 durationSeconds: outcome.duration,
-                complete: outcome.untaken == 0 && !outcome.isInterrupted && outcome.planned > 0,
+                complete: (outcome.untaken == 0 || outcome.hasEndedInTime) && !outcome.isInterrupted
+                    && outcome.planned > 0,
                 interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),
             environment: .init(
                 host: facts.host, cpu: facts.cpuModel, cores: facts.cores, memoryBytes: facts.memoryBytes,
@@ -186,9 +187,9 @@ struct RunDocument {
     /// Says so when latency from the intended time and service time from the actual send part.
     /// Without a warm-up the first answers are missing in the window, where latencies vary: by then nothing had been sent.
     private static func rampNote(_ outcome: LoadOutcome) -> String? {
-        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted else {
-            return nil
-        }
+        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted,
+            rates.sent >= 0.98 * rates.offered
+        else { return nil }
         let totals = outcome.measurements.totals.answered.summary
         guard totals.count > 0, rates.answered < 0.98 * rates.offered else { return nil }
         let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.span

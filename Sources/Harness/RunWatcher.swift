@@ -79,7 +79,17 @@ final class RunWatcher: @unchecked Sendable {
                 control.ask(.drain)
             }
         }
+        endInTime(elapsed)
         if now.time >= shown.time + progressPause { show(now, elapsed) }
+    }
+
+    /// After the run's time pushes that were late may still leave for a tenth of `drain`; then only what is open is waited for.
+    private func endInTime(_ elapsed: UInt64) {
+        guard let duration = inputs.scenario.duration, elapsed > duration else { return }
+        let over = elapsed - duration
+        let drain = inputs.scenario.drain
+        if over > drain / 10 { control.ask(.drain, isTimeUp: true) }
+        if over > drain { control.ask(.abort, isTimeUp: true) }
     }
 
     /// The workers have ended: takes what they still have, and adds the series' last point.

@@ -21,8 +21,10 @@ final class WorkerDriver: PushDriver {
     private(set) var ends = ConnectionEnds()
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
-    /// When it was told that the run ends early, ns; 0: it was not.
+    /// When it was told that the run was interrupted, ns; 0: it was not.
     private(set) var interruptedAt: UInt64 = 0
+    /// What pushes end with that are not sent because the run was ended.
+    private var stoppedBy = FailureCause.interrupted
     /// When the last push ended, ns.
     @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
     /// What happened while pushes are measured.
@@ -131,7 +133,7 @@ final class WorkerDriver: PushDriver {
     override func ended(now: UInt64) {
         let left = retries.removeAll()
         if !left.isEmpty { lastEnd = now }
-        for ticket in left { fail(ticket, abandonedBy ?? .interrupted, connection: -1, at: now) }
+        for ticket in left { fail(ticket, abandonedBy ?? stoppedBy, connection: -1, at: now) }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
@@ -271,13 +273,19 @@ final class WorkerDriver: PushDriver {
         if isMeasuring { recorder.unanswered(after: 1, count: rest) }
     }
 
-    override func interrupted(now: UInt64) {
-        interruptedAt = now
-        endEarly(now)
+    override func stopped(_ cause: FailureCause, now: UInt64) {
+        stoppedBy = cause
+        joinSchedule(now)
+        // When the run's time is over, so is the span.
+        if cause == .runEnded {
+            _ = closeSupply(now, until: now)
+        } else {
+            interruptedAt = now
+            endEarly(now)
+        }
     }
 
     private func endEarly(_ now: UInt64) {
-        joinSchedule(now)
         _ = closeSupply(now, until: now)
         window.cut(now)
     }

@@ -94,6 +94,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var plaintext = false
 
     // Patience.
+    /// After the run's `duration`: how long what is open may still be answered.
+    public var drain: UInt64 = 10_000_000_000
     public var pushTimeout: UInt64 = 30_000_000_000
     public var connectTimeout: UInt64 = 10_000_000_000
     public var pingInterval: UInt64 = 10_000_000_000

@@ -142,6 +142,10 @@ public struct ScenarioKey: Sendable {
         ScenarioKey("duration", .duration, "Send for so long, such as 500ms, 10s, 5m or 1h.") {
             (scenario, texts) throws(SettingsError) in scenario.duration = try read(texts, Units.duration)
         },
+        duration(
+            "drain",
+            "After the duration: how long open pushes may still be answered; late ones may leave for a tenth of it.",
+            \.drain),
         whole("connections", "Connections, over all threads.", \.connections),
         whole("streams", "Most streams open at once on a connection.", \.streams),
         whole("threads", "Worker threads.", \.threads),

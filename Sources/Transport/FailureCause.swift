@@ -32,7 +32,9 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     /// Connections were open, but none of them let a push be sent for too long: the peer allowed no stream, no DATA, or read
     /// nothing.
     public static let noStream = FailureCause(14)
-    private static let firstReset = 15
+    /// The run's time was over before the push was sent, or before it was answered.
+    public static let runEnded = FailureCause(15)
+    private static let firstReset = 16
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
@@ -46,10 +48,13 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         [
             "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
             "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
-            "push_timeout", "refused_too_often", "interrupted", "overflowed", "no_stream",
+            "push_timeout", "refused_too_often", "interrupted", "overflowed", "no_stream", "run_ended",
         ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
 
     public var description: String { Self.names[index] }
+
+    /// The run was over, and the connection as good as before.
+    package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
     /// The connection ended under an unanswered push, which may or may not have been delivered.
     public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }

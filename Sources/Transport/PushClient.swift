@@ -35,7 +35,7 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
-    private var isInterrupted = false
+    private var isStopped = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
     private static let tickInterval: UInt64 = 20_000_000
@@ -152,9 +152,9 @@ public final class PushClient: PushEngine {
         if request == .none {
             wakeAt = now < pace.gathersUntil && retries.isEmpty ? pace.wakeAt : fill(&now)
         } else {
-            if !isInterrupted {
-                isInterrupted = true
-                driver.interrupted(now: now)
+            if !isStopped {
+                isStopped = true
+                driver.stopped(control.cause, now: now)
             }
             for connection in connections { connection.flush() }
         }
@@ -182,7 +182,7 @@ public final class PushClient: PushEngine {
             return isFinished && retries.isEmpty && inFlight == 0
         }
         // What waits to be sent again will not be: it ends here.
-        while let ticket = retries.popFirst() { fail(ticket, .interrupted) }
+        while let ticket = retries.popFirst() { fail(ticket, control.cause) }
         return inFlight == 0
     }
 
@@ -346,7 +346,7 @@ public final class PushClient: PushEngine {
                 remove(connection)
             }
         case .closed:
-            if let cause = connection.cause, cause != .interrupted {
+            if let cause = connection.cause, !cause.isEndOfRun {
                 lastCause = cause
                 lastProblem = connection.causeText
             }
@@ -413,7 +413,7 @@ public final class PushClient: PushEngine {
 
     private func abandonAll(_ now: UInt64) {
         for connection in connections {
-            connection.close(.interrupted, text: "the run was stopped")
+            connection.close(control.cause, text: "the run is over")
             settle(connection)
         }
     }

@@ -257,7 +257,7 @@ class PushConnection {
         for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
-            } else if slots.slots[slot].written == 0, cause != .interrupted {
+            } else if slots.slots[slot].written == 0, !cause.isEndOfRun {
                 requeue(slot, orFail: cause)
             } else {
                 finish(slot, .failed(cause), at: now)
@@ -265,7 +265,7 @@ class PushConnection {
         }
         if before == .draining {
             tellDeparture()
-        } else if cause != .interrupted {
+        } else if !cause.isEndOfRun {
             driver.connection(index, before == .open ? .lost : .connectFailed)
             driver.connection(index, .ended(.broken(cause)))
         }

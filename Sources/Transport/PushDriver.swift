@@ -122,8 +122,8 @@ open class PushDriver {
     /// The engine is done: no push of its is open, and it will ask for no other.
     open func ended(now: UInt64) {}
 
-    /// The run is ended early: nothing more will be taken. Called once.
-    open func interrupted(now: UInt64) {}
+    /// The run was ended before its pushes were, and `cause` is what they end with: nothing more will be taken. Called once.
+    open func stopped(_ cause: FailureCause, now: UInt64) {}
 
     open func connection(_ index: Int, _ event: ConnectionEvent) {}
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How a run is ended early, from any thread.
+/// How a run is ended before its pushes are, from any thread.
 public final class RunControl: Sendable {
     public enum Request: Int, Sendable {
         /// Nothing was asked.
@@ -12,6 +12,7 @@ public final class RunControl: Sendable {
     }
 
     private let state = Atomic<Int>(0)
+    private let isTimeUp = Atomic<Bool>(false)
     private let gone = Atomic<Bool>(false)
     private let wakeUps = Mutex<[@Sendable () -> Void]>([])
 
@@ -19,9 +20,15 @@ public final class RunControl: Sendable {
 
     public var request: Request { Request(rawValue: state.load(ordering: .relaxed)) ?? .abort }
 
+    /// What pushes end with that are not answered, or not sent, because the run was ended.
+    public var cause: FailureCause { isTimeUp.load(ordering: .relaxed) ? .runEnded : .interrupted }
+
     /// Asks for `request`; a weaker request than the present one changes nothing.
-    public func ask(_ request: Request) {
+    ///
+    /// - Parameter isTimeUp: the run's time is over; counts when nothing was asked before.
+    public func ask(_ request: Request, isTimeUp: Bool = false) {
         var current = state.load(ordering: .relaxed)
+        if current == Request.none.rawValue { self.isTimeUp.store(isTimeUp, ordering: .relaxed) }
         while current < request.rawValue {
             let (done, seen) = state.compareExchange(
                 expected: current, desired: request.rawValue, ordering: .relaxed)

@@ -245,7 +245,7 @@
             let now = MonotonicClock.now()
             for stream in streams {
                 guard let stream, !stream.isEnded else { continue }
-                if stream.written == 0, problem.cause != .interrupted {
+                if stream.written == 0, !problem.cause.isEndOfRun {
                     requeue(stream)
                 } else {
                     finish(stream, .failed(problem.cause), at: now)
@@ -255,7 +255,7 @@
             freeSlots = []
             if before == .draining {
                 tellDeparture()
-            } else if problem.cause != .interrupted {
+            } else if !problem.cause.isEndOfRun {
                 driver.connection(index, before == .open ? .lost : .connectFailed)
                 driver.connection(index, .ended(.broken(problem.cause)))
             }

@@ -45,7 +45,7 @@
         private var retries = RetryQueue()
         private var turn = 0
         private var isFinished = false
-        private var isInterrupted = false
+        private var isStopped = false
         private var isOver = false
         private var isPumpScheduled = false
         private var alarm: (time: UInt64, task: Scheduled<Void>)?
@@ -128,9 +128,9 @@
             if isOver { return }
             driver.idled(until: time ?? MonotonicClock.now())
             let request = control.request
-            if request != .none, !isInterrupted {
-                isInterrupted = true
-                driver.interrupted(now: MonotonicClock.now())
+            if request != .none, !isStopped {
+                isStopped = true
+                driver.stopped(control.cause, now: MonotonicClock.now())
             }
             if request == .abort { abandonAll() }
             if request == .none {
@@ -144,7 +144,7 @@
         private func hasEnded(_ request: RunControl.Request) -> Bool {
             if request == .none { return isFinished && retries.isEmpty && inFlight == 0 }
             // What waits to be sent again will not be: it ends here.
-            while let ticket = retries.popFirst() { fail(ticket, .interrupted) }
+            while let ticket = retries.popFirst() { fail(ticket, control.cause) }
             return inFlight == 0
         }
 
@@ -294,7 +294,7 @@
         }
 
         private func abandonAll() {
-            for connection in connections { connection.close(ConnectionProblem(.interrupted, "the run was stopped")) }
+            for connection in connections { connection.close(ConnectionProblem(control.cause, "the run is over")) }
         }
 
         private func fail(_ ticket: PushTicket, _ cause: FailureCause) {

@@ -12,6 +12,9 @@ struct LoadOptions: ParsableArguments {
     @Option(name: [.customShort("D"), .customLong("duration")], help: .of("duration", "duration"))
     var duration: String?
 
+    @Option(name: .customLong("drain"), help: .of("drain", "duration"))
+    var drain: String?
+
     @Option(name: [.customShort("c"), .customLong("connections")], help: .of("connections", "count"))
     var connections: String?
 
@@ -105,6 +108,7 @@ struct LoadOptions: ParsableArguments {
             ("name", name.map { [$0] }),
             ("pushes", pushes.map { [$0] }),
             ("duration", duration.map { [$0] }),
+            ("drain", drain.map { [$0] }),
             ("connections", connections.map { [$0] }),
             ("streams", streams.map { [$0] }),
             ("threads", threads.map { [$0] }),

@@ -96,6 +96,36 @@ import Testing
         #expect(unsound.exitCode == 1)
     }
 
+    @Test("An open loop that sent less than nine tenths of what came due did not reach its rate, and says what held it back")
+    func rate() throws {
+        var result = result()
+        result.throughput = .init(windowSeconds: 2, offered: 20_000, sent: 18_001, answered: 18_001)
+        #expect(RunVerdict(result).isGood)
+        result.throughput = .init(windowSeconds: 2, offered: 20_000, sent: 1200, answered: 1200)
+        result.generator.limited = true
+        #expect(
+            RunVerdict(result).problems == [
+                "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): the generator was a limit, see there"
+            ])
+        #expect(RunVerdict(result).exitCode == 1)
+        // 100 streams, each held 80 ms, carry 1,250/s.
+        result.scenario["connections"] = .number(1)
+        result.scenario["streams"] = .number(100)
+        result.latency.service.mean = 80_000_000
+        #expect(
+            RunVerdict(result).problems.first
+                == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
+                + "average, carry 1,250/s")
+        for text in ["rate >= 1000", "sent_rate >= 0.05 * target"] {
+            #expect(RunVerdict(result, thresholds: [try Threshold(parsing: text)]).isGood, "\(text)")
+        }
+        result.run.interrupted = true
+        #expect(RunVerdict(result).problems.allSatisfy { !$0.contains("rate") })
+        result.run.interrupted = false
+        result.throughput.offered = nil
+        #expect(RunVerdict(result).isGood)
+    }
+
     @Test("The mock's memory is judged in bytes, as the client's is")
     func memory() throws {
         var result = result()

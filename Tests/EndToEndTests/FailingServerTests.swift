@@ -45,6 +45,31 @@ import Testing
         #expect(result.throughput.answered <= Double(1200 - silent) / 3)
     }
 
+    @Test("The duration ends the run: what waits for a stream then is not sent, and the verdict says that the rate was not reached")
+    func timeUp() throws {
+        // 50 streams at 80 ms carry at most 625/s of 5,000/s.
+        let (result, status, error) = try Programs.load([
+            "--rate", "5k", "-D", "1s", "-m", "50", "--rtt", "80ms", "--drain", "2s",
+        ])
+        #expect(status == 1 && isBalanced(result) && result.pushes.planned == 5000, "\(error)")
+        #expect(result.failures.isEmpty && result.notSent == ["run_ended": 5000 - result.pushes.accepted])
+        #expect(result.pushes.accepted > 0 && result.pushes.accepted <= 1000 && result.run.complete && !result.run.interrupted)
+        #expect(result.throughput.windowSeconds == 1 && result.throughput.offered == 5000)
+        #expect(result.throughput.sent <= 650 && result.latency.total.unanswered == 5000 - result.pushes.accepted)
+        #expect(error.contains("rate not reached: "), "\(error)")
+    }
+
+    @Test("What is open after the duration is waited for as long as --drain says", arguments: [["--rate", "500"], []])
+    func drain(_ load: [String]) throws {
+        let (result, status, error) = try Programs.load(
+            load + ["-D", "1s", "--drain", "500ms", "-m", "20", "--mock-flags", "--silent 4% --fault-seed 5"])
+        #expect(status == 1 && isBalanced(result), "\(error)")
+        #expect(result.failures["run_ended"] == result.pushes.failed && result.pushes.failed > 0)
+        // Without --drain's end they would be waited for until --timeout, 30 s.
+        #expect(result.run.durationSeconds >= 1.5 && result.run.durationSeconds < 20)
+        #expect(result.latency.total.unanswered == result.pushes.failed + result.pushes.notSent)
+    }
+
     @Test("Rejections are counted apart from accepted pushes, in rates and latencies")
     func rejections() throws {
         let (result, _, error) = try Programs.load([

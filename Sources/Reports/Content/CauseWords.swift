@@ -14,6 +14,7 @@ enum CauseWords {
         "push_timeout": "no answer within --timeout",
         "refused_too_often": "refused unprocessed more often than --retry-limit",
         "interrupted": "the run was stopped first",
+        "run_ended": "the time of the run was over (-D, and --drain for what was open)",
         "no_stream": "the server allowed no stream or no data, or read nothing, for --give-up-after",
         "overflowed": "came due while --backlog pushes were waiting",
     ]

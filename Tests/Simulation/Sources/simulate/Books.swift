@@ -37,6 +37,8 @@ final class Books {
     private var isEnding: [Bool]
     /// What was asked of the run.
     var request = RunControl.Request.none
+    /// Why: what the pushes end with that it ends.
+    var requestCause = FailureCause.interrupted
     /// When the run began, ns; 0 before.
     var runStart: () -> UInt64 = { 0 }
     /// Last time a worker was not held up.
@@ -213,7 +215,7 @@ final class Books {
                 return world.fail("push \(ticket.sequence) is answered, but on no stream")
             }
             world.check(
-                (cause == .interrupted) == (request != .none) || cause != .interrupted,
+                ![.interrupted, .runEnded].contains(cause) || request != .none && cause == requestCause,
                 "push \(ticket.sequence) ends with \(cause) on no stream")
         case .onStream(let attempt):
             checkStarted(ticket, push, attempt, started)
@@ -252,7 +254,7 @@ final class Books {
             case .refusedTooOften:
                 world.note(.refusedTooOften)
                 isRight = hasBeenSentTooOften && attempt.isRefused
-            case .interrupted: isRight = request == .abort && attempt.ending == nil
+            case requestCause: isRight = request == .abort && attempt.ending == nil
             case .connectionClosed: isRight = attempt.ending == nil && link.sawEnd && isSpent
             case .connectionReset: isRight = attempt.ending == nil && link.sawFailure && isSpent
             case .peerVanished:

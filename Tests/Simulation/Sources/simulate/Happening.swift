@@ -16,6 +16,8 @@ enum Happening: String, CaseIterable {
     case refusedTooOften = "pushes refused too often"
     case interrupted = "run interrupted"
     case aborted = "run aborted"
+    case timeUp = "run ended by its time"
+    case drainEnded = "pushes open when the drain was over"
     case operatorStop = "run stopped because it took too long"
     case gaveUp = "run given up without connection"
     case targetGone = "target ended"

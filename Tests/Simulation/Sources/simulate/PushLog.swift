@@ -29,7 +29,7 @@ final class PushLog: PushDriver {
         case requeued
         case idled(until: UInt64)
         case abandoned(now: UInt64)
-        case interrupted(now: UInt64)
+        case stopped(FailureCause, now: UInt64)
         case ended(now: UInt64)
         case tick(UInt64, inFlight: Int)
         /// The run's watcher looked.
@@ -124,9 +124,9 @@ final class PushLog: PushDriver {
         entries.append(.idled(until: time))
     }
 
-    override func interrupted(now: UInt64) {
-        inner.interrupted(now: now)
-        entries.append(.interrupted(now: now))
+    override func stopped(_ cause: FailureCause, now: UInt64) {
+        inner.stopped(cause, now: now)
+        entries.append(.stopped(cause, now: now))
     }
 
     override func ended(now: UInt64) {

@@ -33,7 +33,10 @@ struct RateModel {
     init?(_ model: RunModel) {
         let scenario = model.scenario
         guard model.start > 0, !scenario.warmupAuto, scenario.warmupPushes == 0 else { return nil }
-        guard model.closed.allSatisfy({ $0 == nil }) else { return nil }
+        // The end of its time is the end of its span.
+        guard model.closed.allSatisfy({ $0 == nil || !$0!.isAbandoned && model.stopCause == .runEnded }) else {
+            return nil
+        }
         let from = model.start + scenario.warmup
         var offered = 0
         let to: UInt64

@@ -71,7 +71,8 @@ struct ResultChecks {
         let isWhole = model.closed.allSatisfy { $0 == nil }
         if isWhole { equal("not_sent.overflowed", result.notSent["overflowed"] ?? 0, result.pushes.notSent) }
         world.check(
-            result.run.interrupted == (model.request != .none) || model.request == .none,
+            result.run.interrupted == (model.request != .none && model.stopCause == .interrupted)
+                || model.request == .none,
             "run.interrupted \(result.run.interrupted)")
     }
 

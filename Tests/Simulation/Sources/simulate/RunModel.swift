@@ -38,6 +38,8 @@ struct RunModel {
     private(set) var encoded: UInt64 = 0
     /// Of each worker: when it was told to take nothing more, and whether because no connection could be made.
     private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
+    /// What pushes end with that nobody waits for any more.
+    let stopCause: FailureCause
     /// Of each worker: when attempts were written, and its answers.
     private(set) var writes: [[UInt64]] = []
     private(set) var answers: [[RateModel.Answer]] = []
@@ -46,10 +48,11 @@ struct RunModel {
     private(set) var finalSeen: [SeriesModel.Snapshot] = []
     private let world: World
 
-    init(_ scenario: Scenario, logs: [PushLog], start: UInt64, request: RunControl.Request, world: World) {
+    init(_ scenario: Scenario, logs: [PushLog], start: UInt64, request: RunControl.Request, stopCause: FailureCause, world: World) {
         self.scenario = scenario
         self.start = start
         self.request = request
+        self.stopCause = stopCause
         self.logs = logs
         self.world = world
         schedule = (try? scenario.makeSchedule()) ?? nil
@@ -137,11 +140,13 @@ struct RunModel {
                 tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
             case .idled(let time): idleUntil = time
             case .abandoned(let now): if close == nil { close = (now, true) }
-            case .interrupted(let now): if close == nil { close = (now, false) }
+            case .stopped(let cause, let now):
+                world.check(cause == stopCause, "a worker is told of \(cause)")
+                if close == nil { close = (now, false) }
             case .ended(let now):
                 // What waited to be retried will not be.
                 for sequence in waiting.keys.sorted() {
-                    fail(sequence, log.abandonedBy ?? .interrupted, at: now)
+                    fail(sequence, log.abandonedBy ?? stopCause, at: now)
                     tally.failed += 1
                 }
                 waiting = [:]

@@ -168,6 +168,7 @@ final class Simulation {
         if nextLook <= time {
             run.look()
             for log in logs { log.didLook() }
+            noticeTimeUp(time)
             nextLook = time + Self.lookPause
         }
         return turnSomebody(time)
@@ -186,8 +187,23 @@ final class Simulation {
             world.note(.targetGone)
             run.control.targetEnded()
         }
+        noteRequest()
+    }
+
+    private func noteRequest() {
         books.request = run.control.request
+        books.requestCause = run.control.cause
         for index in workers.indices { workers[index].isWoken = true }
+    }
+
+    /// The run's watcher has looked: it ends a run whose time is over, and no other.
+    private func noticeTimeUp(_ time: UInt64) {
+        guard run.control.request != books.request else { return }
+        noteRequest()
+        world.note(run.control.request == .abort ? .drainEnded : .timeUp)
+        let over = drawn.scenario.duration.map { run.start + $0 + drawn.scenario.drain / 10 }
+        world.check(
+            run.start > 0 && over.map { time > $0 } ?? false, "the run is ended at \(World.milliseconds(time)), before its time")
     }
 
     private func noticeReady() {
@@ -256,7 +272,8 @@ final class Simulation {
         world.check(run.leftovers == EngineLeftovers(), "left at the end: \(run.leftovers)")
         let result = run.result()
         let model = RunModel(
-            drawn.scenario, logs: logs, start: run.start, request: run.control.request, world: world)
+            drawn.scenario, logs: logs, start: run.start, request: run.control.request, stopCause: run.control.cause,
+            world: world)
         ResultChecks(model, result, now: world.clock.now, world: world).check()
         checkLedger(model)
         checkConnections(result)

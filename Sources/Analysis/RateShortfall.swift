@@ -1,0 +1,46 @@
+import Results
+import Settings
+
+/// An open loop that sent much less than came due in the measured span: it did not do what was asked, and its latencies are
+/// those of another load. Far enough below, that a stall of the machine at the end of a short run is none.
+struct RateShortfall: CustomStringConvertible {
+    /// Sent a second, of what came due.
+    static let reached = 0.9
+
+    let description: String
+
+    /// nil: the rate was reached, or there was none.
+    init?(_ result: ResultDocument) {
+        guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted,
+            result.throughput.sent < Self.reached * offered
+        else { return nil }
+        let share = Units.fixed(100 * result.throughput.sent / offered, places: 1)
+        description =
+            "rate not reached: \(Units.perSecond(result.throughput.sent)) sent of \(Units.perSecond(offered)) due (\(share) %): "
+            + Self.limit(result)
+    }
+
+    /// What held it back, as far as the result tells.
+    private static func limit(_ result: ResultDocument) -> String {
+        if let streams = streamLimit(result) { return streams }
+        if result.generator.limited { return "the generator was a limit, see there" }
+        if result.pushes.failed + result.notSent.filter({ $0.key != "run_ended" && $0.key != "overflowed" }).values.reduce(0, +)
+            > result.pushes.planned / 20
+        {
+            return "pushes failed or found no connection"
+        }
+        return "streams were not free in time, or the target took nothing: look at in flight and backlog in the series"
+    }
+
+    /// By Little's law so many streams, each held as long as a push took from its begin to its answer, carry so much.
+    private static func streamLimit(_ result: ResultDocument) -> String? {
+        func number(_ key: String) -> Double? { result.scenario[key].flatMap { Double($0.description) } }
+        guard let connections = number("connections"), let streams = number("streams") else { return nil }
+        let held = result.latency.service.mean
+        guard held > 0 else { return nil }
+        let most = connections * streams / (held / 1e9)
+        guard (0.8...1.25).contains(result.throughput.answered / most) else { return nil }
+        return "\(Units.grouped(UInt64(connections * streams))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
+            + "on average, carry \(Units.perSecond(most))"
+    }
+}
