@@ -192,7 +192,7 @@ public enum ResultMerge {
         .init(
             encode: mean(parts, \.generator.cpu.encode), sign: mean(parts, \.generator.cpu.sign),
             tls: mean(parts, \.generator.cpu.tls), socket: mean(parts, \.generator.cpu.socket),
-            other: mean(parts, \.generator.cpu.other))
+            spin: mean(parts, \.generator.cpu.spin), other: mean(parts, \.generator.cpu.other))
     }
 
     private static func cost(_ parts: [ResultDocument]) -> ResultDocument.Cost {

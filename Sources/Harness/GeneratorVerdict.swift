@@ -46,8 +46,9 @@ struct GeneratorVerdict {
         return reasons
     }
 
-    /// A worker's time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that read
-    /// and write took besides the socket calls in them. `other` is the rest of the CPU time, epoll among it.
+    /// The client's CPU time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that
+    /// read and write took besides the socket calls in them. `other` is the rest of the whole: epoll, frames, measuring, other
+    /// threads.
     private var cpu: ResultDocument.Generator.CPU {
         let counts = outcome.measurements.counts
         let answered = Double(counts.accepted + counts.rejected)
@@ -55,12 +56,19 @@ struct GeneratorVerdict {
         func perPush(_ time: UInt64) -> Double { (Double(time) / answered * 10).rounded() / 10 }
         let time = outcome.workerTime
         let encode = outcome.measurements[.encode].summary
-        let encodeTime = UInt64(encode.count > 0 ? encode.mean * Double(counts.sent) : 0)
-        let tls = time.transfer - min(time.transfer, time.socket)
-        let known = encodeTime + time.sign + tls + time.socket
-        return .init(
-            encode: perPush(encodeTime), sign: perPush(time.sign), tls: perPush(tls), socket: perPush(time.socket),
-            other: perPush(time.cpu - min(time.cpu, known)))
+        // As far as there is any left: a sample may have been of slow ones.
+        var left = outcome.cpu
+        func part(_ nanoseconds: Double) -> Double {
+            let part = min(left, UInt64(max(0, min(nanoseconds, 1e18))))
+            left -= part
+            return perPush(part)
+        }
+        let spin = part(Double(time.spin))
+        let socket = part(Double(time.socket) * time.onCore)
+        let tls = part(Double(time.transfer - min(time.transfer, time.socket)) * time.onCore)
+        let encoded = part(encode.count > 0 ? encode.mean * Double(counts.sent) * time.onCore : 0)
+        let signed = part(Double(time.sign) * time.onCore)
+        return .init(encode: encoded, sign: signed, tls: tls, socket: socket, spin: spin, other: perPush(left))
     }
 
     var section: ResultDocument.Generator {

@@ -95,19 +95,32 @@ struct Rates: Sendable {
     }
 }
 
-/// Where the worker threads' CPU time went, ns.
+/// What the worker threads did, ns. CPU time but for the parts, which were taken with a clock that goes on when a thread loses
+/// its core.
 struct WorkerTime: Sendable {
+    /// Without what was spun away.
     var cpu: UInt64 = 0
+    var spin: UInt64 = 0
     /// In calls that read from and write to connections: TLS and the socket.
     var transfer: UInt64 = 0
     /// In the socket calls alone.
     var socket: UInt64 = 0
     var sign: UInt64 = 0
+    /// When threads did not wait, by the clock of the parts; nil when it is not known.
+    var busy: UInt64? = 0
+
+    /// What of a part's time was CPU time, on the whole.
+    var onCore: Double {
+        guard let busy, busy > cpu else { return 1 }
+        return Double(cpu) / Double(busy)
+    }
 
     mutating func add(_ other: WorkerTime) {
         cpu += other.cpu
+        spin += other.spin
         transfer += other.transfer
         socket += other.socket
         sign += other.sign
+        busy = busy.flatMap { busy in other.busy.map { busy + $0 } }
     }
 }

@@ -76,6 +76,8 @@ final class LoadRun: Sendable {
                 if metrics != nil { watcher.publishes = { [self] snapshot in shown.withLock { $0 = snapshot } } }
                 // A thread of its own: it may wait for a disk, and its memory stays in one arena.
                 await ThreadTask.run(name: "watcher") {
+                    // What it writes grows with the run's time, not with its pushes.
+                    AllocationCount.leaveThreadOut()
                     while !gathering.isDone.load(ordering: .relaxed) {
                         Thread.sleep(forTimeInterval: Double(RunWatcher.pause) / 1e9)
                         watcher.look()
@@ -92,8 +94,7 @@ final class LoadRun: Sendable {
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = AllocationCount.current() {
-            // Without those of what is written while the run goes on: they grow with its time.
-            outcome.allocations = after - min(before + (record?.allocations ?? 0), after)
+            outcome.allocations = after - min(before, after)
         }
         return outcome
     }

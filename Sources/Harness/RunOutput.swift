@@ -3,7 +3,7 @@
 public struct RunOutput: Sendable {
     /// The run's own folder, which exists.
     public let folder: String
-    /// Told what cannot be written, one line each; the run goes on.
+    /// Told what cannot be written, and what connections ran into, one line each; the run goes on.
     public let warn: @Sendable (String) -> Void
 
     public init(folder: String, warn: @escaping @Sendable (String) -> Void) {

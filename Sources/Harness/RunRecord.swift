@@ -24,8 +24,6 @@ final class RunRecord: @unchecked Sendable {
     /// When the next partial result is due, ns since the start.
     private var nextResult: UInt64 = 0
     private var hasWarnedOfResult = false
-    /// Allocations it caused, which are not the pushes'; 0 where nobody counts.
-    private(set) var allocations: UInt64 = 0
 
     init(inputs: RunInputs, started: Date, target: String, output: RunOutput) {
         self.inputs = inputs
@@ -35,22 +33,14 @@ final class RunRecord: @unchecked Sendable {
         log = HistogramLogFile(path: output.folder + "/latency.hlog", startTime: started.timeIntervalSince1970)
     }
 
+    func warn(_ problem: String) { output.warn(problem) }
+
     /// Adds an interval to the log.
     ///
     /// - Parameters:
     ///   - totals: latencies within it.
     ///   - start, end: seconds since the start of the run.
     func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
-        countAllocations { append(totals, from: start, to: end) }
-    }
-
-    private func countAllocations(_ body: () -> Void) {
-        let before = AllocationCount.current()
-        body()
-        if let before, let after = AllocationCount.current() { allocations += after - min(before, after) }
-    }
-
-    private func append(_ totals: TotalLatencies, from start: Double, to end: Double) {
         for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
         where histogram.count > 0 {
             log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
@@ -79,10 +69,6 @@ final class RunRecord: @unchecked Sendable {
 
     /// Writes a partial result, in the place of the last one.
     func write(_ outcome: LoadOutcome) {
-        countAllocations { writeResult(outcome) }
-    }
-
-    private func writeResult(_ outcome: LoadOutcome) {
         var outcome = outcome
         let elapsed = UInt64(outcome.duration * 1e9)
         nextResult = elapsed + Self.pause

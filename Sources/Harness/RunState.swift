@@ -1,6 +1,24 @@
 import Measurement
 import Synchronization
 
+/// What a run's connections ran into: each text once, and not many, for people to read while the run goes on.
+struct ConnectionProblems: Sendable {
+    private var told: Set<String> = []
+    private var untold: [String] = []
+    static let most = 8
+
+    mutating func note(_ text: String) {
+        guard told.count < Self.most, told.insert(text).inserted else { return }
+        untold.append(text)
+    }
+
+    /// Those since the last call.
+    mutating func take() -> [String] {
+        defer { untold = [] }
+        return untold
+    }
+}
+
 /// What all workers of a run share: touched when the first push is taken and for each accepted one's ledger bit.
 final class RunState: Sendable {
     /// Start of the schedule, ns of the monotonic clock; 0 until the first connection is ready.
@@ -9,6 +27,9 @@ final class RunState: Sendable {
     let measuredFrom = Atomic<UInt64>(.max)
     /// Which pushes were accepted, one bit each.
     let accepted: DeliveryLedger
+
+    /// What connections ran into so far.
+    let problems = Mutex(ConnectionProblems())
 
     /// When some of them left and were answered, to be joined with what the mock saw; nil without the bundled mock.
     let times: PushTimes?

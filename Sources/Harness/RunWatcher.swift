@@ -59,6 +59,7 @@ final class RunWatcher: @unchecked Sendable {
     func look() {
         // Each look asks for the next, so that a snapshot is at most a pause and a worker's tick old.
         var now = takeSnapshots()
+        tellProblems()
         let start = state.start.load(ordering: .relaxed)
         guard start > 0, now.time > start else { return }
         if let publishes {
@@ -83,6 +84,10 @@ final class RunWatcher: @unchecked Sendable {
         if now.time >= shown.time + progressPause { show(now, elapsed) }
     }
 
+    private func tellProblems() {
+        for problem in state.problems.withLock({ $0.take() }) { record?.warn("connections: \(problem)") }
+    }
+
     /// After the run's time pushes that were late may still leave for a tenth of `drain`; then only what is open is waited for.
     private func endInTime(_ elapsed: UInt64) {
         guard let duration = inputs.scenario.duration, elapsed > duration else { return }
@@ -100,6 +105,7 @@ final class RunWatcher: @unchecked Sendable {
     /// - Returns: the total latencies of the whole run.
     func finish(_ recorders: [Recorder], counts: PushCounts, at time: Double) -> TotalLatencies {
         _ = takeSnapshots()
+        tellProblems()
         for recorder in recorders {
             recorder.handOver(&spare)
             keepSpare()

@@ -15,6 +15,8 @@ final class RunWorker {
     private let signer: TokenSigner?
     /// CPU time of its thread, ns, without what was spun away.
     private(set) var cpu: UInt64 = 0
+    /// Time its thread did not wait, whether it had a core or not, ns; nil when the engine cannot tell.
+    private var busy: UInt64?
     /// Time its thread could have run and had no core, ns; nil where the kernel does not count it.
     private(set) var runQueueDelay: UInt64?
 
@@ -55,8 +57,11 @@ final class RunWorker {
     func run() {
         TimerSlack.minimize()
         let (before, delayBefore) = (ThreadTime.now(), ThreadTime.runQueueDelay())
+        let begin = MonotonicClock.now()
         engine.run()
         let used = ThreadTime.now() - before
+        let whole = MonotonicClock.now() - begin
+        busy = engine.waitTime.map { whole - min(whole, $0) }
         cpu = used - min(used, engine.spinTime)
         if let delayBefore, let delay = ThreadTime.runQueueDelay() { runQueueDelay = delay - min(delay, delayBefore) }
     }
@@ -68,7 +73,9 @@ final class RunWorker {
     var problem: String { signer?.failure?.description ?? engine.lastProblem }
 
     var time: WorkerTime {
-        WorkerTime(cpu: cpu, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime)
+        WorkerTime(
+            cpu: cpu, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime,
+            busy: busy)
     }
 }
 

@@ -415,6 +415,8 @@ final class WorkerDriver: PushDriver {
         }
     }
 
+    override func connectionProblem(_ text: String) { state.problems.withLock { $0.note(text) } }
+
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime
         joinSchedule(now)

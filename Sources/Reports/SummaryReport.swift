@@ -156,7 +156,8 @@ public enum SummaryReport {
             parts.tls + parts.socket > 0
             ? [("TLS", parts.tls), ("socket", parts.socket), ("other", parts.other)]
             : [("TLS, socket and other", parts.other)]
-        let shares = [("encode", parts.encode), ("sign", parts.sign)] + rest
+        let spin = parts.spin > 0 ? [("spin", parts.spin)] : []
+        let shares = [("encode", parts.encode), ("sign", parts.sign)] + spin + rest
         if shares.contains(where: { $0.1 > 0 }) {
             lines.append(
                 "  of it " + shares.map { "\($0.0) \(Units.duration(nanoseconds: $0.1))" }.joined(separator: ", "))

@@ -42,21 +42,25 @@ extension ResultDocument {
             self.cpu = cpu
         }
 
-        /// Nanoseconds of CPU time a push, of the worker threads.
+        /// Nanoseconds of CPU time a push; together they are `cost.client_cpu_ns_per_push`.
         public struct CPU: Codable, Sendable, Equatable {
             public var encode: Double
             public var sign: Double
             public var tls: Double
             public var socket: Double
+            /// Nothing but waiting for a push to be due.
+            public var spin: Double
             public var other: Double
 
             public init(
-                encode: Double = 0, sign: Double = 0, tls: Double = 0, socket: Double = 0, other: Double = 0
+                encode: Double = 0, sign: Double = 0, tls: Double = 0, socket: Double = 0, spin: Double = 0,
+                other: Double = 0
             ) {
                 self.encode = encode
                 self.sign = sign
                 self.tls = tls
                 self.socket = socket
+                self.spin = spin
                 self.other = other
             }
         }

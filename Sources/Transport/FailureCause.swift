@@ -53,6 +53,11 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { Self.names[index] }
 
+    /// To connect again at once will not help: nobody listens, or it is no server for us.
+    package var isLasting: Bool {
+        [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2].contains(self)
+    }
+
     /// The run was over, and the connection as good as before.
     package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 

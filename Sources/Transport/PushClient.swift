@@ -12,6 +12,8 @@ public final class PushClient: PushEngine {
         var retryAt: UInt64 = 0
         var backoff: Backoff
         var wasOpen = false
+        /// A connection of it was lost or could not be made.
+        var hasFailed = false
     }
 
     private let target: Target
@@ -38,6 +40,8 @@ public final class PushClient: PushEngine {
     private var isStopped = false
     private var lastOpen: UInt64
     private var lastCause = FailureCause.connectFailed
+    /// A connection was open at some time.
+    private var hasOpened = false
     private static let tickInterval: UInt64 = 20_000_000
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
@@ -53,6 +57,8 @@ public final class PushClient: PushEngine {
     public var socketTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: socketCycles) }
     private var socketCycles: UInt64 = 0
     public var spinTime: UInt64 { loop.spinTime }
+    public var waitTime: UInt64? { waited }
+    private var waited: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
 
@@ -202,6 +208,7 @@ public final class PushClient: PushEngine {
             ? loop.waitPunctually(timeout: timeout, spins: options.pacing == .spin) : loop.wait(timeout: timeout)
         if timeout > 0 {
             let woken = loop.now
+            waited &+= woken &- now
             if woken &- now >= Self.idleWait { driver.idled(until: min(woken, deadline)) }
         }
         for index in 0..<count {
@@ -289,8 +296,8 @@ public final class PushClient: PushEngine {
             lanes[lane].connection = connection
             handle(connection, [])
         } catch {
-            lastProblem = error.description
-            lastCause = FailureCause(error)
+            note(FailureCause(error), error.description)
+            lanes[lane].hasFailed = true
             driver.connection(options.firstConnection + lane, .connectFailed)
             driver.connection(options.firstConnection + lane, .ended(.broken(lastCause)))
             lanes[lane].retryAt = now + lanes[lane].backoff.next()
@@ -326,6 +333,7 @@ public final class PushClient: PushEngine {
         case .open:
             if isCurrent, !lanes[connection.lane].wasOpen {
                 lanes[connection.lane].wasOpen = true
+                hasOpened = true
                 lastOpen = loop.now
                 tlsDescription = connection.tlsDescription
             }
@@ -335,7 +343,7 @@ public final class PushClient: PushEngine {
             if isCurrent {
                 lastCause = .connectionClosed
                 if connection.answered == 0 {
-                    lastProblem = "the peer ended the connection before it had answered anything"
+                    note(.connectionClosed, "the peer ended the connection before it had answered anything")
                 }
                 release(connection.lane, hadAnswers: connection.answered > 0)
                 draining.append(connection)
@@ -347,8 +355,7 @@ public final class PushClient: PushEngine {
             }
         case .closed:
             if let cause = connection.cause, !cause.isEndOfRun {
-                lastCause = cause
-                lastProblem = connection.causeText
+                note(cause, connection.causeText)
             }
             if isCurrent { release(connection.lane, hadAnswers: connection.answered > 0) }
             remove(connection)
@@ -359,9 +366,16 @@ public final class PushClient: PushEngine {
     private func release(_ lane: Int, hadAnswers: Bool) {
         lanes[lane].connection = nil
         lanes[lane].wasOpen = false
+        lanes[lane].hasFailed = true
         let now = loop.now
         if hadAnswers { lanes[lane].backoff.reset() }
         lanes[lane].retryAt = now + lanes[lane].backoff.next()
+    }
+
+    private func note(_ cause: FailureCause, _ problem: String) {
+        lastCause = cause
+        lastProblem = problem
+        driver.connectionProblem(problem)
     }
 
     private func remove(_ connection: PushConnection) {
@@ -394,15 +408,15 @@ public final class PushClient: PushEngine {
         }
         if isUsable {
             lastOpen = now
-        } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone {
-            if isHeldBack {
-                lastCause = .noStream
-                lastProblem = "a connection was open, but the peer let no push be sent on it"
-            }
+        } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
+            if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
     }
+
+    /// Nothing has ever been open, and what the last of the first connections ran into will be there again.
+    private var isHopeless: Bool { !hasOpened && lastCause.isLasting && lanes.allSatisfy(\.hasFailed) }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {

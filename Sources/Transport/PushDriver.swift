@@ -127,6 +127,9 @@ open class PushDriver {
 
     open func connection(_ index: Int, _ event: ConnectionEvent) {}
 
+    /// What a connection ran into that was lost or could not be made, one line; besides the events.
+    open func connectionProblem(_ text: String) {}
+
     /// Called about fifty times a second, first before anything is taken, and once at the end.
     ///
     /// - Parameter unixTime: seconds.

@@ -12,6 +12,8 @@ public protocol PushEngine: AnyObject {
     var socketTime: UInt64 { get }
     /// CPU time spent on nothing but waiting for a push to be due, ns.
     var spinTime: UInt64 { get }
+    /// Time waited for something to be due or to come, ns; nil when the engine cannot tell.
+    var waitTime: UInt64? { get }
     /// TLS version and cipher of the last connection, as far as known; nil when plain.
     var tlsDescription: String? { get }
 }
@@ -19,4 +21,5 @@ public protocol PushEngine: AnyObject {
 extension PushEngine {
     /// An engine that never spins.
     public var spinTime: UInt64 { 0 }
+    public var waitTime: UInt64? { nil }
 }

@@ -31,6 +31,31 @@ import Transport
         #expect(reasons.count == 1 && reasons[0].hasPrefix("a worker thread waited for a core 17 % of the time"))
     }
 
+    @Test("The parts of the client's CPU add up to the whole, also when threads lost their cores in the middle of a call")
+    func parts() throws {
+        var outcome = LoadOutcome()
+        var counts = PushCounts()
+        (counts.sent, counts.accepted) = (1000, 1000)
+        outcome.measurements.add(counts)
+        func parts() throws -> [Double] {
+            let cpu = GeneratorVerdict(outcome, inputs: try Self.inputs()).section.cpu
+            return [cpu.encode, cpu.sign, cpu.tls, cpu.socket, cpu.spin, cpu.other]
+        }
+        // 2 ms of the process; its worker had 1.5 ms without spinning, 0.2 ms were spun.
+        outcome.cpu = 2_000_000
+        outcome.workerTime = WorkerTime(
+            cpu: 1_500_000, spin: 200_000, transfer: 900_000, socket: 600_000, sign: 100_000, busy: 1_500_000)
+        #expect(try parts() == [0, 100, 300, 600, 200, 800])
+        // Half of the time in which it did not wait it had no core.
+        outcome.workerTime.busy = 3_000_000
+        #expect(try parts() == [0, 50, 150, 300, 200, 1300])
+        // Not known, and more than there is.
+        outcome.workerTime = WorkerTime(cpu: 1_500_000, transfer: 3_000_000, socket: 1_700_000, sign: 100_000, busy: nil)
+        #expect(try parts() == [0, 0, 300, 1700, 0, 0])
+        outcome.workerTime = WorkerTime(cpu: 500_000)
+        #expect(try parts() == [0, 0, 0, 0, 0, 2000])
+    }
+
     @Test("Pushes late by a millisecond although streams were free are a limit by themselves")
     func late() throws {
         func lag(_ time: UInt64, _ count: UInt64) -> LatencyHistogram {

@@ -60,7 +60,7 @@ enum StageSection {
 
     private static func cpuBars(_ parts: [(name: String, value: Double, share: String)]) -> BarChart {
         BarChart(
-            title: "CPU of the client's worker threads a push", parts: ["CPU time"],
+            title: "CPU of the client a push", parts: ["CPU time"],
             rows: parts.map {
                 .init(
                     name: $0.name, value: "\(Units.duration(nanoseconds: $0.value)), \($0.share)", lengths: [$0.value])
@@ -74,7 +74,8 @@ enum StageSection {
             cpu.tls + cpu.socket > 0
             ? [("TLS", cpu.tls), ("socket", cpu.socket), ("other: frames, header blocks, epoll", cpu.other)]
             : [("TLS, socket and other", cpu.other)]
-        let parts = [("encode", cpu.encode), ("sign", cpu.sign)] + rest
+        let spin = cpu.spin > 0 ? [("spin: waiting for pushes to be due", cpu.spin)] : []
+        let parts = [("encode", cpu.encode), ("sign", cpu.sign)] + spin + rest
         let whole = parts.reduce(0) { $0 + $1.1 }
         return whole > 0 ? parts.map { ($0.0, $0.1, "\(Units.fixed($0.1 / whole * 100, places: 1)) %") } : []
     }

@@ -119,6 +119,8 @@ final class PushLog: PushDriver {
         books.connection(worker, index, event)
     }
 
+    override func connectionProblem(_ text: String) { inner.connectionProblem(text) }
+
     override func idled(until time: UInt64) {
         inner.idled(until: time)
         entries.append(.idled(until: time))
