@@ -10,12 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Java's own java.net.http: one push, then COUNT less one at once. The first goes alone because this client does not wait for a
- * free stream: it fails what is beyond the limit, which is one until a provider token was found valid.
+ * Java's own java.net.http: one push, then COUNT less one, 500 at once. This client does not wait for a free stream: it fails what
+ * is beyond the limit ("too many concurrent streams"), which is one until a provider token was found valid, then 1,000.
  */
 public class Burst {
     public static void main(String[] arguments) throws Exception {
@@ -33,7 +34,9 @@ public class Burst {
         HttpClient client = HttpClient.newBuilder().sslContext(context).version(HttpClient.Version.HTTP_2).build();
         Map<String, Integer> answers = new TreeMap<>();
         List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
+        Semaphore streams = new Semaphore(500);
         for (int index = 0; index < count; index++) {
+            streams.acquire();
             HttpRequest request =
                 HttpRequest.newBuilder(URI.create("https://localhost:" + port + "/3/device/" + String.format("%064x", index)))
                     .header("authorization", System.getenv("TOKEN"))
@@ -41,7 +44,8 @@ public class Burst {
                     .header("apns-push-type", "alert")
                     .POST(HttpRequest.BodyPublishers.ofString("{\"aps\":{\"alert\":\"hello\"}}"))
                     .build();
-            sent.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
+            sent.add(
+                client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).whenComplete((response, error) -> streams.release()));
             if (index == 0) sent.get(0).join();
         }
         for (CompletableFuture<HttpResponse<String>> future : sent) {

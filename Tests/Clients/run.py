@@ -90,7 +90,7 @@ def measure(client, mock, options):
 
 
 def write(rows, path):
-    lines = ["| client | version | pushes, all at once on a fresh connection | answers |", "| --- | --- | --- | --- |"]
+    lines = ["| client | version | pushes on a fresh connection | answers |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {version} | {what} | {outcome} |" for name, version, what, outcome, _ in (row.text for row in rows)]
     before, rest = path.read_text().split(MARKERS[0])
     after = rest.split(MARKERS[1])[1]
@@ -156,17 +156,17 @@ def refused(mock, count):
 
 
 CLIENTS = [
-    Client("curl", "", curl, None),
-    Client("nghttp", "", nghttp(), None),
-    Client("nghttp", "`--header-table-size=0`", nghttp("--header-table-size=0"), None),
-    Client("Node, http2", "", script("node", HERE / "node.js"), None),
-    Client("Node, http2", "`headerTableSize: 0`", script("node", HERE / "node.js", settings=['{"headerTableSize": 0}']), None),
-    Client("Go, net/http", "", script("go", "run", HERE / "burst.go"), None),
-    Client("Java, java.net.http", "one first, then the others", script("java", HERE / "Burst.java"), None),
-    Client("Python, httpx", "", script(PYTHON, HERE / "httpx_burst.py"), None),
-    Client("Python, aioapns", "", script(PYTHON, HERE / "aioapns_burst.py"), None),
-    Client("Python, PyAPNs2", "", script(PYAPNS2, HERE / "pyapns2_burst.py"), None),
-    Client("Python, h2", "without ALPN, headers as Pushy's", script(PYTHON, HERE / "no_alpn.py"), None),
+    Client("curl", "300 at once", curl, None),
+    Client("nghttp", "all at once", nghttp(), None),
+    Client("nghttp", "all at once, `--header-table-size=0`", nghttp("--header-table-size=0"), None),
+    Client("Node, http2", "all at once", script("node", HERE / "node.js"), None),
+    Client("Node, http2", "all at once, `headerTableSize: 0`", script("node", HERE / "node.js", settings=['{"headerTableSize": 0}']), None),
+    Client("Go, net/http", "all at once", script("go", "run", HERE / "burst.go"), None),
+    Client("Java, java.net.http", "one first, then 500 at once", script("java", HERE / "Burst.java"), None),
+    Client("Python, httpx", "all at once", script(PYTHON, HERE / "httpx_burst.py"), None),
+    Client("Python, aioapns", "all at once", script(PYTHON, HERE / "aioapns_burst.py"), None),
+    Client("Python, PyAPNs2", "one batch", script(PYAPNS2, HERE / "pyapns2_burst.py"), None),
+    Client("Python, h2", "100 at once, without ALPN, headers as Pushy's", script(PYTHON, HERE / "no_alpn.py"), None),
     Client("Python, ssl", "ALPN `http/1.1` only: refused", refused, {}),
 ]
 
