@@ -1,7 +1,8 @@
 # pushload: `make run` and `make test` work on a fresh Debian machine with Swift.
 SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev pkg-config
-TEST_PACKAGES := openssl curl nghttp2-client chromium
+TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium
+CLIENT_PACKAGES := golang-go default-jdk-headless
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
 ARGS ?= -n 1M
@@ -9,7 +10,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -26,6 +27,12 @@ test-nio: test-deps ## every test, over the third engine too
 test: test-deps ## every test
 	swift test
 
+test-clients: build test-deps ## other people's clients, Go and Java too, against the mock: writes the table of mock-apns/README.md
+	@missing=""; for p in $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
+
 deps:
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
@@ -41,6 +48,9 @@ test-deps: deps .build/python/installed
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null && \
 	python3 -m venv .build/python; }
 	.build/python/bin/pip install -q --disable-pip-version-check -r Tests/requirements.txt
+	@# By itself: it wants other versions of what the others need too.
+	python3 -m venv .build/pyapns2
+	.build/pyapns2/bin/pip install -q --disable-pip-version-check apns2==0.7.2 hyper==0.7.0
 	@touch $@
 
 format:

@@ -49,7 +49,7 @@ let package = Package(
             name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         // What a push is made of, signed with, sent through and measured by.
-        .target(name: "Payloads", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "PlainHTTP", swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),

@@ -7,6 +7,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let protocolError = ErrorCode(rawValue: 1)
     public static let internalError = ErrorCode(rawValue: 2)
     public static let flowControlError = ErrorCode(rawValue: 3)
+    public static let settingsTimeout = ErrorCode(rawValue: 4)
     public static let streamClosed = ErrorCode(rawValue: 5)
     public static let frameSizeError = ErrorCode(rawValue: 6)
     public static let refusedStream = ErrorCode(rawValue: 7)

@@ -126,7 +126,8 @@ public final class SocketStream: ByteStream {
         return SSL_has_pending(tls) == 1
     }
 
-    /// The negotiated TLS version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; nil on a plain connection.
+    /// The negotiated TLS version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`, and what is unusual about the connection; nil on a
+    /// plain one.
     public override var tlsDescription: String? {
         guard let tls, let version = SSL_get_version(tls), let cipher = SSL_get_current_cipher(tls),
             let name = SSL_CIPHER_get_name(cipher)
@@ -134,6 +135,7 @@ public final class SocketStream: ByteStream {
         // BIO_CTRL_GET_KTLS_SEND: the kernel took this version and cipher.
         let isInKernel = context?.options.kernelTLS == true && BIO_ctrl(SSL_get_wbio(tls), 73, 0, nil) > 0
         return "\(String(cString: version)) \(String(cString: name))\(isInKernel ? " in the kernel" : "")"
+            + (secured && !choseHTTP2(tls) ? " without ALPN" : "")
     }
 
     /// `127.0.0.1:40312`; `-` when there is none any more.
@@ -199,17 +201,24 @@ public final class SocketStream: ByteStream {
         }
     }
 
-    /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`.
+    /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`. A client that speaks of no protocol at all may still begin
+    /// with HTTP/2's preface, which is then what its server goes by: Apple's does, and Pushy sends no ALPN.
     private func checkALPN(_ tls: OpaquePointer) -> ConnectResult {
+        if choseHTTP2(tls) || isServer { return .done }
+        fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
+        return .failed
+    }
+
+    /// False for a server only when the client offered nothing: an offer without `h2` ends the handshake (`TLSContext`).
+    private func choseHTTP2(_ tls: OpaquePointer) -> Bool {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         SSL_get0_alpn_selected(tls, &name, &length)
-        guard length == 2, let name, name[0] == 0x68, name[1] == 0x32 else {
-            fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
-            return .failed
-        }
-        return .done
+        guard length == 2, let name else { return false }
+        return name[0] == 0x68 && name[1] == 0x32
     }
+
+    private var isServer: Bool { context?.side == .server }
 
     private func connectError(_ code: Int32) -> NetworkError {
         code == ECONNREFUSED

@@ -186,7 +186,7 @@ public final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Offers, or picks, `h2` only: RFC 9113 section 3.2.
+    /// Offers, or picks, `h2` only: RFC 9113 section 3.2. A client that offers other protocols only is refused.
     private func setALPN() throws(NetworkError) {
         if side == .client {
             let wire: [UInt8] = [2, 0x68, 0x32]

@@ -17,7 +17,7 @@ public enum TokenVerdict: Sendable, Equatable {
         case unknownKey
         /// `iss` is missing or not the key's team.
         case wrongTeam
-        /// `iat` is missing or not a whole number.
+        /// `iat` is missing or not a number.
         case noIssueTime
         case badSignature
     }
@@ -45,7 +45,7 @@ public final class TokenVerifier {
 
     private struct Claims: Decodable {
         let iss: String?
-        /// nil when it is missing or no whole number.
+        /// UNIX seconds; nil when it is missing or no number.
         let iat: Int64?
 
         enum CodingKeys: String, CodingKey { case iss, iat }
@@ -53,8 +53,26 @@ public final class TokenVerifier {
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             iss = try container.decodeIfPresent(String.self, forKey: .iss)
-            iat = try? container.decode(Int64.self, forKey: .iat)
+            if let whole = try? container.decode(Int64.self, forKey: .iat) {
+                iat = whole
+            } else if let number = try? container.decode(Double.self, forKey: .iat) {
+                iat = TokenVerifier.seconds(number)
+            } else {
+                iat = (try? container.decode(String.self, forKey: .iat)).flatMap(TokenVerifier.seconds)
+            }
         }
+    }
+
+    /// A NumericDate may be fractional (RFC 7519 section 2): the second it lies in, and the first or last there is for one
+    /// that is beyond them.
+    private static func seconds(_ number: Double) -> Int64? {
+        if number.isNaN { return nil }
+        return Int64(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max)
+    }
+
+    /// Apple takes a text of digits too, as some clients write it.
+    private static func seconds(_ text: String) -> Int64? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
     }
 
     /// Judges a JWT in JWS compact form (RFC 7515 section 3.1), without the `bearer` before it.

@@ -37,10 +37,13 @@ import Testing
         #expect(topics["com.example.app"] == ["accepted": 2, "rejected": 1])
         let memory = try #require(stats["memory"] as? [String: Int])
         #expect(memory["rss_bytes"]! > 1_000_000)
+        // Nobody watches and nothing holds pushes back: every one that was accepted was delivered.
+        #expect((stats["delivery"] as? [String: Int])?["delivered"] == 3)
         let metrics = try admin(mock, "GET", "/metrics")
         for line in [
             "mock_apns_requests_total 4", "mock_apns_rejected_total{reason=\"BadDeviceToken\"} 1",
-            "mock_apns_responses_total{status=\"200\"} 3", "# TYPE mock_apns_connections_open gauge",
+            "mock_apns_responses_total{status=\"200\"} 3", "mock_apns_delivered_total 3",
+            "# TYPE mock_apns_connections_open gauge",
         ] { #expect(metrics.contains(line + "\n"), "\(line)") }
         let pushes = try admin(mock, "GET", "/pushes?token=\(device.uppercased())")
         let list = try #require(try JSONSerialization.jsonObject(with: Data(pushes.utf8)) as? [[String: Any]])
@@ -50,7 +53,167 @@ import Testing
         #expect(try json(try admin(mock, "GET", "/stats"))["requests"] as? Int == 0)
         #expect(try admin(mock, "GET", "/pushes") == "[]\n" && admin(mock, "GET", "/ledger") == "[]\n")
         #expect(try admin(mock, "GET", "/nothing").hasPrefix("not found; there are:\n  GET /stats"))
+        let again = try json(try admin(mock, "GET", "/stats"))
+        #expect((again["delivery"] as? [String: Int])?["delivered"] == 0)
         _ = try mock.stop()
+    }
+
+    @Test("A fault plan without a seed is given one, which is told; one with a seed keeps it, 1 too")
+    func seeds() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        var seen: Set<Int> = []
+        for _ in 0..<3 {
+            let answer = try admin(mock, "PUT", "/faults", "{rules: [{silent: 1%}]}")
+            let seed = try #require(
+                answer.hasPrefix("rules 1, seed ") ? Int(answer.dropFirst(14).dropLast()) : nil, "\(answer)")
+            #expect(try json(try admin(mock, "GET", "/stats"))["fault_seed"] as? Int == seed)
+            seen.insert(seed)
+        }
+        #expect(seen.count > 1)
+        #expect(try admin(mock, "PUT", "/faults", "{seed: 1}") == "rules 0, seed 1\n")
+        _ = try mock.stop()
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let file = folder.path + "/faults.yaml"
+        try "{seed: 1, rules: [{silent: 1%}]}".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try Mock(["--faults", file]).stop().output.contains("faults on, seed 1\n"))
+    }
+
+    @Test("Every page says what is wrong with what it is given")
+    func wrongPages() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        func answer(_ method: String, _ path: String, _ body: [String] = []) throws -> String {
+            try Programs.run(
+                "/usr/bin/curl",
+                ["-s", "-w", "%{http_code}", "-X", method, "http://127.0.0.1:\(try mock.port(of: "admin"))\(path)"]
+                    + body
+            ).output
+        }
+        let device = "/devices/" + device
+        for (method, path, body, expected) in [
+            ("POST", "/stats", nil, "POST /stats: expected GET\n405"),
+            ("GET", "/reset", nil, "GET /reset: expected POST\n405"),
+            ("DELETE", device, nil, "DELETE \(device): expected GET or PUT\n405"),
+            ("GET", "/pushes?tokn=ab", nil, "/pushes: unknown query \"tokn\"; did you mean \"token\"?\n400"),
+            ("GET", "/stats?all", nil, "/stats: unknown query \"all\"; this page takes none\n400"),
+            ("GET", "/pushes?limit=many", nil, "/pushes: limit \"many\": expected a number from 1\n400"),
+            ("GET", "/pushes?limit=-1", nil, "/pushes: limit \"-1\": expected a number from 1\n400"),
+            (
+                "GET", "/pushes?token=xyz", nil,
+                "/pushes: token \"xyz\": expected a device token, at least 64 hexadecimal digits\n400"
+            ),
+            (
+                "GET", "/events?token=", nil,
+                "/events: token \"\": expected a device token, at least 64 hexadecimal digits\n400"
+            ),
+            (
+                "GET", "/devices/xyz", nil,
+                "expected a device token after /devices/, at least 64 hexadecimal digits\n400"
+            ),
+            ("PUT", "/faults", nil, "faults: the request has no body; expected a fault plan (YAML or JSON)\n400"),
+            (
+                "PUT", "/faults", "{rule: []}",
+                "faults:1:2: unknown key \"rule\"; did you mean \"rules\"?\n400"
+            ),
+            ("PUT", "/faults", "{rules: [", nil),
+            (
+                "PUT", device, nil,
+                "device: the request has no body; expected what to change, as in {state: unregistered}\n400"
+            ),
+            (
+                "PUT", device, "{}",
+                "device:1:1: nothing to change; expected state, offline, topic, environment or since\n400"
+            ),
+            ("PUT", device, "{stat: expired}", "device:1:2: unknown key \"stat\"; did you mean \"state\"?\n400"),
+            (
+                "PUT", device, "{state: offline}",
+                "device:1:9: state: \"offline\": expected registered, unregistered or expired; being offline is said apart, "
+                    + "as in {offline: true}\n400"
+            ),
+            ("PUT", device, "{since: 18446744073709551615}", nil), ("PUT", device, "{since: -1}", nil),
+            ("PUT", device, "{offline: maybe}", nil),
+        ] as [(String, String, String?, String?)] {
+            let text = try answer(method, path, body.map { ["--data-binary", $0] } ?? [])
+            if let expected {
+                #expect(text == expected)
+            } else {
+                #expect(text.hasSuffix("\n400") && text.count > 20, "\(text)")
+            }
+        }
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try Data([0x7B, 0x0A, 0xFF, 0xFE]).write(to: URL(fileURLWithPath: folder.path + "/noise"))
+        for page in ["/faults", device] {
+            let text = try answer("PUT", page, ["--data-binary", "@\(folder.path)/noise"])
+            #expect(text == (page == device ? "device" : "faults") + ":2: not text in UTF-8\n400")
+        }
+        _ = try mock.stop()
+    }
+
+    @Test("Every file the mock is given that it cannot use costs one line and status 64, before it listens")
+    func wrongFiles() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        func file(_ name: String, _ bytes: [UInt8]) throws -> String {
+            let path = folder.path + "/" + name
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            return path
+        }
+        let noise = try file("noise", [0x61, 0x0A, 0xC3, 0x28])
+        let empty = try file("empty", [])
+        let text = try file("text", Array("what is this\n".utf8))
+        let columns = try file("columns", Array("token,stat\n".utf8))
+        let missing = folder.path + "/missing"
+        let (gone, isFolder) = (": No such file or directory", ": Is a directory")
+        for (flags, expected) in [
+            (["--device-file", missing], "cannot read the device file \(missing)\(gone)"),
+            (["--device-file", folder.path], "cannot read the device file \(folder.path)\(isFolder)"),
+            (["--device-file", empty], "\(empty): no device token in it; expected one a line"),
+            (["--device-file", columns], "\(columns):1: unknown column \"stat\"; did you mean \"state\"?"),
+            (["--faults", missing], "cannot read the fault file \(missing)\(gone)"),
+            (["--faults", folder.path], "cannot read the fault file \(folder.path)\(isFolder)"),
+            (["--faults", noise], "\(noise):2: not text in UTF-8"),
+            (["--faults", empty], "\(empty): the file is empty"),
+            (["--faults", text], "\(text):1:1: expected keys with values (key: value)"),
+            (["--keys", missing], "cannot read the key file \(missing)\(gone)"),
+            (["--keys", noise], "\(noise):2: not text in UTF-8"), (["--keys", text], "\(text):1:1: expected a list"),
+            (["--latency", "hdr \(missing)"], "cannot read the latency file \(missing)\(gone)"),
+            (["--key", missing, "--key-id", "ABC123DEFG", "--team-id", "TEAM567890"], "cannot read \(missing)\(gone)"),
+            (["--cert", missing, "--cert-key", text], "cannot read \(missing)\(gone)"),
+            (["--cert", text, "--cert-key", text], "\(text): not a PEM certificate"),
+            (["--client-ca", text], "\(text): no PEM certificate found"),
+        ] {
+            let finished = try Programs.run("mock-apns", ["--port", "0"] + flags)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(flags): \(finished.output)\(finished.error)")
+            #expect(finished.error.hasPrefix("mock-apns: ") && finished.error.contains(expected), "\(finished.error)")
+            #expect(finished.error.split(separator: "\n").count == 1, "\(finished.error)")
+        }
+    }
+
+    @Test("pushload and the mock take the same device file, with a header line or without")
+    func deviceFiles() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "0f", count: 32))
+        for (text, reasons) in [
+            ("\(first)\n\(second)\n", "rejected 0"), ("\(first),state;tag0\n\(second)\n\n", "rejected 0"),
+            ("token,tags\n\(first),sports\n\(second),\n", "rejected 0"),
+            ("state,tags,token,since\r\nunregistered,a;b,\(first),1700000000\r\n,,\(second)\r\n", "Unregistered 20"),
+        ] {
+            let file = folder.path + "/devices.csv"
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let mock = try Mock(["--device-file", file])
+            let run = try Programs.run(
+                "pushload",
+                [
+                    "run", "-n", "40", "--target", mock.url, "--credentials", mock.folder, "--device-file", file,
+                    "--quiet",
+                    "--output", folder.path + "/runs", "--expect-reasons", "Unregistered",
+                ])
+            #expect(run.status == 0, "\(run.error)")
+            let counted = try mock.stop().output
+            #expect(counted.contains("requests 40") && counted.contains(reasons), "\(text) \(counted)")
+        }
     }
 
     @Test("A device gets what waited for it when its event stream is attached, and then each push as it comes")

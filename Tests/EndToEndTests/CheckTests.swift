@@ -34,7 +34,7 @@ import Testing
         let json = try check("{\"aps\":\n{\"alert\":}}", ["--json"])
         #expect(
             json.output
-                == "{\"explanation\":[\"no payload, or not a JSON object with \\\"aps\\\" (mdm pushes: with \\\"mdm\\\")\",\"the JSON is wrong at byte 17 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
+                == "{\"explanation\":[\"no payload, not a JSON object, or without what its push type needs: \\\"aps\\\" for alert, background, liveactivity, widgets and controls, \\\"mdm\\\" for mdm\",\"the JSON is wrong at byte 17 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
         )
         #expect(
             try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"]).output.hasPrefix(

@@ -164,6 +164,64 @@ import Testing
         server.stop()
     }
 
+    @Test(
+        "6.5.3: fewer streams, smaller frames and smaller windows bind a client once it has acknowledged them, and no sooner"
+    )
+    func acknowledgement() throws {
+        let identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        let server = try start {
+            $0.accounts = [ProviderAccount(identity)]
+            $0.maxConcurrentStreams = 5
+        }
+        let token = try TokenSigner.bearer(identity, unixTime: Int64(time(nil)))
+        func request(_ stream: Int32) -> [UInt8] {
+            Client.frame(
+                Frame.headers, flags: Frame.endHeaders, stream: stream,
+                Client.block(Client.request(more: [("authorization", token)])))
+        }
+        let payload = { Client.frame(Frame.data, flags: Frame.endStream, stream: $0, Client.payload) }
+        let acknowledgement = Client.frame(Frame.settings, flags: Frame.acknowledgement)
+        // As Node's client: a hundred streams before it has read anything, though one is allowed.
+        let burst: [Int32] = (0..<100).map { 2 * $0 + 1 }
+        let client = try Client(port: server.port)
+        client.send(burst.flatMap(request) + burst.flatMap(payload))
+        var answered: [Int32] = []
+        while answered.count < burst.count, let frame = client.next() {
+            #expect(frame.type != Frame.reset && frame.type != Frame.goAway)
+            if frame.type == Frame.headers { answered.append(frame.stream) }
+        }
+        #expect(answered.sorted() == burst)
+        // The first SETTINGS (1 stream) acknowledged, but not the second (5): it already allows more.
+        client.send(acknowledgement + [201, 203, 205, 207, 209, 211].flatMap(request))
+        #expect(client.resetCode(211) == .refusedStream && client.isAlive())
+        client.send(acknowledgement + request(213))
+        #expect(client.resetCode(213) == .refusedStream)
+        client.send(payload(201) + request(215) + payload(215))
+        #expect(client.wait { $0.type == Frame.headers && $0.stream == 215 } != nil)
+        // A client that never acknowledges stays with what RFC 9113 leaves open, within bounds.
+        let strict = try Client(port: server.port)
+        strict.send(acknowledgement + request(1) + request(3))
+        #expect(strict.resetCode(3) == .refusedStream)
+        server.stop()
+    }
+
+    @Test("6.9.2: a stream whose window SETTINGS made negative may still be ended with an empty frame")
+    func negativeWindow() throws {
+        let server = try start { $0.streamWindow = 10 }
+        let client = try Client(port: server.port)
+        let headers = {
+            Client.frame(Frame.headers, flags: Frame.endHeaders, stream: $0, Client.block(Client.request()))
+        }
+        let long = Array("{\"aps\":{},\"x\":\"\(String(repeating: "y", count: 200))\"}".utf8)
+        client.send(headers(1) + Client.frame(Frame.data, stream: 1, long))
+        client.send(Client.frame(Frame.settings, flags: Frame.acknowledgement))
+        client.send(Client.frame(Frame.data, flags: Frame.endStream, stream: 1))
+        #expect(client.wait { $0.type == Frame.headers && $0.stream == 1 }?.payload.contains(0x88) == true)
+        client.send(headers(3) + Client.frame(Frame.data, flags: Frame.endStream, stream: 3, long))
+        #expect(client.resetCode(3) == .flowControlError)
+        server.stop()
+    }
+
     @Test("A stream is reset with the code of the rule, and a silent one never answered")
     func fates() throws {
         let server = try start {

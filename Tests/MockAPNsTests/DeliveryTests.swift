@@ -164,6 +164,23 @@ import Testing
         for (token, time) in half { #expect(late[token] == time && time >= 1_000_000 && time <= 1_005_000) }
     }
 
+    @Test("A device file has a header line or none, its columns in any order, and empty lines at its end")
+    func deviceFiles() throws {
+        let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "0F", count: 32))
+        for text in [
+            "\(first)\n\(second)", "\(first),state;tag0\n\(second)\n\r\n\n",
+            "\u{FEFF}token\r\n\(first)\r\n\(second)\r\n",
+        ] {
+            let register = try DeviceRegister(parsing: Data(text.utf8), file: "f")
+            #expect(register.count == 2 && register.record(TokenKey(second.lowercased())) == DeviceRecord(), "\(text)")
+        }
+        let text =
+            "state,tags,since,token,topic,environment\nexpired,a;b,7,\(first),com.example,development\n,,,\(second)\n"
+        let register = try DeviceRegister(parsing: Data(text.utf8), file: "f")
+        let expected = DeviceRecord(state: .expired, since: 7000, topic: "com.example", environment: .development)
+        #expect(register.record(TokenKey(first)) == expected && register.record(TokenKey(second)) == DeviceRecord())
+    }
+
     @Test(
         "A device file says what is wrong where",
         arguments: [
@@ -173,6 +190,40 @@ import Testing
             ),
             ("xyz\n", "f:1: \"xyz\" is not a device token; expected at least 64 hexadecimal digits"),
             ("token\n", "f: no device token in it; expected one a line"),
+            ("\n\n", "f: no device token in it; expected one a line"),
+            (
+                "token,stat\n\(String(repeating: "a", count: 64)),lost\n",
+                "f:1: unknown column \"stat\"; did you mean \"state\"?"
+            ),
+            (
+                "Token\n\(String(repeating: "a", count: 64))\n",
+                "f:1: unknown column \"Token\"; did you mean \"token\"?"
+            ),
+            (
+                "token,colour\n",
+                "f:1: unknown column \"colour\"; expected one of token, tags, topic, environment, state, since"
+            ),
+            ("token,state,state\n", "f:1: column \"state\" is named twice"),
+            (
+                "token,topic\n\(String(repeating: "a", count: 64)),my app\n",
+                "f:2: topic \"my app\": expected a bundle id, as in com.example.app"
+            ),
+            ("state,tags\n", "f:1: no column \"token\"; this line names state, tags"),
+            (
+                "\(String(repeating: "a", count: 64)),sports,unregistered\n",
+                "f:1: 3 fields; without a header line there are token,tags"
+            ),
+            (
+                "state,token\nexpired\n", "f:2: no device token on this line; expected hexadecimal digits"
+            ),
+            (
+                "\(String(repeating: "a", count: 64))\n\n\(String(repeating: "b", count: 64))\n",
+                "f:2: no device token on this line; expected hexadecimal digits"
+            ),
+            (
+                "token,state\n\(String(repeating: "a", count: 64)),offline\n\(String(repeating: "A", count: 64)),\n",
+                "f:3: this device was listed before, with another topic, environment, state or since"
+            ),
             (
                 "token,environment\n\(String(repeating: "a", count: 64)),test\n",
                 "f:2: \"test\" is not an environment; expected production or development"

@@ -1,10 +1,10 @@
 import Foundation
 import Networking
 import Payloads
-import Signing
 import Testing
 
 @testable import MockAPNs
+@testable import Signing
 
 @Suite struct RequestChecksTests {
     private let identity: ProviderIdentity
@@ -127,6 +127,52 @@ import Testing
             $0.body = sized(5121)
             $0.headers[.pushType] = "voip"
             $0.headers[.topic] = "com.example.app.voip"
+        }
+    }
+
+    @Test("Times of issue that are fractions, texts or beyond all numbers are judged as the times they are")
+    func issueTimes() throws {
+        let writer = try TokenWriter(identity)
+        func answer(_ iat: String) throws -> String {
+            var given = try good()
+            let token = try writer.write(
+                header: "{\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}", claims: "{\"iss\":\"TEAM567890\",\"iat\":\(iat)}")
+            given.headers[.authorization] = "bearer " + String(decoding: token, as: UTF8.self)
+            return judge(given)
+        }
+        let valid = "200 00000000000000ff 12"
+        let (expired, invalid) = ("403 ExpiredProviderToken", "403 InvalidProviderToken")
+        for (iat, expected) in [
+            ("1700000000.987", valid), ("\"1700000000\"", valid), ("1.7e9", valid), ("1700000000.0", valid),
+            ("1699996400", valid), ("1699996399.999999", expired), ("1699996400.000001", valid),
+            ("1700003600.9", valid), ("1700003601", invalid), ("\"1700003601\"", invalid), ("\"0\"", expired),
+            ("-1", expired), ("-1.5", expired), ("-1e300", expired), ("1e300", invalid),
+            ("-9223372036854775808", expired),
+            ("-9223372036854775809", expired), ("9223372036854775807", invalid), ("1e999", invalid),
+            ("-1e999", invalid),
+            ("NaN", invalid), ("Infinity", invalid), ("\"soon\"", invalid), ("true", invalid),
+            ("[1700000000]", invalid),
+            ("null", invalid), ("\"99999999999999999999\"", invalid),
+        ] { #expect(try answer(iat) == expected, "\(iat)") }
+    }
+
+    @Test("aps is needed by the push types the system itself handles, and by no others")
+    func dataOnly() throws {
+        for type in PushType.allCases {
+            var given = try self.good()
+            given.headers[.pushType] = type.rawValue
+            given.headers[.topic] = "com.example.app" + type.topicSuffix
+            given.headers[.priority] = "5"
+            let needs: Set<PushType> = [.alert, .background, .liveactivity, .widgets, .controls]
+            for (body, isTaken) in [
+                ("{\"aps\":{}}", true), ("{\"from\":\"somebody\"}", !needs.contains(type) && type != .mdm),
+                ("{\"aps\":5}", !needs.contains(type) && type != .mdm), ("{}", !needs.contains(type) && type != .mdm),
+                ("{\"mdm\":\"magic\"}", !needs.contains(type)), ("", false), ("[]", false), ("{", false),
+                ("null", false),
+            ] {
+                given.body = body
+                #expect(judge(given) == (isTaken ? "200" : "400 PayloadEmpty"), "\(type) \(body)")
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import COpenSSL
 import Foundation
 import Signing
 import Testing
@@ -86,6 +87,25 @@ import Testing
             usleep(200)
         }
         #expect(result == .endOfStream)
+    }
+
+    @Test(
+        "A client without ALPN is taken by a server, one that offers other protocols only is not, and a client wants h2",
+        arguments: [TLSVersion.v12, .v13])
+    func protocols(_ version: TLSVersion) throws {
+        for (offer, expected) in [
+            ([], ConnectResult.done), (["http/1.1"], .failed), (["http/1.1", "h2"], .done), (["h2c", "h3"], .failed),
+        ] {
+            let contexts = try contexts(clientVersions: (version, version))
+            let wire = offer.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            #expect(SSL_CTX_set_alpn_protos(contexts.client.context, wire, UInt32(wire.count)) == 0)
+            let (pair, client, server) = try connect(contexts)
+            #expect(server == expected && client == (offer.contains("h2") ? .done : .failed), "\(offer)")
+            if server == .done {
+                #expect(pair.server.tlsDescription?.hasSuffix(" without ALPN") == offer.isEmpty, "\(offer)")
+            }
+            if offer.isEmpty { #expect(pair.client.failure?.kind == .alpn) }
+        }
     }
 
     @Test(

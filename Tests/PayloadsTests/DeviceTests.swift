@@ -79,6 +79,39 @@ import Testing
         }
     }
 
+    @Test("A header line may name the mock's columns too, in any order; empty lines at the end are none")
+    func columns() throws {
+        let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "0F", count: 32))
+        let text = "state,tags,since,token,topic\nexpired,a;b,1,\(first),com.example\n,,,\(second)\n\r\n\n"
+        try withFile(text) { path in
+            let population = DevicePopulation.file(try DeviceFile(path: path))
+            #expect(population.count == 2 && population.token(0) == first && population.token(1) == second)
+            var buffer = [UInt8](repeating: 0, count: 120)
+            #expect(population.writeTag(0, 1, into: &buffer) == 1 && buffer[0] == 0x62)
+            #expect(population.writeTag(0, 2, into: &buffer) == 0 && population.writeTag(1, 0, into: &buffer) == 0)
+        }
+        // As spreadsheets write it.
+        for text in ["\u{FEFF}token,tags\r\n\(first),a\r\n", "\u{FEFF}\(first)\r\n"] {
+            try withFile(text) { path in
+                let population = DevicePopulation.file(try DeviceFile(path: path))
+                #expect(population.count == 1 && population.token(0) == first)
+            }
+        }
+        // A tag may be called what a column is called.
+        try withFile("\(first),state\n\(second),token;tags") { path in
+            let population = DevicePopulation.file(try DeviceFile(path: path))
+            var buffer = [UInt8](repeating: 0, count: 120)
+            #expect(
+                population.count == 2 && population.token(0) == first && population.writeTag(1, 1, into: &buffer) == 4)
+        }
+        try withFile("token,state\n\(first),expired\n\(second)") { path in
+            let population = DevicePopulation.file(try DeviceFile(path: path))
+            var buffer = [UInt8](repeating: 0, count: 120)
+            #expect(population.count == 2 && population.token(1) == second)
+            #expect(population.writeTag(0, 0, into: &buffer) == 0)
+        }
+    }
+
     @Test("Every line of a long file is found")
     func longFile() throws {
         let devices = SyntheticDevices(seed: 5, count: .max)
@@ -100,6 +133,17 @@ import Testing
             ("abcd,a b\n", ":1:7: character 0x20 in a tag; expected letters, digits and _ @ # . : -"),
             ("abcd,\(String(repeating: "a", count: 121))\n", ":1:6: a tag of 121 characters; at most 120"),
             ("token\n", ": no device token in it; expected one a line"),
+            ("\r\n\n", ": no device token in it; expected one a line"),
+            ("tokn,state\nabcd,\n", ":1: unknown column \"tokn\"; did you mean \"token\"?"),
+            ("state,tags\n", ":1: no column \"token\"; this line names state, tags"),
+            ("token,token\n", ":1: column \"token\" is named twice"),
+            ("token,state\nabcd,expired,1\n", ":2: 3 fields; the header line names token,state"),
+            ("abcd,sports,expired\n", ":1: 3 fields; without a header line there are token,tags"),
+            ("state,token\nexpired\n", ":2: no device token on this line; expected hexadecimal digits"),
+            (
+                "state,tags,token\n,a b,abcd\n",
+                ":2:3: character 0x20 in a tag; expected letters, digits and _ @ # . : -"
+            ),
         ])
     func fileErrors(_ text: String, _ message: String) throws {
         try withFile(text) { path in

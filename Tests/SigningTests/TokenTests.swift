@@ -82,13 +82,85 @@ import Testing
         #expect(with(header: "[]") == .invalid(.malformed))
         let header = "{\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}"
         #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\"}") == .invalid(.noIssueTime))
-        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":\"1\"}") == .invalid(.noIssueTime))
-        #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":1.5}") == .invalid(.noIssueTime))
+        for time in ["\"\"", "\"soon\"", "\"-1\"", "\"+1\"", "\"1.5\"", "\" 1\"", "true", "null", "[1]", "{}"] {
+            let claims = "{\"iss\":\"TEAM567890\",\"iat\":\(time)}"
+            #expect(with(header: header, claims: claims) == .invalid(.noIssueTime), "\(time)")
+        }
         #expect(with(header: header, claims: "{\"iss\":\"TEAM567890\",\"iat\":1}") == .invalid(.badSignature))
         for text in [
             "", ".", "..", "a.b", "a.b.c.d", good + "=", String(good.dropLast()), String(repeating: "a", count: 5000),
         ] {
             #expect(verdict(text) != .valid(issuedAt: 1_700_000_000, keyID: "ABC123DEFG"))
+        }
+    }
+
+    /// A token with this header and these claims, letter by letter.
+    private func signed(header: String = "{\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}", claims: String) throws -> String
+    {
+        String(decoding: try TokenWriter(identity).write(header: header, claims: claims), as: UTF8.self)
+    }
+
+    @Test("A time of issue may be fractional or a text of digits, with white space and other claims around it")
+    func clients() throws {
+        let valid = TokenVerdict.valid(issuedAt: 1_795_312_345, keyID: "ABC123DEFG")
+        // PyAPNs2: the claims as PyJWT writes `time.time()`.
+        let python = "{\"iss\":\"TEAM567890\",\"iat\":1795312345.6543212}"
+        let pythonHeader = "{\"typ\":\"JWT\",\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}"
+        #expect(verdict(try signed(header: pythonHeader, claims: python)) == valid)
+        // APNSwift: texts over several lines, `iat` in quotes, the key among the claims.
+        let swiftHeader = """
+            {
+                "alg": "ES256",
+                "typ": "JWT",
+                "kid": "ABC123DEFG"
+            }
+            """
+        let swift = """
+            {
+                "iss": "TEAM567890",
+                "iat": "1795312345",
+                "kid": "ABC123DEFG"
+            }
+            """
+        #expect(verdict(try signed(header: swiftHeader, claims: swift)) == valid)
+        #expect(verdict(try signed(claims: "\t{ \"iat\" :\r\n1.795312345e9 , \"iss\":\"TEAM567890\" }\n")) == valid)
+    }
+
+    @Test("No number is too large, too small or too long to be a time of issue")
+    func numbers() throws {
+        func time(_ number: String) throws -> Int64? {
+            let verdict = verdict(try signed(claims: "{\"iss\":\"TEAM567890\",\"iat\":\(number)}"))
+            if case .valid(let time, _) = verdict { return time }
+            return nil
+        }
+        for (number, expected) in [
+            ("0", 0), ("-0", 0), ("-0.0", 0), ("-0.5", -1), ("1e3", 1000), ("0.999999999999", 0), ("1e-400", 0),
+            ("9223372036854775807", Int64.max), ("-9223372036854775808", .min), ("9223372036854775808", .max),
+            ("-9223372036854775809", .min), ("9.3e18", .max), ("-1e300", .min), ("1e300", .max),
+            ("1\(String(repeating: "0", count: 200))", .max), ("\"9223372036854775807\"", .max),
+        ] { #expect(try time(number) == expected, "\(number)") }
+        #expect(try time("1e999") == nil && time("-1e999") == nil && time("\"9223372036854775808\"") == nil)
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func random(_ count: UInt64) -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state >> 33) % count
+        }
+        func digits() -> String { (0...random(25)).map { _ in String(random(10)) }.joined() }
+        for _ in 0..<2000 {
+            var number = digits()
+            while number.count > 1, number.hasPrefix("0") { number.removeFirst() }
+            if random(2) == 0 { number = "-" + number }
+            if random(2) == 0 { number += "." + digits() }
+            if random(3) == 0 { number += ["e", "E", "e+", "E-"][Int(random(4))] + String(random(330)) }
+            // strtod is the model.
+            let model = strtod(number, nil).rounded(.down)
+            guard let found = try time(number) else {
+                #expect(!model.isFinite, "seed \(seed): \(number) is no time")
+                continue
+            }
+            let expected = model >= 0x1p63 ? Double(Int64.max) : model < -0x1p63 ? Double(Int64.min) : model
+            #expect(Double(found) == expected, "seed \(seed): \(number) is \(found)")
         }
     }
 

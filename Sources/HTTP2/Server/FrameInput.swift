@@ -45,7 +45,8 @@ struct FrameInput: ~Copyable {
         case notHTTP2
     }
 
-    private var maxFrame: Int
+    /// The largest payload a frame may have, bytes.
+    var maxFrame = 16_384
     private var prefaceLeft = Frame.preface.count
     private var bytes = UnsafePointer<UInt8>(bitPattern: 1)!
     private var count = 0
@@ -63,15 +64,10 @@ struct FrameInput: ~Copyable {
     static let largestBlock = 65_536
     static let mostPieces = 8
 
-    init(maxFrame: Int) { self.maxFrame = maxFrame }
-
     deinit {
         kept.memory?.deallocate()
         other.memory?.deallocate()
     }
-
-    /// Larger frames may come from now on.
-    mutating func raise(maxFrame size: Int) { maxFrame = max(maxFrame, size) }
 
     mutating func begin(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         self.bytes = bytes

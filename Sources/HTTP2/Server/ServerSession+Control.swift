@@ -64,7 +64,8 @@ extension ServerSession {
         for entry in entries {
             switch entry.identifier {
             case Frame.Setting.headerTableSize: decoder.setLimit(Int(entry.value))
-            case Frame.Setting.maxConcurrentStreams: streamLimit = Int(entry.value)
+            case Frame.Setting.maxConcurrentStreams: acknowledgedStreams = Int(entry.value)
+            case Frame.Setting.maxFrameSize: acknowledgedFrame = Int(entry.value)
             case Frame.Setting.initialWindowSize:
                 let change = Int(entry.value) - initialReceiveWindow
                 initialReceiveWindow = Int(entry.value)
@@ -73,6 +74,7 @@ extension ServerSession {
             default: break
             }
         }
+        setLimits()
     }
 
     func ping(_ frame: FrameView) -> Violation? {

@@ -21,7 +21,8 @@ extension ServerSession {
         let entry = streams.pointee.slots + slot
         if entry.pointee.isEnded { return streamError(stream, .streamClosed, "DATA after END_STREAM") }
         entry.pointee.receiveWindow &-= frame.length
-        if entry.pointee.receiveWindow < 0 {
+        // A window that SETTINGS made negative still lets an empty frame end the stream (section 6.9.1).
+        if entry.pointee.receiveWindow < 0, frame.length > 0 {
             return streamError(stream, .flowControlError, "more DATA than the stream's window allows")
         }
         let count = end &- start

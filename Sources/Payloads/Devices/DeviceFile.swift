@@ -1,15 +1,22 @@
 import Glibc
 
-/// Device tokens from a file, memory-mapped: one token a line, or CSV with `token,tag;tag;…` and an optional header line.
+/// Device tokens from a file, memory-mapped: one token a line, or CSV with `token,tag;tag;…`, or with the columns its header
+/// line names (`DeviceColumns`), of which token and tags are looked at here.
 ///
-/// The whole file is checked when it is opened. Memory: one 8-byte offset for every 16 lines, 5 MB for 10 million.
+/// The whole file is checked when it is opened; empty lines at its end are no lines. Memory: one 8-byte offset for every 16 lines, 5 MB for 10 million.
 public final class DeviceFile: @unchecked Sendable {
     public let path: String
     public private(set) var count: UInt64 = 0
     /// Digits of the longest token.
     public private(set) var longestToken = 0
     private let base: UnsafePointer<UInt8>
-    private let size: Int
+    /// Bytes mapped, and of them those up to the end of the last line that is not empty.
+    private let mappedSize: Int
+    private var size: Int
+    /// Where the first line begins.
+    private let start: Int
+    private let columns: DeviceColumns
+    private let tagsPlace: Int?
     private var offsets: [Int] = []
     private static let linesPerOffset: UInt64 = 16
 
@@ -28,16 +35,35 @@ public final class DeviceFile: @unchecked Sendable {
         guard status.st_size > 0 else {
             throw PayloadError("\(path): the file is empty; expected device tokens, one a line")
         }
-        size = Int(status.st_size)
-        guard let mapping = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), mapping != MAP_FAILED else {
+        mappedSize = Int(status.st_size)
+        guard let mapping = mmap(nil, mappedSize, PROT_READ, MAP_PRIVATE, descriptor, 0), mapping != MAP_FAILED else {
             throw PayloadError("cannot map \(path): \(String(cString: strerror(errno)))")
         }
-        base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
+        let base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
+        var size = mappedSize
+        while size > 0, base[size - 1] == 0x0A || base[size - 1] == 0x0D { size -= 1 }
+        do throws(PayloadError) {
+            start = DeviceColumns.markLength(UnsafeBufferPointer(start: base, count: size))
+            columns = try DeviceColumns(firstLine: Self.firstLine(base + start, size - start))
+        } catch {
+            munmap(mapping, mappedSize)
+            throw PayloadError("\(path):1: \(error)")
+        }
+        self.base = base
+        self.size = size
+        tagsPlace = columns.all.firstIndex(of: .tags)
+        // From here on deinit unmaps, also when this throws.
         try scan()
-        madvise(mapping, size, MADV_SEQUENTIAL)
+        madvise(mapping, mappedSize, MADV_SEQUENTIAL)
     }
 
-    deinit { munmap(UnsafeMutableRawPointer(mutating: base), size) }
+    deinit { munmap(UnsafeMutableRawPointer(mutating: base), mappedSize) }
+
+    /// As much of it as a header line can have.
+    private static func firstLine(_ base: UnsafePointer<UInt8>, _ size: Int) -> String {
+        let bytes = UnsafeBufferPointer(start: base, count: min(size, 1024)).prefix { $0 != 0x0A && $0 != 0x0D }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     private func lineEnd(_ start: Int) -> Int {
         guard let found = memchr(base + start, 0x0A, size - start) else { return size }
@@ -45,14 +71,10 @@ public final class DeviceFile: @unchecked Sendable {
     }
 
     private func scan() throws(PayloadError) {
-        var start = 0
+        var start = start
         var number = 1
-        // An optional header line.
-        let firstEnd = lineEnd(0)
-        let header = String(decoding: UnsafeBufferPointer(start: base, count: min(firstEnd, 64)), as: UTF8.self)
-        let trimmed = header.hasSuffix("\r") ? String(header.dropLast()) : header
-        if trimmed == "token,tags" || trimmed == "token" {
-            start = firstEnd + 1
+        if columns.hasHeader {
+            start = lineEnd(start) + 1
             number = 2
         }
         while start < size {
@@ -72,31 +94,49 @@ public final class DeviceFile: @unchecked Sendable {
     }
 
     private func checkLine(_ start: Int, _ end: Int, _ number: Int) throws(PayloadError) {
-        var position = start
-        while position < end, base[position] != 0x2C {
+        var field = start
+        var place = 0
+        // An empty field may follow the last comma.
+        while place == 0 || field <= end {
+            let fieldEnd = fieldEnd(field, end)
+            if place == columns.tokenPlace {
+                try checkToken(field, fieldEnd, number, start)
+            } else if place == tagsPlace {
+                try checkTags(field, fieldEnd, number, start)
+            }
+            place += 1
+            field = fieldEnd + 1
+        }
+        if let problem = columns.problem(fields: place) { throw PayloadError("\(path):\(number): \(problem)") }
+        if place <= columns.tokenPlace { throw PayloadError("\(path):\(number): \(Self.noToken)") }
+    }
+
+    private static let noToken = "no device token on this line; expected hexadecimal digits"
+
+    private func checkToken(_ start: Int, _ end: Int, _ number: Int, _ line: Int) throws(PayloadError) {
+        for position in start..<end {
             let byte = base[position]
             let isHex = (48...57).contains(byte) || (97...102).contains(byte) || (65...70).contains(byte)
             guard isHex else {
                 throw PayloadError(
-                    "\(path):\(number):\(position - start + 1): character \(Self.show(byte)) in a device token; "
+                    "\(path):\(number):\(position - line + 1): character \(Self.show(byte)) in a device token; "
                         + "expected hexadecimal digits")
             }
-            position += 1
         }
-        let length = position - start
-        guard length > 0 else {
-            throw PayloadError("\(path):\(number): no device token on this line; expected hexadecimal digits")
-        }
+        let length = end - start
+        guard length > 0 else { throw PayloadError("\(path):\(number): \(Self.noToken)") }
         guard length % 2 == 0, length <= 400 else {
             throw PayloadError(
                 "\(path):\(number): a device token of \(length) digits; expected an even number of at most 400 (64 today)"
             )
         }
         longestToken = max(longestToken, length)
-        guard position < end else { return }
-        var tag = position + 1
-        for index in tag...end where index == end || base[index] == 0x3B {
-            try checkTag(tag, index, number, start)
+    }
+
+    private func checkTags(_ start: Int, _ end: Int, _ number: Int, _ line: Int) throws(PayloadError) {
+        var tag = start
+        for index in start...end where index == end || base[index] == 0x3B {
+            try checkTag(tag, index, number, line)
             tag = index + 1
         }
     }
@@ -129,9 +169,28 @@ public final class DeviceFile: @unchecked Sendable {
         return (start, contentEnd(start, lineEnd(start)))
     }
 
+    @inline(__always)
+    private func fieldEnd(_ start: Int, _ end: Int) -> Int {
+        var position = start
+        while position < end, base[position] != 0x2C { position += 1 }
+        return position
+    }
+
+    /// Where field `place` of the line begins; nil when the line has fewer.
+    @inline(__always)
+    private func field(_ place: Int, _ start: Int, _ end: Int) -> Int? {
+        var position = start
+        for _ in 0..<place {
+            position = fieldEnd(position, end) + 1
+            if position > end { return nil }
+        }
+        return position
+    }
+
     /// Writes the token's digits; returns how many (at most `longestToken`).
     func writeToken(_ device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        let (start, end) = line(device)
+        let (lineStart, end) = line(device)
+        guard let start = field(columns.tokenPlace, lineStart, end) else { return 0 }
         var length = 0
         while start + length < end, base[start + length] != 0x2C {
             output[length] = base[start + length]
@@ -142,11 +201,10 @@ public final class DeviceFile: @unchecked Sendable {
 
     /// Writes tag `number`, counted from 0; nothing when the device has fewer.
     func writeTag(_ device: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        let (start, end) = line(device)
-        var position = start
-        while position < end, base[position] != 0x2C { position += 1 }
+        let (start, lineEnd) = line(device)
+        guard let tagsPlace, var position = field(tagsPlace, start, lineEnd) else { return 0 }
+        let end = fieldEnd(position, lineEnd)
         var current = 0
-        position += 1
         while position < end, current < number {
             if base[position] == 0x3B { current += 1 }
             position += 1

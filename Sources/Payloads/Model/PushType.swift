@@ -17,6 +17,15 @@ public enum PushType: String, CaseIterable, Sendable, Codable {
         }
     }
 
+    /// The system itself looks for an `aps` in the payload. For the other types the payload is the app's: PushKit's pages (voip,
+    /// complication, fileprovider, pushtotalk) and the location extension's ask for none, and device management has its own key.
+    public var needsAPS: Bool {
+        switch self {
+        case .alert, .background, .liveactivity, .widgets, .controls: true
+        case .location, .voip, .complication, .fileprovider, .mdm, .pushtotalk: false
+        }
+    }
+
     /// Largest payload, bytes: 4,096, for voip 5,120.
     public var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 

@@ -33,6 +33,8 @@ import Testing
             Client.block(fields))
     }
 
+    /// The server's first SETTINGS are.
+    private static let acknowledged = Client.frame(Frame.settings, flags: Frame.acknowledgement)
     private static func open(_ stream: Int32) -> [UInt8] { headers(stream, Client.request(), end: false) }
     /// Half-closed by the client, and never answered.
     private static let halfClosed = Client.push(1, device: silent)
@@ -158,8 +160,14 @@ import Testing
         Case("5.1.1: an even stream id", open(2), .connection([.protocolError])),
         Case("5.1.1: a stream id below one that was used", open(5) + open(3), .connection([.protocolError])),
         Case(
-            "5.1.2: more streams than allowed", (0..<150).flatMap { open(Int32(2 * $0 + 1)) },
+            "5.1.2: more streams than allowed", acknowledged + (0..<150).flatMap { open(Int32(2 * $0 + 1)) },
             .stream(201, [.refusedStream, .protocolError])),
+        Case(
+            "6.5.3: more streams than a limit allows that is not acknowledged",
+            (0..<150).flatMap { Client.push(Int32(2 * $0 + 1)) }, .ignored),
+        Case(
+            "10.5: more streams than are borne of a client that acknowledges nothing",
+            (0..<1100).flatMap { open(Int32(2 * $0 + 1)) }, .stream(2001, [.refusedStream])),
         // 5.5 Extensions
         Case("5.5: an unknown frame on a stream", open(1) + Client.frame(0x99, stream: 1, [1]), .ignored),
         Case(

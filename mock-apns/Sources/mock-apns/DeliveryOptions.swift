@@ -16,7 +16,7 @@ struct DeliveryOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Registered devices, CSV: token, and as wanted topic, environment, state, since (see the README).",
+            "Registered devices: a token a line, or CSV whose header line names token, and as wanted topic, environment, state, since.",
             valueName: "file"))
     var deviceFile: String?
 

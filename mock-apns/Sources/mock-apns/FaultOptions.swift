@@ -70,12 +70,8 @@ struct FaultOptions: ParsableArguments {
 
     func plan() throws -> FaultPlan {
         var plan = FaultPlan()
-        plan.seed = UInt64.random(in: 1...999_999_999)
-        if let faults {
-            let seed = plan.seed
-            plan = try FaultFile.read(faults)
-            if plan.seed == FaultPlan().seed { plan.seed = seed }
-        }
+        plan.seed = FaultPlan.drawnSeed()
+        if let faults { plan = try FaultFile.read(faults) }
         if let faultSeed { plan.seed = faultSeed }
         if let rtt { plan.link.roundTrip = try reading("--rtt", rtt, Units.duration) }
         if let jitter { plan.link.jitter = try reading("--jitter", jitter, Units.duration) }

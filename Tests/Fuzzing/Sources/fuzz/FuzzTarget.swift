@@ -4,10 +4,10 @@ import Logging
 import Networking
 import Payloads
 import PlainHTTP
-import Signing
 
 @testable import MockAPNs
 @testable import Scenarios
+@testable import Signing
 
 /// What is fuzzed, each with its corpus folder of the same name.
 enum FuzzTarget: String, CaseIterable {
@@ -15,7 +15,7 @@ enum FuzzTarget: String, CaseIterable {
     case checks
     /// A payload through the JSON walk, held against Foundation where both must agree.
     case json
-    /// A provider token.
+    /// A provider token; and the claims of one that is signed, through the checks of its age.
     case token
     /// A fault file.
     case faults
@@ -45,6 +45,7 @@ enum FuzzTarget: String, CaseIterable {
 
     private static let identity = try! ProviderIdentity(
         key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+    nonisolated(unsafe) private static let writer = try! TokenWriter(identity)
     nonisolated(unsafe) private static let rules = RequestChecks(
         topics: nil, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
         tokens: TokenCache([ProviderAccount(identity)], updates: TokenUpdates(.connection)))
@@ -98,6 +99,24 @@ enum FuzzTarget: String, CaseIterable {
         let verdict = verifier.verify(UnsafeRawBufferPointer(bytes))
         // Nobody can sign with a key that was made when this process began.
         if case .valid = verdict { preconditionFailure("forged") }
+        // Whatever time of issue it says, one that is accepted was issued within an hour of now.
+        let number = String(decoding: bytes.prefix(200), as: UTF8.self)
+        let claims = "{\"iss\":\"TEAM567890\",\"iat\":\(number)}"
+        guard let jwt = try? writer.write(header: "{\"alg\":\"ES256\",\"kid\":\"ABC123DEFG\"}", claims: claims) else {
+            return
+        }
+        let state = RequestState()
+        for (header, value) in [
+            (KnownHeader.method, Array("POST".utf8)),
+            (.path, Array("/3/device/\(String(repeating: "ab", count: 32))".utf8)),
+            (.authorization, Array("bearer ".utf8) + jwt), (.topic, Array("com.example.app".utf8)),
+        ] { value.withUnsafeBufferPointer { state.set(header, $0.baseAddress!, $0.count) } }
+        var client = RequestChecks.Client()
+        let now: Int64 = 1_700_000_000
+        let answer = rules.judge(state, client: &client, unixTime: now, now: 0)
+        if case .rejected(let answer) = answer, answer.reason == .payloadEmpty {
+            precondition((now - 3600...now + 3600).contains(client.tokenIssuedAt), "issued at \(client.tokenIssuedAt)")
+        }
     }
 
     private static func scenario(_ text: String) {

@@ -10,30 +10,61 @@ struct AdminPages {
     let server: MockServer
     let subscribers: Int
 
-    static let paths = [
-        "GET /stats", "GET /metrics", "GET /pushes?token=&limit=", "GET /ledger", "GET /events?token=|channel=",
-        "GET|PUT /devices/<token>", "PUT /faults", "POST /reset", "GET /healthz",
+    /// Every page: a path, or with a slash at its end what all its paths begin with; its methods; its query.
+    private static let pages: [(path: String, methods: [String], query: [String], text: String)] = [
+        ("/stats", ["GET"], [], "GET /stats"), ("/metrics", ["GET"], [], "GET /metrics"),
+        ("/pushes", ["GET"], ["token", "limit"], "GET /pushes?token=&limit="), ("/ledger", ["GET"], [], "GET /ledger"),
+        ("/events", ["GET"], ["token", "channel"], "GET /events?token=|channel="),
+        ("/devices/", ["GET", "PUT"], [], "GET|PUT /devices/<token>"), ("/faults", ["PUT"], [], "PUT /faults"),
+        ("/reset", ["POST"], [], "POST /reset"), ("/healthz", ["GET"], [], "GET /healthz"),
     ]
 
+    /// What is wrong with a request before its page looks at it; nil when there is such a page and it takes this.
+    static func refusal(_ request: PlainRequest) -> PlainResponse? {
+        let page = pages.first { $0.path.hasSuffix("/") ? request.path.hasPrefix($0.path) : request.path == $0.path }
+        guard let page else {
+            return .text("not found; there are:\n  " + pages.map(\.text).joined(separator: "\n  "), status: 404)
+        }
+        guard page.methods.contains(request.method) else {
+            let methods = page.methods.joined(separator: " or ")
+            return .text("\(request.method) \(request.path): expected \(methods)", status: 405)
+        }
+        for name in request.query.keys.sorted() where !page.query.contains(name) {
+            let hint = page.query.isEmpty ? "; this page takes none" : NearestName.hint(name, among: page.query)
+            return .text("\(request.path): unknown query \"\(name)\"\(hint)", status: 400)
+        }
+        if let token = request.query["token"], !Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) {
+            return .text(
+                "\(request.path): token \"\(token.prefix(80))\": expected a device token, at least 64 hexadecimal digits",
+                status: 400)
+        }
+        return nil
+    }
+
+    /// To a request that is not refused.
     func answer(_ request: PlainRequest) -> PlainResponse {
         switch (request.method, request.path) {
-        case ("GET", "/healthz"): return .text("ok")
-        case ("GET", "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
-        case ("GET", "/metrics"):
+        case (_, "/healthz"): return .text("ok")
+        case (_, "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
+        case (_, "/metrics"):
             return PlainResponse(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
                 body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
-        case ("GET", "/pushes"): return pushes(request.query)
-        case ("GET", "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))
-        case ("PUT", "/faults"): return changeFaults(request.body)
-        case ("POST", "/reset"):
+        case (_, "/pushes"): return pushes(request.query)
+        case (_, "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))
+        case (_, "/faults"): return changeFaults(request.body)
+        case (_, "/reset"):
             server.reset()
             return .text("reset")
-        case ("GET", let path) where path.hasPrefix("/devices/"): return device(path)
-        case ("PUT", let path) where path.hasPrefix("/devices/"): return changeDevice(path, request.body)
-        default:
-            return .text("not found; there are:\n  " + Self.paths.joined(separator: "\n  "), status: 404)
+        case ("GET", let path): return device(path)
+        case (_, let path): return changeDevice(path, request.body)
         }
+    }
+
+    /// A body that is YAML.
+    private static func parsed(_ body: [UInt8], _ name: String, expected: String) throws(SettingsError) -> YAMLValue {
+        if body.isEmpty { throw SettingsError("\(name): the request has no body; expected \(expected)") }
+        return try YAMLValue(parsing: try FileContents.text(body, file: name), file: name)
     }
 
     private func encoded(_ value: some Encodable) -> PlainResponse {
@@ -45,7 +76,7 @@ struct AdminPages {
 
     private func changeFaults(_ body: [UInt8]) -> PlainResponse {
         do throws(SettingsError) {
-            let plan = try FaultFile.parse(String(decoding: body, as: UTF8.self), file: "faults")
+            let plan = try FaultFile.parse(try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)"))
             server.use(plan)
             return .text("rules \(plan.rules.count), seed \(plan.seed)")
         } catch { return .text(error.description, status: 400) }
@@ -84,7 +115,7 @@ struct AdminPages {
         let token = query["token"]?.lowercased()
         let limit = query["limit"].map { Int($0) ?? 0 } ?? 1000
         guard limit > 0 else {
-            return .text("limit: expected a number from 1", status: 400)
+            return .text("/pushes: limit \"\(query["limit"] ?? "")\": expected a number from 1", status: 400)
         }
         let found = server.ask { $0.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
         return encoded(found.suffix(limit).map(PushEntry.init))
@@ -123,12 +154,15 @@ struct AdminPages {
     private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken }
         do throws(SettingsError) {
-            var map = try YAMLValue(parsing: String(decoding: body, as: UTF8.self), file: "device").map()
+            let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
+            var map = try value.map()
             var record = server.shared.directory.record(key) ?? DeviceRecord()
             if let state = map.take("state") {
                 record.state = try state.reading { (text) throws(SettingsError) -> DeviceRecord.State in
                     guard let state = DeviceRecord.State(rawValue: text) else {
-                        throw SettingsError("\"\(text)\": expected registered, unregistered or expired")
+                        throw SettingsError(
+                            "\"\(text)\": expected registered, unregistered or expired"
+                                + (text == "offline" ? "; being offline is said apart, as in {offline: true}" : ""))
                     }
                     return state
                 }
@@ -149,6 +183,9 @@ struct AdminPages {
                 record.since = Int64(seconds) * 1000
             }
             try map.finish()
+            if map.entries.isEmpty {
+                throw value.error("nothing to change; expected state, offline, topic, environment or since")
+            }
             server.shared.directory.change(key, to: record)
             server.shared.desk.lookAgain(key, now: MonotonicClock.now())
             return .text("changed")

@@ -82,14 +82,11 @@ final class AdminServer: @unchecked Sendable {
     }
 
     private func answer(_ request: PlainRequest, _ connection: AdminConnection) -> PlainResponse? {
+        if let refusal = AdminPages.refusal(request) { return refusal }
         guard request.path == "/events" else {
             return AdminPages(server: server, subscribers: subscribers).answer(request)
         }
-        guard request.method == "GET" else { return .text("expected GET", status: 405) }
         if let token = request.query["token"] {
-            guard Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else {
-                return .text("token: expected a device token, at least 64 hexadecimal digits", status: 400)
-            }
             let key = TokenKey(token)
             subscribe(connection, .device(key))
             shared.desk.attach(key, now: MonotonicClock.now())

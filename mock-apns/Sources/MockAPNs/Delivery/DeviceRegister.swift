@@ -1,9 +1,10 @@
 import Foundation
+import Payloads
 import Settings
 
-/// Devices from a CSV file with a header line: `token`, and as far as wanted `topic`, `environment`, `state` (registered,
-/// unregistered, expired, offline) and `since` (UNIX seconds). Other columns are passed over, so that pushload's own device
-/// files (`token,tags`) can be used; without a header line each line is a token.
+/// Devices from a CSV file: one token a line, `token,tags` as pushload writes them, or what a header line names (`DeviceColumns`):
+/// `token`, and as far as wanted `topic`, `environment`, `state` (registered, unregistered, expired, offline), `since` (UNIX
+/// seconds) and `tags`, which are the client's. Empty lines at the end are no lines.
 ///
 /// Memory: about 40 bytes a device.
 public final class DeviceRegister: Sendable {
@@ -15,9 +16,7 @@ public final class DeviceRegister: Sendable {
 
     /// - Throws: `file:line: …`
     public convenience init(path: String) throws(SettingsError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("cannot read the device file \(path)")
-        }
+        let data = try FileContents.bytes(path, "device file")
         try self.init(parsing: data, file: path)
     }
 
@@ -25,41 +24,43 @@ public final class DeviceRegister: Sendable {
         var places: [TokenKey: UInt32] = [:]
         var kinds: [DeviceRecord] = []
         var numbers: [DeviceRecord: UInt32] = [:]
-        var columns: [String] = ["token"]
-        var number = 0
-        for line in data.split(separator: 0x0A, omittingEmptySubsequences: false) {
-            number += 1
-            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-            if text.isEmpty { continue }
-            let fields = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            if number == 1, fields.contains("token") {
-                columns = fields
-                continue
+        let columns: DeviceColumns
+        let lines = Self.lines(data)
+        do throws(PayloadError) {
+            columns = try DeviceColumns(firstLine: lines.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        } catch { throw SettingsError("\(file):1: \(error)") }
+        for (index, line) in lines.enumerated().dropFirst(columns.hasHeader ? 1 : 0) {
+            let place = "\(file):\(index + 1)"
+            let fields = String(decoding: line, as: UTF8.self).split(separator: ",", omittingEmptySubsequences: false)
+                .map(String.init)
+            if let problem = columns.problem(fields: fields.count) { throw SettingsError("\(place): \(problem)") }
+            guard columns.tokenPlace < fields.count, !fields[columns.tokenPlace].isEmpty else {
+                throw SettingsError("\(place): no device token on this line; expected hexadecimal digits")
             }
-            let place = "\(file):\(number)"
-            guard let index = columns.firstIndex(of: "token"), index < fields.count else {
-                throw SettingsError("\(place): no token")
-            }
-            guard Array(fields[index].utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else {
+            let token = fields[columns.tokenPlace]
+            guard Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else {
                 throw SettingsError(
-                    "\(place): \"\(fields[index].prefix(80))\" is not a device token; expected at least 64 hexadecimal digits"
-                )
+                    "\(place): \"\(token.prefix(80))\" is not a device token; expected at least 64 hexadecimal digits")
             }
             var record = DeviceRecord()
-            for (column, value) in zip(columns, fields) where !value.isEmpty {
+            for (column, value) in zip(columns.all, fields) where !value.isEmpty {
                 switch column {
-                case "topic": record.topic = value
-                case "environment":
+                case .token, .tags: break
+                case .topic:
+                    guard Array(value.utf8).withUnsafeBytes(RequestChecks.isTopic) else {
+                        throw SettingsError("\(place): topic \"\(value)\": expected a bundle id, as in com.example.app")
+                    }
+                    record.topic = value
+                case .environment:
                     do throws(SettingsError) { record.environment = try FaultText.environment(value) } catch {
                         throw SettingsError("\(place): \(error)")
                     }
-                case "state": try Self.setState(value, of: &record, place)
-                case "since":
+                case .state: try Self.setState(value, of: &record, place)
+                case .since:
                     guard let seconds = Int64(value), seconds >= 0, seconds < 1 << 40 else {
                         throw SettingsError("\(place): since \"\(value)\": expected UNIX seconds")
                     }
                     record.since = seconds * 1000
-                default: break
                 }
             }
             let kind: UInt32
@@ -70,11 +71,24 @@ public final class DeviceRegister: Sendable {
                 kinds.append(record)
                 numbers[record] = kind
             }
-            places[TokenKey(fields[index])] = kind
+            if let before = places.updateValue(kind, forKey: TokenKey(token)), before != kind {
+                throw SettingsError(
+                    "\(place): this device was listed before, with another topic, environment, state or since")
+            }
         }
         guard !places.isEmpty else { throw SettingsError("\(file): no device token in it; expected one a line") }
         self.places = places
         self.kinds = kinds
+    }
+
+    /// Without line ends, and without what is empty at the end.
+    private static func lines(_ data: Data) -> [Data] {
+        var lines = data.dropFirst(DeviceColumns.markLength(data)).split(
+            separator: 0x0A, omittingEmptySubsequences: false
+        )
+        .map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
     }
 
     private static func setState(

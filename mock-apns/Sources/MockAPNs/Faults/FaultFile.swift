@@ -1,4 +1,3 @@
-import Foundation
 import HTTP2
 import Networking
 import Payloads
@@ -7,17 +6,20 @@ import Settings
 /// Reads a fault plan from YAML (README, "The fault file").
 public enum FaultFile {
     public static func read(_ path: String) throws(SettingsError) -> FaultPlan {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("cannot read the fault file \(path)")
-        }
-        return try parse(String(decoding: data, as: UTF8.self), file: path)
+        try parse(try FileContents.text(path, "fault file"), file: path)
     }
 
+    /// A plan that names no seed is given one of its own.
+    ///
     /// - Throws: `file:line:column: …`
     public static func parse(_ text: String, file: String) throws(SettingsError) -> FaultPlan {
+        try parse(try YAMLValue(parsing: text, file: file))
+    }
+
+    static func parse(_ value: YAMLValue) throws(SettingsError) -> FaultPlan {
         var plan = FaultPlan()
-        var map = try YAMLValue(parsing: text, file: file).map()
-        if let seed = map.take("seed") { plan.seed = try seed.count() }
+        var map = try value.map()
+        plan.seed = try map.take("seed")?.count() ?? FaultPlan.drawnSeed()
         if let link = map.take("link") { plan.link = try Self.link(link) }
         if let connections = map.take("connections") { plan.connections = try Self.connections(connections) }
         if let rules = map.take("rules") {

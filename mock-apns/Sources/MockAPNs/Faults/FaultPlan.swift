@@ -12,6 +12,9 @@ public struct FaultPlan: Sendable, Equatable {
 
     public init() {}
 
+    /// For who gives none: short enough to be typed again.
+    public static func drawnSeed() -> UInt64 { .random(in: 1...999_999_999) }
+
     /// Nothing is changed for any push or connection.
     public var isEmpty: Bool {
         var plain = FaultPlan()

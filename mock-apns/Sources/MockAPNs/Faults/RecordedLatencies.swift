@@ -15,9 +15,7 @@ public struct RecordedLatencies: Sendable, Equatable {
 
     /// - Throws: what is wrong with the file, with the line.
     public init(file: String) throws(SettingsError) {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw SettingsError("cannot read the latency file \(file)")
-        }
+        let text = try FileContents.text(file, "latency file")
         self = try file.hasSuffix(".hlog") ? Self.parseLog(text, file: file) : Self.parse(text, file: file)
     }
 

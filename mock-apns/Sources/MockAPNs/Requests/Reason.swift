@@ -65,7 +65,9 @@ public enum Reason: Int, CaseIterable, Sendable {
         case .invalidPushType: "apns-push-type is not one of Apple's (broadcast: not liveactivity)"
         case .missingDeviceToken: "nothing follows /3/device/"
         case .missingTopic: "no apns-topic, and no certificate for exactly one topic to take it from"
-        case .payloadEmpty: "no payload, or not a JSON object with \"aps\" (mdm pushes: with \"mdm\")"
+        case .payloadEmpty:
+            "no payload, not a JSON object, or without what its push type needs: \"aps\" for alert, background, liveactivity, "
+                + "widgets and controls, \"mdm\" for mdm"
         case .topicDisallowed: "the certificate, the key or the server is not for this topic"
         case .badCertificate: "the client certificate is not signed by a trusted authority, or has expired"
         case .badCertificateEnvironment: "the client certificate is for the other environment"

@@ -81,9 +81,11 @@ struct RequestChecks {
         // 400, 413: the payload.
         if request.bodyCount == 0 { return .broken(.payloadEmpty) }
         if request.bodyCount > request.pushType.payloadLimit { return .broken(.payloadTooLarge) }
-        // Apple names no reason of its own for a payload that is no JSON object with an `aps`.
+        // Apple names no reason of its own for a payload that is no JSON object, or lacks what its push type needs.
         guard let walk = JSONWalk.over(request.body) else { return .broken(.payloadEmpty) }
-        guard walk.hasAPS || (request.pushType == .mdm && walk.hasMDM) else { return .broken(.payloadEmpty) }
+        if !walk.hasAPS, request.pushType.needsAPS || (request.pushType == .mdm && !walk.hasMDM) {
+            return .broken(.payloadEmpty)
+        }
         return .accepted(trace: walk.trace.flatMap(TraceTag.parse))
     }
 

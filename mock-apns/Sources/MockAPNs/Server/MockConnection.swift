@@ -151,6 +151,7 @@ final class MockConnection {
         let problem = session.receive(bytes, count: count)
         session.keepBorrowed()
         guard let problem else { return true }
+        if !session.hasBegun { MockStatistics.increment(worker.statistics.handshakesFailed) }
         worker.log("connection \(token): \(problem)")
         flush()
         close()

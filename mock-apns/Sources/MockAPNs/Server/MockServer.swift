@@ -113,8 +113,12 @@ public final class MockServer: Sendable {
         return counts
     }
 
-    /// What became of accepted pushes, when something happens between accepting and delivering, or somebody watches.
-    public var deliveryCounts: DeliveryCounts { shared.desk.counts }
+    /// What became of accepted pushes.
+    public var deliveryCounts: DeliveryCounts {
+        var counts = shared.desk.counts
+        for worker in statistics { counts.delivered += worker.deliveredAtOnce.load(ordering: .relaxed) }
+        return counts
+    }
 
     /// The fault plan in force.
     public var faultPlan: FaultPlan { faults.withLock { $0 } }

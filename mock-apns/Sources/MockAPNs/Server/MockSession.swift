@@ -180,7 +180,7 @@ final class MockSession: ServerSession {
                 case .normal: break
                 case .rejected(let reason): return conclude(state, .rejected(reason), found)
                 case .silent:
-                    worker.tickOff(trace, state)
+                    if worker.deliver(state) == nil { worker.tickOff(trace, state) }
                     MockStatistics.increment(worker.statistics.silenced)
                     return
                 case .reset:

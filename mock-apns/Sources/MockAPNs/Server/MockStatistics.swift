@@ -5,6 +5,8 @@ import Synchronization
 final class MockStatistics: Sendable {
     let requests = Atomic<UInt64>(0)
     let accepted = Atomic<UInt64>(0)
+    /// Given to their devices without the delivery desk, which had nothing to do.
+    let deliveredAtOnce = Atomic<UInt64>(0)
     /// Never answered, or answered by RST_STREAM, by a fault rule.
     let silenced = Atomic<UInt64>(0)
     let reset = Atomic<UInt64>(0)
@@ -46,6 +48,7 @@ final class MockStatistics: Sendable {
         for counter in 0..<PushType.allCases.count { pushTypes[counter].store(0, ordering: .relaxed) }
         requests.store(0, ordering: .relaxed)
         accepted.store(0, ordering: .relaxed)
+        deliveredAtOnce.store(0, ordering: .relaxed)
         silenced.store(0, ordering: .relaxed)
         reset.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)

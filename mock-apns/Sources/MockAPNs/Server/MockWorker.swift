@@ -402,7 +402,11 @@ final class MockWorker {
     ///
     /// - Returns: a reason when that cannot be.
     @inline(__always)
-    func deliver(_ state: RequestState) -> Reason? { shared.desk.isIdle ? nil : handOver(state) }
+    func deliver(_ state: RequestState) -> Reason? {
+        guard shared.desk.isIdle else { return handOver(state) }
+        MockStatistics.increment(statistics.deliveredAtOnce)
+        return nil
+    }
 
     private func handOver(_ state: RequestState) -> Reason? {
         let key = TokenKey(state.deviceToken)

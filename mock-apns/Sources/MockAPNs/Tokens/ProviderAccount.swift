@@ -20,11 +20,8 @@ public struct ProviderAccount: Sendable {
     /// Reads a file of keys (YAML): a list with `key`, `key_id`, `team_id` and, as far as it is restricted, `environment`
     /// and `topics`. `key` is a .p8 or a PEM public key, beside the file unless it begins with `/`.
     public static func read(_ path: String) throws(SettingsError) -> [ProviderAccount] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("cannot read the key file \(path)")
-        }
         var accounts: [ProviderAccount] = []
-        for entry in try YAMLValue(parsing: String(decoding: data, as: UTF8.self), file: path).list() {
+        for entry in try YAMLValue(parsing: try FileContents.text(path, "key file"), file: path).list() {
             var map = try entry.map()
             let name = try map.need("key").text()
             let file =
