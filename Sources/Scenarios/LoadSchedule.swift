@@ -144,6 +144,14 @@ public struct LoadSchedule: Sendable, Equatable {
         }
     }
 
+    /// Pushes meant to be due by a time (seconds), a burst whole from its moment on; of a trace 0.
+    public func expected(by time: Double) -> Double {
+        guard let segment = segments.last(where: { $0.start <= time }) else { return 0 }
+        guard segment.curve != .instant else { return min(segment.to, Double(count)) }
+        let inside = Self.expected(segment.curve, min(time, segment.end) - segment.start)
+        return min(segment.from + inside, segment.to, Double(count))
+    }
+
     /// The highest rate meant at any time; infinite with a burst or a trace.
     public var peakRate: Double {
         if trace != nil { return .infinity }

@@ -21,7 +21,7 @@ struct AdminPages {
         case ("GET", "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
         case ("GET", "/metrics"):
             return PlainResponse(
-                status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
+                status: 200, type: MetricsText.contentType,
                 body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
         case ("GET", "/pushes"): return pushes(request.query)
         case ("GET", "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))
