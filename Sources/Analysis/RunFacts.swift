@@ -8,7 +8,8 @@ enum RunFacts {
         let environment = result.environment
         var facts = [
             "host": environment.host, "cpu": environment.cpu, "cores": "\(environment.cores)",
-            "memory": "\(Units.grouped(environment.memoryBytes)) B", "kernel": environment.kernel, "system": environment.system,
+            "memory": "\(Units.grouped(environment.memoryBytes)) B", "kernel": environment.kernel,
+            "system": environment.system,
             "commit": environment.commit ?? "none", "engine": result.run.engine, "tls": result.run.tls ?? "none",
         ]
         for (name, version) in environment.versions { facts["version of \(name)"] = version }

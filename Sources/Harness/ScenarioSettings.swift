@@ -31,7 +31,8 @@ public enum ScenarioSettings {
             if case .typeMismatch(_, let context) = error { place = context.codingPath.first?.stringValue ?? "" }
             if case .valueNotFound(_, let context) = error { place = context.codingPath.first?.stringValue ?? "" }
             if case .dataCorrupted(let context) = error { place = context.codingPath.first?.stringValue ?? "" }
-            throw HarnessError("\(origin): the setting \"\(SettingWords.documentName(place))\" of its scenario has the wrong type")
+            throw HarnessError(
+                "\(origin): the setting \"\(SettingWords.documentName(place))\" of its scenario has the wrong type")
         } catch {
             throw HarnessError("\(origin): its scenario cannot be read: \(error)")
         }

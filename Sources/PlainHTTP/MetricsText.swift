@@ -23,7 +23,8 @@ public struct MetricsText {
     public init(prefix: String) { self.prefix = prefix }
 
     /// One family; nothing when it has no samples.
-    public mutating func add(_ kind: Kind, _ name: String, _ help: String, _ samples: [(labels: Labels, value: Double)]) {
+    public mutating func add(_ kind: Kind, _ name: String, _ help: String, _ samples: [(labels: Labels, value: Double)])
+    {
         guard !samples.isEmpty else { return }
         begin(name, kind.rawValue, help)
         for sample in samples { line(name, sample.labels, sample.value) }
@@ -35,7 +36,8 @@ public struct MetricsText {
     }
 
     /// A counter or gauge apart by one label, in the order of its values.
-    public mutating func add(_ kind: Kind, _ name: String, _ help: String, by label: String, _ values: [String: UInt64]) {
+    public mutating func add(_ kind: Kind, _ name: String, _ help: String, by label: String, _ values: [String: UInt64])
+    {
         add(kind, name, help, values.sorted { $0.key < $1.key }.map { ([(label, $0.key)], Double($0.value)) })
     }
 
@@ -74,7 +76,8 @@ public struct MetricsText {
     private mutating func line(_ name: String, _ labels: Labels, _ value: Double) {
         text += prefix + name
         if !labels.isEmpty {
-            text += "{\(labels.map { "\($0.name)=\"\(Self.escaped($0.value, quotes: true))\"" }.joined(separator: ","))}"
+            text +=
+                "{\(labels.map { "\($0.name)=\"\(Self.escaped($0.value, quotes: true))\"" }.joined(separator: ","))}"
         }
         text += " \(Self.number(value))\n"
     }

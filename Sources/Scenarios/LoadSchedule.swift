@@ -37,6 +37,8 @@ public struct LoadSchedule: Sendable, Equatable {
     public let count: UInt64
     /// When the last stage ends, nanoseconds.
     public let duration: UInt64
+    /// When each stage begins, seconds after the start; those that the end cuts off, at the end.
+    public let stageTimes: [Double]
 
     /// - Parameters:
     ///   - limit: no more pushes than this.
@@ -49,7 +51,9 @@ public struct LoadSchedule: Sendable, Equatable {
         var time = 0.0
         var position = 0.0
         let lastTime = length.map { Double($0) / 1e9 } ?? .infinity
+        var times: [Double] = []
         for (index, stage) in stages.enumerated() where time < lastTime {
+            times.append(time)
             let planned = stage.duration.map { Double($0) / 1e9 } ?? .infinity
             let room = min(planned, lastTime - time)
             let curve: Segment.Curve
@@ -92,6 +96,7 @@ public struct LoadSchedule: Sendable, Equatable {
         self.arrivals = arrivals
         self.seed = seed
         stageNames = Self.uniqueNames(stages.map(\.name))
+        stageTimes = times + [Double](repeating: time, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
         count = min(Self.count(upTo: position, arrivals, seed, limit: limit ?? .max), limit ?? .max)
     }
@@ -114,6 +119,7 @@ public struct LoadSchedule: Sendable, Equatable {
         arrivals = .constant
         seed = 0
         stageNames = ["replay"]
+        stageTimes = [0]
         count = UInt64(kept.count)
         duration = kept.last ?? 0
     }

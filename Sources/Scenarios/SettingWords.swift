@@ -57,7 +57,9 @@ public enum SettingWords {
             default: continue
             }
             var scenario = Scenario()
-            do throws(SettingsError) { try key.apply([unit == .duration ? "7919s" : "7919"], to: &scenario) } catch { continue }
+            do throws(SettingsError) { try key.apply([unit == .duration ? "7919s" : "7919"], to: &scenario) } catch {
+                continue
+            }
             for (name, value) in values(scenario) where value != usual[name] { units[documentName(name)] = unit }
         }
         return units

@@ -28,7 +28,8 @@ import Testing
         }
         let text = try scrape()
         for part in [
-            "# TYPE pushload_latency_seconds histogram", "pushload_latency_seconds_bucket{outcome=\"accepted\",le=\"+Inf\"} ",
+            "# TYPE pushload_latency_seconds histogram",
+            "pushload_latency_seconds_bucket{outcome=\"accepted\",le=\"+Inf\"} ",
             "pushload_planned_pushes 300000", "pushload_target_pushes_per_second 500\n",
             "pushload_in_flight ",
         ] { #expect(text.contains(part), "\(text)") }

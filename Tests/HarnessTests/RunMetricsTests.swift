@@ -13,7 +13,8 @@ import Transport
             .split(separator: "\n").map(String.init)
     }
 
-    @Test("A run's metrics are its snapshot: outcomes, causes, what is open, the rate asked for at the moment, latencies")
+    @Test(
+        "A run's metrics are its snapshot: outcomes, causes, what is open, the rate asked for at the moment, latencies")
     func open() throws {
         var snapshot = RunSnapshot()
         snapshot.elapsed = 2_500_000_000
@@ -43,7 +44,8 @@ import Transport
             "pushload_due_total 111", "pushload_planned_pushes 3500", "pushload_sent_total 90",
             "pushload_pushes_total{outcome=\"accepted\"} 70", "pushload_pushes_total{outcome=\"not_sent\"} 4",
             "pushload_failures_total{cause=\"push_timeout\"} 3", "pushload_failures_total{cause=\"tls_failed\"} 0",
-            "pushload_failures_total{cause=\"stream_reset_CANCEL\"} 1", "pushload_not_sent_total{cause=\"overflowed\"} 0",
+            "pushload_failures_total{cause=\"stream_reset_CANCEL\"} 1",
+            "pushload_not_sent_total{cause=\"overflowed\"} 0",
             "pushload_in_flight 21", "pushload_backlog 11", "pushload_elapsed_seconds 2.5",
             "pushload_latency_seconds_bucket{outcome=\"accepted\",le=\"0.0015\"} 0",
             "pushload_latency_seconds_bucket{outcome=\"accepted\",le=\"0.002\"} 3",

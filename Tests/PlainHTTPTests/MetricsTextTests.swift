@@ -52,7 +52,9 @@ import Testing
                 "p_wait_seconds_bucket{o=\"k\",le=\"+Inf\"} 5", "p_wait_seconds_sum{o=\"k\"} 2.5",
                 "p_wait_seconds_count{o=\"k\"} 5",
             ])
-        let values = try lines.filter { $0.contains("_bucket") }.map { try #require(Double($0.split(separator: " ")[1])) }
+        let values = try lines.filter { $0.contains("_bucket") }.map {
+            try #require(Double($0.split(separator: " ")[1]))
+        }
         #expect(values.count == bounds.count + 1 && values == values.sorted())
     }
 }

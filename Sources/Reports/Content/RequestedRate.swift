@@ -42,11 +42,10 @@ struct RequestedRate {
     ///
     /// - Parameter end: of the picture, seconds.
     func bands(until end: Double) -> [ChartBand] {
-        let starts = schedule.stageStarts.map { Double($0) / 1e9 }
+        let starts = schedule.stageTimes
         guard starts.count > 1 else { return [] }
         let ends = starts.dropFirst() + [max(Double(schedule.duration) / 1e9, starts.last ?? 0)]
         return zip(schedule.stageNames, zip(starts, ends)).compactMap { name, span in
-            // A burst takes no time: what follows it is named after the next stage, if there is one.
             span.0 < end ? ChartBand(from: span.0, to: min(span.1, end), label: name) : nil
         }
     }
@@ -59,5 +58,7 @@ struct RequestedRate {
         }
     }
 
-    private static func whole(_ setting: Setting?) -> UInt64? { number(setting).flatMap { UInt64(exactly: $0.rounded()) } }
+    private static func whole(_ setting: Setting?) -> UInt64? {
+        number(setting).flatMap { UInt64(exactly: $0.rounded()) }
+    }
 }

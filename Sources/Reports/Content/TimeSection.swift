@@ -15,7 +15,8 @@ enum TimeSection {
         } else if let offered = run.result.throughput.offered {
             rates.append(
                 ChartLine(
-                    name: "offered, on average", points: [.init(0, offered), .init(end, offered)], style: .bound, colour: 5))
+                    name: "offered, on average", points: [.init(0, offered), .init(end, offered)], style: .bound,
+                    colour: 5))
         }
         var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.t, Double($0.inFlight)) })]
         if run.isOpenLoop {
@@ -29,7 +30,8 @@ enum TimeSection {
         let causes = causes(run.result)
         return ReportSection(
             title: "Throughput",
-            blocks: [.charts(charts + [notAccepted(points, bands)].compactMap { $0 })] + (causes.map { [.bars([$0])] } ?? []))
+            blocks: [.charts(charts + [notAccepted(run.result.shownSeries(most: 40), bands)].compactMap { $0 })]
+                + (causes.map { [.bars([$0])] } ?? []))
     }
 
     /// Pushes that ended without being accepted, when; nil when there were none.
@@ -41,9 +43,9 @@ enum TimeSection {
                 name: name, points: points.map { .init($0.t, Double($0[keyPath: path])) }, colour: index + 1)
         }
         guard !lines.isEmpty, let end = points.last?.t else { return nil }
-        let interval = Units.duration(nanoseconds: end / Double(points.count) * 1e9)
+        let interval = Units.fixed(end / Double(points.count), places: 1)
         return LineChart(
-            title: "Not accepted (pushes within \(interval))", x: .seconds, y: .count, lines: lines, bands: bands)
+            title: "Not accepted (pushes within \(interval) s)", x: .seconds, y: .count, lines: lines, bands: bands)
     }
 
     private static let outcomes: [(String, KeyPath<ResultDocument.Point, UInt64> & Sendable)] = [
@@ -67,7 +69,9 @@ enum TimeSection {
         let rest = all.dropFirst(rows.count).reduce(0) { $0 + $1.count }
         if rest > 0 {
             rows.append(
-                .init(name: "\(all.count - rows.count) others", value: Written.count(rest), lengths: [Double(rest)], colour: 5))
+                .init(
+                    name: "\(all.count - rows.count) others", value: Written.count(rest), lengths: [Double(rest)],
+                    colour: 5))
         }
         return BarChart(
             title: "Why not accepted (pushes, share of planned)", parts: ["pushes"], rows: rows, axis: .logarithmic)

@@ -25,7 +25,8 @@ enum ChartPointer {
             svg += "height=\"\(number(Chart.bottom - Chart.top))\"/><g>"
             svg += "<path d=\"M\(number(places[index])) \(number(Chart.top))V\(number(Chart.bottom))\"/>"
             for value in values {
-                svg += "<circle cx=\"\(number(places[index]))\" cy=\"\(number(Chart.vertical(value.y, y)))\" r=\"3.2\"/>"
+                svg +=
+                    "<circle cx=\"\(number(places[index]))\" cy=\"\(number(Chart.vertical(value.y, y)))\" r=\"3.2\"/>"
             }
             svg += box([heading(chart, stop)] + values.map { "\($0.name) \(chart.y.exact($0.y))" }, at: places[index])
             svg += "</g></g>"
@@ -49,11 +50,15 @@ enum ChartPointer {
     }
 
     /// Of each line that has a point there; of bounds, which have few points, what lies on the line between two.
-    private static func values(_ chart: LineChart, at x: Double, within tolerance: Double) -> [(name: String, y: Double)] {
+    private static func values(_ chart: LineChart, at x: Double, within tolerance: Double) -> [(
+        name: String, y: Double
+    )] {
         chart.lines.compactMap { line in
             let nearest = line.points.min { abs($0.x - x) < abs($1.x - x) }
             if let nearest, abs(nearest.x - x) <= tolerance { return (line.name, nearest.y) }
-            guard line.style == .bound, let next = line.points.firstIndex(where: { $0.x > x }), next > 0 else { return nil }
+            guard line.style == .bound, let next = line.points.firstIndex(where: { $0.x > x }), next > 0 else {
+                return nil
+            }
             let (a, b) = (line.points[next - 1], line.points[next])
             return (line.name, a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
         }

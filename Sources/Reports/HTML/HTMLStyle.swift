@@ -12,7 +12,7 @@ enum HTMLStyle {
         header p{color:var(--dim);margin:0;overflow-wrap:anywhere}
         h2{font-size:1.15em;margin:1.6em 0 .6em;padding-bottom:.2em;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
         p{margin:.6em 0}
-        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:8px;margin:0}
+        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(168px,1fr));gap:8px;margin:0}
         .figures div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:8px 10px}
         dt{color:var(--dim);font-size:.85em}
         dd{margin:0;font-size:1.12em;font-weight:600;font-variant-numeric:tabular-nums}
@@ -22,7 +22,7 @@ enum HTMLStyle {
         figure{margin:0;padding:8px 10px;border:1px solid var(--line);border-radius:6px;break-inside:avoid;min-width:0;}
         figcaption{font-weight:600;font-size:.93em;margin-bottom:4px}
         svg{display:block;width:100%;height:auto}
-        svg text{font-size:12px;fill:var(--ink)}
+        svg text{font-size:12px;fill:var(--ink);paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin:round}
         .grid{stroke:var(--line);stroke-width:1;stroke-opacity:.6}
         .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
         circle,.mark{fill:currentColor}
@@ -37,6 +37,7 @@ enum HTMLStyle {
         .pointer>g>rect{fill:transparent}
         .pointer>g>g{visibility:hidden;pointer-events:none}
         .pointer>g:hover>g{visibility:visible}
+        .pointer text{stroke:none}
         .pointer path{stroke:var(--dim)}
         .pointer>g>g>rect{fill:var(--card);stroke:var(--line)}
         .bar{fill:var(--c0)}

@@ -10,7 +10,7 @@ enum SVGBarChart {
 
     static func figure(_ chart: BarChart) -> String {
         let scale = chart.scale
-        let title = HTMLText.escape(scale == nil ? chart.title : chart.title + " (log scale)")
+        let title = HTMLText.escape(scale == nil ? chart.title : logarithmic(chart.title))
         let longest = chart.rows.flatMap(\.lengths).max() ?? 0
         let end = Double(chart.rows.count) * rowHeight
         let height = Units.fixed(end + (scale == nil ? 4 : 22), places: 0)
@@ -43,6 +43,11 @@ enum SVGBarChart {
         return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend)</figure>\n"
     }
 
+    /// A title that says it.
+    private static func logarithmic(_ title: String) -> String {
+        title.hasSuffix(")") ? "\(title.dropLast()), log scale)" : "\(title) (log scale)"
+    }
+
     /// Lines behind the bars, with what they mean below; labels that would run into the one before are left out.
     private static func ticks(_ scale: ChartScale, _ axis: ChartAxis, end: Double) -> String {
         var svg = ""
@@ -56,7 +61,8 @@ enum SVGBarChart {
             taken = middle + half + 4
             let x = Units.fixed(place, places: 1)
             svg += "<line class=\"grid\" x1=\"\(x)\" x2=\"\(x)\" y1=\"19\" y2=\"\(Units.fixed(end, places: 0))\"/>"
-            svg += "<text class=\"tick\" x=\"\(Units.fixed(middle, places: 1))\" y=\"\(Units.fixed(end + 15, places: 0))\" "
+            svg +=
+                "<text class=\"tick\" x=\"\(Units.fixed(middle, places: 1))\" y=\"\(Units.fixed(end + 15, places: 0))\" "
             svg += "text-anchor=\"middle\">\(HTMLText.escape(label))</text>"
         }
         return svg

@@ -37,12 +37,13 @@ enum SVGLineChart {
         }
         for mark in chart.marks {
             let place = number(horizontal(mark.x, x))
+            let height = chart.bands.isEmpty ? 0.0 : 17
             svg += "<line class=\"change\" x1=\"\(place)\" x2=\"\(place)\" "
-            svg += "y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
+            svg += "y1=\"\(number(top + height))\" y2=\"\(number(bottom))\"/>"
             // Beside the line, on the side where there is room, and below the names of the bands.
             let isRight = x.place(mark.x) < 0.5
-            let height = chart.bands.isEmpty ? 9.0 : 26
-            svg += "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + height))\" "
+            svg +=
+                "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + height + 9))\" "
             svg += "text-anchor=\"\(isRight ? "start" : "end")\">\(HTMLText.escape(mark.label))</text>"
         }
         for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
@@ -88,7 +89,8 @@ enum SVGLineChart {
             // What takes no time has its name before it, unless another is there.
             let place = to - from < 0.5 ? from - length - 4 : from + 4
             guard place >= max(end, left), place + length <= (to - from < 0.5 ? from : to) else { continue }
-            svg += "<text class=\"stage\" x=\"\(number(place))\" y=\"\(number(top + 12))\">\(HTMLText.escape(band.label))</text>"
+            svg +=
+                "<text class=\"stage\" x=\"\(number(place))\" y=\"\(number(top + 12))\">\(HTMLText.escape(band.label))</text>"
             end = place + length
         }
         return svg
