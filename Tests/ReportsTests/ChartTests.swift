@@ -160,6 +160,23 @@ import Testing
         }
     }
 
+    @Test("Where there is no value a line has a gap, and a value alone between two is a point")
+    func gaps() {
+        let chart = LineChart(
+            title: "t", x: .seconds, y: .nanoseconds,
+            lines: [
+                ChartLine(
+                    name: "a",
+                    points: [
+                        .init(1, 1e6), .init(2, 2e6), .init(3, .nan), .init(4, 4e6), .init(5, .nan), .init(6, 1e6),
+                    ])
+            ])
+        let figure = SVGLineChart.figure(chart)
+        #expect(figure.components(separatedBy: "<polyline").count == 4 && !figure.contains("nan"))
+        let boxes = figure.components(separatedBy: "<path ").dropFirst().map(Self.texts)
+        #expect(boxes == [["1 s", "a 1.00 ms"], ["2 s", "a 2.00 ms"], ["4 s", "a 4.00 ms"], ["6 s", "a 1.00 ms"]])
+    }
+
     @Test("Bars that a linear scale would hide are on a logarithmic one with ticks, and the shortest is seen")
     func bars() throws {
         func chart(_ lengths: [Double]) -> BarChart {

@@ -50,7 +50,7 @@ import Testing
                 let count = dues.count { Double($0) / 1e9 <= time }
                 #expect(abs(schedule.expected(by: time) - Double(count)) <= 1.01, "\(time) s")
             }
-            #expect(schedule.expected(by: 1000) == Double(schedule.count))
+            #expect(Double(schedule.count) - schedule.expected(by: 1000) < 1)
         }
         #expect(LoadSchedule(stages: stages).stageTimes == [0, 2, 3, 3.5, 4.5, 6.5, 6.5])
         #expect(LoadSchedule(stages: stages, length: 3_200_000_000).stageTimes == [0, 2, 3, 3.2, 3.2, 3.2, 3.2])

@@ -23,6 +23,7 @@ struct ChartLine: Sendable {
     }
 
     var name: String
+    /// One whose y is no number is a gap.
     var points: [ChartPoint]
     var style = Style.line
     /// Lines that belong together have the same; nil: one of its own.

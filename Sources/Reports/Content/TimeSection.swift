@@ -10,6 +10,10 @@ enum TimeSection {
         }
         let bands = bands(run, until: end)
         var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted + $0.rejected })]
+        for (index, outcome) in outcomes.enumerated() where points.contains(where: { $0[keyPath: outcome.1] > 0 }) {
+            rates.append(
+                ChartLine(name: outcome.0, points: rate(points) { $0[keyPath: outcome.1] }, colour: index + 1))
+        }
         if let requested = RequestedRate(run.result.scenario) {
             rates.append(ChartLine(name: "asked for", points: requested.points(points), style: .bound, colour: 5))
         } else if let offered = run.result.throughput.offered {
@@ -140,10 +144,11 @@ enum TimeSection {
         return rates
     }
 
-    /// Intervals without an answer have no latency.
+    /// Intervals without an answer have no latency: gaps, none where there is nothing else.
     private static func latency(_ points: [ResultDocument.Point], _ path: KeyPath<ResultDocument.Point, UInt64>)
         -> [ChartPoint]
     {
-        points.filter { $0[keyPath: path] > 0 }.map { .init($0.t, Double($0[keyPath: path])) }
+        let latencies = points.map { ChartPoint($0.t, $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : .nan) }
+        return latencies.contains { $0.y.isFinite } ? latencies : []
     }
 }

@@ -34,9 +34,14 @@ enum ChartPointer {
         return svg + "</g>"
     }
 
-    /// Where the line with the most points has some; of many each so manieth.
+    /// Where the line with the most points has some; of many each so manieth. Percentiles, which are curves, evenly.
     private static func stops(_ chart: LineChart) -> [Double] {
         let lines = chart.lines.filter { $0.style != .bound }
+        if chart.x == .percentile {
+            let all = lines.flatMap(\.points).map(\.x)
+            guard let low = all.min(), let high = all.max(), high > low else { return [] }
+            return (0..<most).map { low + (high - low) * Double($0) / Double(most - 1) }
+        }
         let all = lines.map { Set($0.points.map(\.x)) }.max { $0.count < $1.count }.map { $0.sorted() } ?? []
         let step = max(1, (all.count + most - 1) / most)
         return stride(from: 0, to: all.count, by: step).map { all[$0] }
@@ -49,14 +54,16 @@ enum ChartPointer {
         return min(before, after) / 2
     }
 
-    /// Of each line that has a point there; of bounds, which have few points, what lies on the line between two.
+    /// Of each line that has a point there; of curves and of bounds, which have few points, what lies between two.
     private static func values(_ chart: LineChart, at x: Double, within tolerance: Double) -> [(
         name: String, y: Double
     )] {
         chart.lines.compactMap { line in
             let nearest = line.points.min { abs($0.x - x) < abs($1.x - x) }
-            if let nearest, abs(nearest.x - x) <= tolerance { return (line.name, nearest.y) }
-            guard line.style == .bound, let next = line.points.firstIndex(where: { $0.x > x }), next > 0 else {
+            if let nearest, abs(nearest.x - x) <= tolerance { return nearest.y.isFinite ? (line.name, nearest.y) : nil }
+            guard line.style == .bound || chart.x == .percentile,
+                let next = line.points.firstIndex(where: { $0.x > x }), next > 0
+            else {
                 return nil
             }
             let (a, b) = (line.points[next - 1], line.points[next])

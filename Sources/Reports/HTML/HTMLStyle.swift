@@ -12,7 +12,7 @@ enum HTMLStyle {
         header p{color:var(--dim);margin:0;overflow-wrap:anywhere}
         h2{font-size:1.15em;margin:1.6em 0 .6em;padding-bottom:.2em;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
         p{margin:.6em 0}
-        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(168px,1fr));gap:8px;margin:0}
+        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(200px,1fr));gap:8px;margin:0}
         .figures div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:8px 10px}
         dt{color:var(--dim);font-size:.85em}
         dd{margin:0;font-size:1.12em;font-weight:600;font-variant-numeric:tabular-nums}

@@ -50,8 +50,12 @@ enum SVGLineChart {
             svg += "<g style=\"color:\(ChartStyle.colour(line.colour ?? index))\">"
             switch line.style {
             case .line:
-                svg +=
-                    "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+                for part in line.points.split(whereSeparator: { !$0.y.isFinite }) {
+                    svg +=
+                        "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(Array(part), x, y))\"/>"
+                    // Between two gaps it would not be seen.
+                    if part.count == 1, let point = part.first { svg += circle(point, x, y) }
+                }
             case .bound: svg += "<polyline class=\"bound\" points=\"\(coordinates(line.points, x, y))\"/>"
             case .marks:
                 for point in line.points {
@@ -61,15 +65,16 @@ enum SVGLineChart {
             // Few points are marked, so that one alone is seen; and runs, which are points.
             if line.style == .line, (chart.x == .run ? index == 0 && line.points.count <= 200 : line.points.count <= 12)
             {
-                for point in line.points {
-                    svg +=
-                        "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
-                }
+                for point in line.points where point.y.isFinite { svg += circle(point, x, y) }
             }
             svg += "</g>"
         }
         svg += ChartPointer.marks(chart, x, y) + "</svg>"
         return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines))</figure>\n"
+    }
+
+    private static func circle(_ point: ChartPoint, _ x: ChartScale, _ y: ChartScale) -> String {
+        "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
     }
 
     /// Every second one shaded, its name at the top where there is room for it.
