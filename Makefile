@@ -10,7 +10,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: screenshots run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
@@ -105,6 +105,9 @@ bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with
 
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md
+
+screenshots: build ## the pictures in docs/images, from fresh runs
+	docs/screenshots.py
 
 clean:
 	rm -rf .build results/runs

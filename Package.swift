@@ -154,7 +154,7 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
+                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

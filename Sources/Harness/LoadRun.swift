@@ -51,7 +51,9 @@ final class LoadRun: Sendable {
         let allocationsBefore = AllocationCount.current()
         let scenario = inputs.scenario
         let metrics = try scenario.metricsPort.map { port in
-            try MetricsServer(port: port) { [self] in shown.withLock { $0.metricsText(planned: inputs.planned) } }
+            try MetricsServer(port: port) { [self] in
+                RunMetrics.text(shown.withLock { $0 }, inputs: inputs, target: target.authority)
+            }
         }
         defer { metrics?.stop() }
         let watcher = await withTaskGroup(of: Void.self, returning: RunWatcher.self) { group in

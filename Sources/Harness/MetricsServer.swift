@@ -59,7 +59,7 @@ final class MetricsServer: Sendable {
                 let answer: PlainResponse =
                     request.method == "GET" && request.path == "/metrics"
                     ? PlainResponse(
-                        status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text().utf8))
+                        status: 200, type: MetricsText.contentType, body: Array(text().utf8))
                     : .text("there is GET /metrics", status: 404)
                 return send(answer, stream, reactor, deadline)
             }

@@ -9,6 +9,8 @@ import Transport
 final class RunWatcher: @unchecked Sendable {
     /// Between looks, nanoseconds.
     static let pause: UInt64 = 50_000_000
+    /// Between points of the series, nanoseconds; a whole part of a second.
+    static let step: UInt64 = 100_000_000
 
     private let inputs: RunInputs
     private let state: RunState
@@ -22,9 +24,11 @@ final class RunWatcher: @unchecked Sendable {
     /// Where snapshots go besides, when somebody wants them.
     var publishes: ((RunSnapshot) -> Void)?
     private(set) var series = SeriesBuilder()
-    /// Total latencies of the whole run so far, since the last point of the series, and since progress was last shown.
+    /// Total latencies of the whole run so far, since the last point of the series, since the last second's end, and since
+    /// progress was last shown.
     private var totals = TotalLatencies()
     private var sincePoint = TotalLatencies()
+    private var sinceSecond = TotalLatencies()
     private var sinceShown = TotalLatencies()
     /// Exchanged with the workers' histograms; empty between looks.
     private var spare = TotalLatencies()
@@ -32,9 +36,11 @@ final class RunWatcher: @unchecked Sendable {
     private(set) var abortedFor: String?
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
     private(set) var foundSteadyState: Bool?
+    /// The next point and the next second that are to end, counted from 1.
+    private var point: UInt64 = 1
     private var second: UInt64 = 1
-    /// End of the last point, seconds since the start.
-    private var pointEnd = 0.0
+    /// End of the last second, seconds since the start.
+    private var secondEnd = 0.0
     private var shown = RunSnapshot()
     private var steady: SteadyState?
 
@@ -63,14 +69,19 @@ final class RunWatcher: @unchecked Sendable {
         let start = state.start.load(ordering: .relaxed)
         guard start > 0, now.time > start else { return }
         if let publishes {
-            now.total = totals.answered.summary
+            now.totals = totals
+            now.elapsed = now.time - start
             publishes(now)
         }
         if shown.time == 0 { shown.time = start }
         let elapsed = now.time - start
         lookForSteadyState(now, elapsed)
-        if elapsed >= second * 1_000_000_000 {
+        if elapsed >= point * Self.step {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
+            point = elapsed / Self.step + 1
+        }
+        if elapsed >= second * 1_000_000_000 {
+            endSecond(at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
             if let record, record.isDue(elapsed) { record.write(outcome(now, start)) }
             if let judge, let reason = judge(elapsed, now.counts, totals.all, inputs.planned),
@@ -111,6 +122,7 @@ final class RunWatcher: @unchecked Sendable {
             keepSpare()
         }
         addPoint(counts, inFlight: 0, backlog: 0, at: time)
+        endSecond(at: time)
         record?.end()
         return totals
     }
@@ -163,15 +175,22 @@ final class RunWatcher: @unchecked Sendable {
     private func keepSpare() {
         totals.add(spare)
         sincePoint.add(spare)
+        if record != nil { sinceSecond.add(spare) }
         sinceShown.add(spare)
         spare.removeAll()
     }
 
     private func addPoint(_ counts: PushCounts, inFlight: Int, backlog: UInt64, at time: Double) {
         series.add(time: time, counts: counts, inFlight: inFlight, backlog: backlog, totals: sincePoint)
-        record?.add(sincePoint, from: pointEnd, to: time)
-        pointEnd = max(pointEnd, time)
         sincePoint.removeAll()
+    }
+
+    /// A second's latencies, or those of the rest of one, go to the log.
+    private func endSecond(at time: Double) {
+        guard let record else { return }
+        record.add(sinceSecond, from: secondEnd, to: time)
+        secondEnd = max(secondEnd, time)
+        sinceSecond.removeAll()
     }
 
     private func lookForSteadyState(_ now: RunSnapshot, _ elapsed: UInt64) {

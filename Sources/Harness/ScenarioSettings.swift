@@ -8,7 +8,7 @@ public enum ScenarioSettings {
         guard let data = try? JSONEncoder().encode(scenario),
             let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
         else { return [:] }
-        return Dictionary(uniqueKeysWithValues: settings.map { (documentName($0.key), $0.value) })
+        return Dictionary(uniqueKeysWithValues: settings.map { (SettingWords.documentName($0.key), $0.value) })
     }
 
     /// What is not among the settings is as it is without being asked for.
@@ -31,7 +31,8 @@ public enum ScenarioSettings {
             if case .typeMismatch(_, let context) = error { place = context.codingPath.first?.stringValue ?? "" }
             if case .valueNotFound(_, let context) = error { place = context.codingPath.first?.stringValue ?? "" }
             if case .dataCorrupted(let context) = error { place = context.codingPath.first?.stringValue ?? "" }
-            throw HarnessError("\(origin): the setting \"\(documentName(place))\" of its scenario has the wrong type")
+            throw HarnessError(
+                "\(origin): the setting \"\(SettingWords.documentName(place))\" of its scenario has the wrong type")
         } catch {
             throw HarnessError("\(origin): its scenario cannot be read: \(error)")
         }
@@ -40,18 +41,6 @@ public enum ScenarioSettings {
     /// Of each name in a document, the property.
     private static let properties: [String: String] = {
         let labels = Mirror(reflecting: Scenario()).children.compactMap(\.label)
-        return Dictionary(uniqueKeysWithValues: labels.map { (documentName($0), $0) })
+        return Dictionary(uniqueKeysWithValues: labels.map { (SettingWords.documentName($0), $0) })
     }()
-
-    /// `keyID` is `key_id`.
-    private static func documentName(_ property: String) -> String {
-        var name = ""
-        var wasLower = false
-        for character in property {
-            if character.isUppercase, wasLower { name += "_" }
-            name += character.lowercased()
-            wasLower = !character.isUppercase
-        }
-        return name
-    }
 }

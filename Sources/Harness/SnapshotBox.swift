@@ -10,6 +10,9 @@ struct WorkerSnapshot: Sendable {
     /// Open loop: pushes due and not on a stream.
     var backlog: UInt64 = 0
     var window = RateWindow()
+    /// By cause; empty while there are none.
+    var failures: [UInt64] = []
+    var notSent: [UInt64] = []
 }
 
 /// Hands what a worker has measured to whoever watches the run. The worker does something only when it was asked, and then
@@ -47,6 +50,8 @@ final class SnapshotBox: Sendable {
             $0.snapshot.inFlight = inFlight
             $0.snapshot.backlog = backlog
             $0.snapshot.window = window
+            if recorder.counts.failed > 0 { recorder.copyFailures(to: &$0.snapshot.failures) }
+            if recorder.counts.notSent > 0 { recorder.copyNotSent(to: &$0.snapshot.notSent) }
             // They are due, and were not taken.
             if time >= window.from { $0.snapshot.window.noteDue(count: backlog) }
             // Not yet taken: the worker keeps what has come since for the next time.

@@ -113,6 +113,19 @@ public struct LatencyHistogram: Sendable {
         return values
     }
 
+    /// Of each bound (ascending), how many records lie at or below it, within 0.1 % of the bound.
+    public func counts(upTo bounds: [UInt64]) -> [UInt64] {
+        var counts: [UInt64] = []
+        var seen: UInt64 = 0
+        eachCounter { value, count in
+            while counts.count < bounds.count, value > bounds[counts.count] { counts.append(seen) }
+            seen += count
+            return counts.count < bounds.count
+        }
+        while counts.count < bounds.count { counts.append(seen) }
+        return counts
+    }
+
     /// The steps of a percentile distribution, as HdrHistogram makes them: so many in each halving of what is left to 100 %, each
     /// with the value, the percentile it is for, and how many records lie at or below it.
     func percentileSteps(ticksPerHalfDistance: Int) -> [(value: UInt64, percentile: Double, count: UInt64)] {

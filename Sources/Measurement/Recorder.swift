@@ -67,6 +67,15 @@ public final class Recorder {
     public var counts: PushCounts { tally.pointee }
     public var failures: [UInt64] { Array(UnsafeBufferPointer(start: failureCounts, count: causes)) }
     public var notSent: [UInt64] { Array(UnsafeBufferPointer(start: notSentCounts, count: causes)) }
+    /// The same without memory of its own where `counts` has it already; by the recording thread.
+    public func copyFailures(to counts: inout [UInt64]) { copy(failureCounts, to: &counts) }
+    public func copyNotSent(to counts: inout [UInt64]) { copy(notSentCounts, to: &counts) }
+
+    private func copy(_ source: UnsafeMutablePointer<UInt64>, to counts: inout [UInt64]) {
+        if counts.count != causes { counts = [UInt64](repeating: 0, count: causes) }
+        for index in 0..<causes { counts[index] = source[index] }
+    }
+
     public var statuses: [UInt64] { Array(UnsafeBufferPointer(start: statusCounts, count: Self.statusLimit)) }
     /// Everything recorded so far; by the recording thread, or when it has ended.
     public subscript(stage: Stage) -> LatencyHistogram {

@@ -1,4 +1,4 @@
-/// One interval of a run: a second, or several merged.
+/// One interval of a run: a step of its watcher, or several merged.
 public struct SeriesPoint: Sendable, Equatable {
     /// The interval's end, seconds since the start.
     public var time: Double
@@ -14,7 +14,7 @@ public struct SeriesPoint: Sendable, Equatable {
     /// Open loop: pushes due and not on a stream, at its end.
     public var backlog: UInt64
     /// Intended time to answer of the measured answers within it, ns; 0 when there were none. Of merged intervals the largest
-    /// of each: of the worst second among them.
+    /// of each: of the worst among them.
     public var p50: UInt64
     public var p99: UInt64
 
@@ -36,7 +36,7 @@ public struct SeriesPoint: Sendable, Equatable {
 /// Turns snapshots of all workers, one after the other, into a series of bounded length: when it is full, neighbours are
 /// merged in pairs, and from then on each point takes twice as many intervals.
 public struct SeriesBuilder: Sendable {
-    /// Points there may be. Of intervals of a second: each to itself for 17 minutes; of a week each point has 1,024 of them.
+    /// Points there may be. Of intervals of 100 ms: each to itself for 102 s; of a week each point has 8,192 of them.
     public static let most = 1024
 
     public private(set) var points: [SeriesPoint] = []

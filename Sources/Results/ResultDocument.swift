@@ -363,7 +363,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
     }
 
-    /// One second, or the rest of one at the end.
+    /// About 100 ms, the rest of that at the end, or neighbours merged.
     public struct Point: Codable, Sendable, Equatable {
         public var t: Double
         public var sent: UInt64

@@ -37,6 +37,8 @@ public struct LoadSchedule: Sendable, Equatable {
     public let count: UInt64
     /// When the last stage ends, nanoseconds.
     public let duration: UInt64
+    /// When each stage begins, seconds after the start; those that the end cuts off, at the end.
+    public let stageTimes: [Double]
 
     /// - Parameters:
     ///   - limit: no more pushes than this.
@@ -49,7 +51,9 @@ public struct LoadSchedule: Sendable, Equatable {
         var time = 0.0
         var position = 0.0
         let lastTime = length.map { Double($0) / 1e9 } ?? .infinity
+        var times: [Double] = []
         for (index, stage) in stages.enumerated() where time < lastTime {
+            times.append(time)
             let planned = stage.duration.map { Double($0) / 1e9 } ?? .infinity
             let room = min(planned, lastTime - time)
             let curve: Segment.Curve
@@ -92,6 +96,7 @@ public struct LoadSchedule: Sendable, Equatable {
         self.arrivals = arrivals
         self.seed = seed
         stageNames = Self.uniqueNames(stages.map(\.name))
+        stageTimes = times + [Double](repeating: time, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
         count = min(Self.count(upTo: position, arrivals, seed, limit: limit ?? .max), limit ?? .max)
     }
@@ -114,6 +119,7 @@ public struct LoadSchedule: Sendable, Equatable {
         arrivals = .constant
         seed = 0
         stageNames = ["replay"]
+        stageTimes = [0]
         count = UInt64(kept.count)
         duration = kept.last ?? 0
     }
@@ -142,6 +148,14 @@ public struct LoadSchedule: Sendable, Equatable {
         case .sine(let mean, let amplitude, let period): return mean + amplitude * sin(2 * .pi * inside / period)
         case .instant: return 0
         }
+    }
+
+    /// Pushes meant to be due by a time (seconds), a burst whole from its moment on; of a trace 0.
+    public func expected(by time: Double) -> Double {
+        guard let segment = segments.last(where: { $0.start <= time }) else { return 0 }
+        guard segment.curve != .instant else { return min(segment.to, Double(count)) }
+        let inside = Self.expected(segment.curve, min(time, segment.end) - segment.start)
+        return min(segment.from + inside, segment.to, Double(count))
     }
 
     /// The highest rate meant at any time; infinite with a burst or a trace.

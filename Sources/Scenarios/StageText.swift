@@ -18,11 +18,7 @@ extension LoadStage {
         func rate(_ value: Double) -> String {
             value == value.rounded() && value < 1e15 ? "\(UInt64(value))" : Units.fixed(value, places: 6)
         }
-        func time(_ nanoseconds: UInt64) -> String {
-            let units: [(UInt64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")]
-            let (size, unit) = units.first { nanoseconds % $0.0 == 0 } ?? (1, "ns")
-            return "\(nanoseconds / size)\(unit)"
-        }
+        func time(_ nanoseconds: UInt64) -> String { SettingWords.duration(nanoseconds) }
         let words: String =
             switch shape {
             case .hold(let value): "hold \(rate(value))"

@@ -44,6 +44,9 @@ import Testing
             "mock_apns_requests_total 4", "mock_apns_rejected_total{reason=\"BadDeviceToken\"} 1",
             "mock_apns_responses_total{status=\"200\"} 3", "mock_apns_delivered_total 3",
             "# TYPE mock_apns_connections_open gauge",
+            "mock_apns_responses_total{status=\"200\"} 3", "# TYPE mock_apns_connections_open gauge",
+            "# TYPE mock_apns_answer_seconds histogram", "mock_apns_answer_seconds_bucket{le=\"+Inf\"} 4",
+            "mock_apns_answer_seconds_count 4", "mock_apns_in_flight 0",
         ] { #expect(metrics.contains(line + "\n"), "\(line)") }
         let pushes = try admin(mock, "GET", "/pushes?token=\(device.uppercased())")
         let list = try #require(try JSONSerialization.jsonObject(with: Data(pushes.utf8)) as? [[String: Any]])
@@ -214,6 +217,22 @@ import Testing
             let counted = try mock.stop().output
             #expect(counted.contains("requests 40") && counted.contains(reasons), "\(text) \(counted)")
         }
+    }
+
+    @Test("The metrics say how long answers took, the time a fault rule adds included")
+    func answerTimes() throws {
+        let mock = try Mock(["--admin-port", "0", "--latency", "30ms"])
+        #expect(try ReasonTests.curl(mock, [.init(), .init()]) == [" 200", " 200"])
+        let lines = try admin(mock, "GET", "/metrics").split(separator: "\n")
+        func value(_ name: String) throws -> Double {
+            let line = try #require(lines.first { $0.hasPrefix(name + " ") }, "\(lines)")
+            return try #require(Double(line.dropFirst(name.count + 1)))
+        }
+        #expect(try value("mock_apns_answer_seconds_bucket{le=\"0.02\"}") == 0)
+        #expect(try value("mock_apns_answer_seconds_bucket{le=\"100\"}") == 2)
+        #expect(try value("mock_apns_answer_seconds_count") == 2)
+        #expect(try (0.06..<100).contains(value("mock_apns_answer_seconds_sum")))
+        _ = try mock.stop()
     }
 
     @Test("A device gets what waited for it when its event stream is attached, and then each push as it comes")

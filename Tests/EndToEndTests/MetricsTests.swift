@@ -28,8 +28,9 @@ import Testing
         }
         let text = try scrape()
         for part in [
-            "# TYPE pushload_total_seconds summary", "pushload_total_seconds{quantile=\"0.99\"} ",
-            "pushload_planned 300000",
+            "# TYPE pushload_latency_seconds histogram",
+            "pushload_latency_seconds_bucket{outcome=\"accepted\",le=\"+Inf\"} ",
+            "pushload_planned_pushes 300000", "pushload_target_pushes_per_second 500\n",
             "pushload_in_flight ",
         ] { #expect(text.contains(part), "\(text)") }
         #expect(counts.count == 5 && counts.allSatisfy { $0 <= 300_000 }, "\(counts)")

@@ -50,8 +50,11 @@ import Transport
         deinit { try? FileManager.default.removeItem(atPath: folder) }
 
         /// 1,000 pushes are taken; of them 900 accepted, 50 rejected, 30 failed, and 20 stay open.
-        func second() {
-            now += RunRecordTests.second
+        func second() { go(RunRecordTests.second) }
+
+        /// The same within another time, ns.
+        func go(_ time: UInt64) {
+            now += time
             let nobody = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
             for number in 1...1000 as ClosedRange<UInt64> {
                 recorder.take()
@@ -131,6 +134,21 @@ import Transport
         #expect(run.warnings.lines.isEmpty)
         #expect(
             Set(try FileManager.default.contentsOfDirectory(atPath: run.folder)) == ["result.json", "latency.hlog"])
+    }
+
+    @Test("The series has a point every 100 ms, the log an interval a second, each with what happened within it")
+    func steps() throws {
+        let run = try ToldRun()
+        for _ in 1...50 { run.go(50_000_000) }
+        let (_, points, _) = run.end()
+        #expect(points.count == 26)
+        for (number, point) in points.dropLast().enumerated() {
+            #expect(point.accepted == 1800 && point.p99 == points[0].p99)
+            #expect(abs(point.time - 0.1 * Double(number + 1)) < 1e-9)
+        }
+        let totals = try run.log.filter { $0.tag == "Tag=total" }
+        let counts: [UInt64] = totals.map(\.histogram.count)
+        #expect(counts == [19_000, 19_000, 9_500])
     }
 
     @Test("A log that cannot be written is said once and noted, and the run goes on without")

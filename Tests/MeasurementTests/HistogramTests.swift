@@ -3,6 +3,23 @@ import Testing
 @testable import Measurement
 
 @Suite struct HistogramTests {
+    @Test("Counts up to ascending bounds are cumulative, hold what lies at a bound, and end with everything")
+    func cumulative() {
+        var histogram = LatencyHistogram()
+        #expect(histogram.counts(upTo: [10, 20]) == [0, 0])
+        histogram.record(10, count: 3)
+        histogram.record(11, count: 4)
+        histogram.record(2_000_000, count: 5)
+        #expect(histogram.counts(upTo: [1, 9, 10, 11, 1_000_000, 2_000_000, 9_000_000]) == [0, 0, 3, 7, 7, 12, 12])
+        #expect(histogram.counts(upTo: [5, 10]) == [0, 3] && histogram.counts(upTo: []) == [])
+        var all = LatencyHistogram()
+        for value in stride(from: 1000, through: 9_999_000, by: 1000) as StrideThrough<UInt64> { all.record(value) }
+        for bound in [50_000, 777_000, 5_000_000] as [UInt64] {
+            let count = Double(all.counts(upTo: [bound])[0])
+            #expect(abs(count - Double(bound / 1000)) <= 1 + count * 0.001, "\(bound): \(count)")
+        }
+    }
+
     @Test("Percentiles are within 0.1 % of the exact ones of sorted data")
     func exact() {
         let seed = UInt64.random(in: .min ... .max)

@@ -75,6 +75,134 @@ import Testing
         #expect(TimeSection.rate([point(0.01, 5)]) { $0.accepted } == [.init(0.01, 500)])
     }
 
+    @Test("What was asked for is in the curve: of each interval what was due in it, stages beside each other")
+    func requested() throws {
+        let settings: [String: Setting] = [
+            "stages": .list([.text("ramp 0 1000 2s"), .text("burst 300"), .text("pause 1s"), .text("hold 500 1s")])
+        ]
+        let requested = try #require(RequestedRate(settings))
+        let series = (1...40).map { step in
+            ResultDocument.Point(
+                t: Double(step) / 10, sent: 0, accepted: 0, rejected: 0, failed: 0, inFlight: 0, backlog: 0, p50: 0,
+                p99: 0)
+        }
+        let points = requested.points(series)
+        #expect(points.count == 41 && points[0] == ChartPoint(0, 0))
+        // The ramp's mean within the interval, the burst where it comes, nothing in the pause, the hold.
+        #expect(abs(points[10].y - 475) < 1e-6 && abs(points[25].y) < 1e-6 && abs(points[35].y - 500) < 1e-6)
+        let area = points.dropFirst().reduce(0) { $0 + $1.y / 10 }
+        #expect(abs(area - 1800) < 1e-6)
+        #expect(
+            requested.bands(until: 3.5) == [
+                .init(from: 0, to: 2, label: "ramp"), .init(from: 2, to: 2, label: "burst"),
+                .init(from: 2, to: 3, label: "pause"), .init(from: 3, to: 3.5, label: "hold"),
+            ])
+        let rate = try #require(RequestedRate(["rate": .number(250), "duration": .integer(2_000_000_000)]))
+        #expect(
+            rate.bands(until: 9).isEmpty && rate.points(series)[5].y.rounded() == 250 && rate.points(series)[30].y == 0)
+        #expect(RequestedRate([:]) == nil && RequestedRate(["trace": .text("due.csv"), "rate": .number(1)]) == nil)
+        #expect(RequestedRate(["stages": .list([.text("something new 3")])]) == nil)
+    }
+
+    @Test("A series is shown in few points with every push in them, and a short rest belongs to the one before")
+    func shown() {
+        var document = ReportedDocument.make()
+        document.series = (1...1000).map { step in
+            .init(
+                t: Double(step) / 10, sent: 7, accepted: 5, rejected: 1, failed: 1, notSent: 2, inFlight: step % 50,
+                backlog: 3, p50: UInt64(step), p99: 9)
+        }
+        document.series.append(
+            .init(
+                t: 100.01, sent: 0, accepted: 1, rejected: 0, failed: 40, notSent: 50, inFlight: 0, backlog: 0, p50: 0,
+                p99: 0))
+        let shown = document.shownSeries()
+        #expect(shown.count <= 130 && shown.count > 60 && shown.last?.t == 100.01 && shown.last?.p50 == 1000)
+        #expect(shown.reduce(0) { $0 + $1.accepted } == 5001 && shown.reduce(0) { $0 + $1.failed } == 1040)
+        #expect(shown.reduce(0) { $0 + $1.notSent } == 2050 && shown.map(\.inFlight).max() == 49)
+        // A few answers a second are no rate within 100 ms.
+        for index in document.series.indices {
+            document.series[index].accepted = index % 10 == 0 ? 1 : 0
+            document.series[index].rejected = 0
+        }
+        #expect(document.shownSeries().count == 10)
+        document.series = []
+        #expect(document.shownSeries().isEmpty)
+    }
+
+    @Test("Pointed at, a chart says the values of its own points, the place and the stage; a gap says nothing")
+    func pointer() {
+        let chart = LineChart(
+            title: "t", x: .seconds, y: .nanoseconds,
+            lines: [
+                ChartLine(name: "p50", points: [.init(1, 2e6), .init(2, 3e6), .init(4, 5e6)]),
+                ChartLine(name: "<p99>", points: [.init(1, 4e6), .init(4, 9e6)]),
+                ChartLine(name: "bound", points: [.init(0, 1e6), .init(4, 5e6)], style: .bound),
+            ], bands: [.init(from: 0, to: 2, label: "ramp"), .init(from: 2, to: 4, label: "hold")])
+        let boxes = SVGLineChart.figure(chart).components(separatedBy: "<path ").dropFirst().map(Self.texts)
+        #expect(
+            boxes == [
+                ["1 s, ramp", "p50 2.00 ms", "&lt;p99&gt; 4.00 ms", "bound 2.00 ms"],
+                ["2 s, ramp", "p50 3.00 ms", "bound 3.00 ms"],
+                ["4 s, hold", "p50 5.00 ms", "&lt;p99&gt; 9.00 ms", "bound 5.00 ms"],
+            ])
+        #expect(MarkupChecker.problem(SVGLineChart.figure(chart)) == nil)
+        let many = LineChart(
+            title: "t", x: .count, y: .count,
+            lines: [ChartLine(name: "a", points: (1...5000).map { .init(Double($0), 1) })])
+        let strips = SVGLineChart.figure(many).components(separatedBy: "<path ").count - 1
+        #expect(strips > 50 && strips <= ChartPointer.most)
+    }
+
+    private static func texts(_ svg: String) -> [String] {
+        svg.components(separatedBy: "<text ").dropFirst().map { part in
+            String(part.drop { $0 != ">" }.dropFirst().components(separatedBy: "</text>")[0])
+        }
+    }
+
+    @Test("Where there is no value a line has a gap, and a value alone between two is a point")
+    func gaps() {
+        let chart = LineChart(
+            title: "t", x: .seconds, y: .nanoseconds,
+            lines: [
+                ChartLine(
+                    name: "a",
+                    points: [
+                        .init(1, 1e6), .init(2, 2e6), .init(3, .nan), .init(4, 4e6), .init(5, .nan), .init(6, 1e6),
+                    ])
+            ])
+        let figure = SVGLineChart.figure(chart)
+        #expect(figure.components(separatedBy: "<polyline").count == 4 && !figure.contains("nan"))
+        let boxes = figure.components(separatedBy: "<path ").dropFirst().map(Self.texts)
+        #expect(boxes == [["1 s", "a 1.00 ms"], ["2 s", "a 2.00 ms"], ["4 s", "a 4.00 ms"], ["6 s", "a 1.00 ms"]])
+    }
+
+    @Test("Bars that a linear scale would hide are on a logarithmic one with ticks, and the shortest is seen")
+    func bars() throws {
+        func chart(_ lengths: [Double]) -> BarChart {
+            BarChart(
+                title: "t", parts: ["p50"], rows: lengths.map { .init(name: "n", value: "v", lengths: [$0]) },
+                axis: .nanoseconds)
+        }
+        func widths(_ chart: BarChart) throws -> [Double] {
+            try SVGBarChart.figure(chart).components(separatedBy: "class=\"bar\"").dropFirst().map { part in
+                let text = part.components(separatedBy: "width=\"")[1].prefix { $0 != "\"" }
+                return try #require(Double(text))
+            }
+        }
+        let (even, far) = (chart([2e6, 10e6]), chart([20_000, 200_000, 200e6]))
+        #expect(even.scale == nil && !SVGBarChart.figure(even).contains("log scale"))
+        #expect(try widths(even) == [95.2, 476])
+        #expect(
+            SVGBarChart.figure(far).contains("<figcaption>t (log scale)") && SVGBarChart.figure(far).contains(">10 ms<")
+        )
+        let sizes = try widths(far)
+        #expect(sizes[0] > 5 && sizes[2] <= 476.1)
+        // Equal ratios are equally far: 10 and 1,000 times.
+        #expect(abs((sizes[2] - sizes[1]) / (sizes[1] - sizes[0]) - 3) < 0.01)
+        #expect(chart([0, 5]).scale == nil && chart([]).scale == nil)
+    }
+
     @Test("The lines of a chart differ in colour or dash pattern, and next neighbours in both")
     func styles() {
         let styles = (0..<30).map { ChartStyle.colour($0) + ChartStyle.dash($0) }

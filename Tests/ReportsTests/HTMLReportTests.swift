@@ -31,6 +31,42 @@ import Testing
         #expect(page.contains("prefers-color-scheme:dark") && page.contains("@media print"))
     }
 
+    @Test("Failed, rejected and unsent pushes are in the pictures, with their causes")
+    func notAccepted() {
+        let page = page(ReportedDocument.unanswered())
+        for part in [
+            "Not accepted (pushes within", ">rejected: BadTopic<", ">failed: push_timeout<", ">not sent: overflowed<",
+            "failed 56", "not sent 5",
+        ] { #expect(page.contains(part), "\(part)") }
+    }
+
+    @Test("Settings have their units: no time is a bare number of nanoseconds")
+    func settings() {
+        var document = ReportedDocument.make()
+        document.scenario = [
+            "push_timeout": .integer(30_000_000_000), "warmup": .integer(1_500_000_000), "send_batch": .integer(65_536),
+            "huffman": .flag(false), "rate": .number(500), "duration": .integer(2_000_000_000),
+        ]
+        for text in [page(document), MarkdownReport.text([ReportedDocument.run(document)])] {
+            for part in ["30s", "1500ms", "64KiB"] { #expect(text.contains(part), "\(part)") }
+            for part in ["30000000000", "1500000000", "65536"] { #expect(!text.contains(part), "\(part)") }
+        }
+        #expect(page(document).contains("asked for") && !page(document).contains("offered, on average"))
+    }
+
+    @Test("Tables too wide for a phone say that they scroll, others do not; a single chart keeps its size")
+    func tables() {
+        var (wide, narrow) = (ReportTable(["stage"] + (1...9).map { "column \($0)" }), ReportTable(["a", "b"]))
+        wide.add(["x"])
+        narrow.add(["1", "2"])
+        let blocks = HTMLBlocks.section(ReportSection(title: "t", blocks: [.table(wide), .table(narrow)]))
+        #expect(
+            blocks.contains("<div class=\"wide scrolls\"><table>") && blocks.contains("<div class=\"wide\"><table>"))
+        #expect(
+            HTMLStyle.text.contains("scroll sideways")
+                && HTMLStyle.text.contains("repeat(auto-fill,minmax(min(100%,440px)"))
+    }
+
     @Test("Texts of a result are text wherever they stand, never markup")
     func escaped() {
         let evil = "\"><script>alert('x')</script>&\u{1}"

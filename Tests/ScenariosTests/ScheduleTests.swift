@@ -36,6 +36,27 @@ import Testing
         #expect(count(100, nil, 1000) == 1000)
     }
 
+    @Test("What is expected by a time is what is due by then, whatever the stages are, and their times are told")
+    func expected() throws {
+        let stages = try LoadStage.parse(
+            "ramp 100 900 2s, hold 900 1s, burst 300 500ms, pause 1s, sine 500 400 1s 2s, burst 10, hold 50 100 pushes")
+        for schedule in [
+            LoadSchedule(stages: stages), LoadSchedule(stages: stages, limit: 2000),
+            LoadSchedule(stages: stages, length: 5_200_000_000),
+        ] {
+            let dues = dues(schedule)
+            for step in 0...200 {
+                let time = Double(step) * 0.047
+                let count = dues.count { Double($0) / 1e9 <= time }
+                #expect(abs(schedule.expected(by: time) - Double(count)) <= 1.01, "\(time) s")
+            }
+            #expect(Double(schedule.count) - schedule.expected(by: 1000) < 1)
+        }
+        #expect(LoadSchedule(stages: stages).stageTimes == [0, 2, 3, 3.5, 4.5, 6.5, 6.5])
+        #expect(LoadSchedule(stages: stages, length: 3_200_000_000).stageTimes == [0, 2, 3, 3.2, 3.2, 3.2, 3.2])
+        #expect(LoadSchedule(trace: [1, 2]).stageTimes == [0] && LoadSchedule(trace: [1, 2]).expected(by: 9) == 0)
+    }
+
     @Test("Stages follow each other: ramps, holds, bursts, pauses, waves")
     func stages() {
         let schedule = LoadSchedule(stages: [

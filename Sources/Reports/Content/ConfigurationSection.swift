@@ -25,8 +25,10 @@ enum ConfigurationSection {
         for (name, version) in environment.versions.sorted(by: { $0.key < $1.key }) {
             facts.add(["version of \(name)", version])
         }
-        var settings = ReportTable(["setting (times in ns, sizes in bytes)", "value"])
-        for (key, value) in result.scenario.sorted(by: { $0.key < $1.key }) { settings.add([key, value.description]) }
+        var settings = ReportTable(["setting", "value"])
+        for (key, value) in result.scenario.sorted(by: { $0.key < $1.key }) {
+            settings.add([key, Written.setting(key, value)])
+        }
         return ReportSection(
             title: "Configuration and environment",
             blocks: [.folded("Environment", [.table(facts)]), .folded("Settings", [.table(settings)])])

@@ -23,6 +23,7 @@ struct ChartLine: Sendable {
     }
 
     var name: String
+    /// One whose y is no number is a gap.
     var points: [ChartPoint]
     var style = Style.line
     /// Lines that belong together have the same; nil: one of its own.
@@ -54,6 +55,15 @@ struct LineChart: Sendable {
     var lines: [ChartLine]
     /// Vertical lines, where something happened.
     var marks: [ChartMark] = []
+    /// Parts of the horizontal axis, behind everything.
+    var bands: [ChartBand] = []
+}
+
+/// A part of the horizontal axis with a name, such as a stage; one without length is where something happens at once.
+struct ChartBand: Sendable, Equatable {
+    var from: Double
+    var to: Double
+    var label: String
 }
 
 /// A place on the horizontal axis, with what happened there.
@@ -69,12 +79,24 @@ struct BarChart: Sendable {
         var value: String
         /// One for each of `parts`.
         var lengths: [Double]
+        /// As of a line.
+        var colour = 0
     }
 
     var title: String
     /// What the bars of each row are.
     var parts: [String]
     var rows: [Row]
+    /// How lengths are written under a logarithmic scale, where one is needed to see the shortest; nil: always linear.
+    var axis: ChartAxis?
+
+    /// The logarithmic scale; nil where a linear one shows everything.
+    var scale: ChartScale? {
+        let lengths = rows.flatMap(\.lengths).filter { $0 > 0 }
+        guard let axis, let least = lengths.min(), let most = lengths.max(), most > 15 * least else { return nil }
+        // The shortest bar is seen too.
+        return ChartScale(axis, [least / 1.6, most])
+    }
 }
 
 /// The range of an axis and where its ticks are.
@@ -182,6 +204,23 @@ extension ChartAxis {
         case .percentile:
             Self.short((1 - pow(10, -value)) * 100, places: max(0, Int(value.rounded()) - 2))
         }
+    }
+
+    /// A value as it is shown when it is pointed at.
+    func exact(_ value: Double) -> String {
+        switch self {
+        case .seconds: "\(Self.short(value)) s"
+        case .count, .logarithmic: Self.whole(value)
+        case .rate: "\(Self.whole(value))/s"
+        case .run: "run \(Self.short(value))"
+        case .figure(let unit): Written.figure(value, unit)
+        case .nanoseconds, .milliseconds: Units.duration(nanoseconds: value)
+        case .percentile: "p\(Self.short((1 - pow(10, -value)) * 100, places: max(1, Int(value.rounded(.up)))))"
+        }
+    }
+
+    private static func whole(_ value: Double) -> String {
+        value < 100 ? short(value, places: 1) : Units.grouped(UInt64(min(value, 1e18).rounded()))
     }
 
     /// Without zeros at the end.

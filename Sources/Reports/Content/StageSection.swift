@@ -55,7 +55,7 @@ enum StageSection {
                 .init(
                     name: $0.0, value: "p50 \(Written.latency($0.1, .p50)), p99 \(Written.latency($0.1, .p99))",
                     lengths: [Double($0.1.p50), Double($0.1.p99)])
-            })
+            }, axis: .nanoseconds)
     }
 
     private static func cpuBars(_ parts: [(name: String, value: Double, share: String)]) -> BarChart {

@@ -1,4 +1,5 @@
 import Results
+import Scenarios
 import Settings
 
 /// Figures as reports write them.
@@ -40,6 +41,16 @@ enum Written {
         case "rate": "rate (answered)"
         case "goodput": "goodput (accepted)"
         default: metric
+        }
+    }
+
+    /// A setting by its name, times and sizes with their unit.
+    static func setting(_ name: String, _ value: Setting) -> String {
+        switch value {
+        case .integer(let number): SettingWords.text(name, number) ?? value.description
+        case .flag(let isOn): isOn ? "yes" : "no"
+        case .list(let values): values.isEmpty ? "none" : values.map(\.description).joined(separator: ", ")
+        default: value.description
         }
     }
 

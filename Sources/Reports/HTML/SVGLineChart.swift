@@ -18,6 +18,7 @@ enum SVGLineChart {
         let x = ChartScale(chart.x, points.map(\.x))
         let y = ChartScale(chart.y, points.map(\.y))
         var svg = "<svg viewBox=\"0 0 480 250\" role=\"img\" aria-label=\"\(title)\">"
+        svg += bands(chart.bands, x)
         for tick in y.ticks {
             let place = number(vertical(tick, y))
             svg +=
@@ -36,19 +37,25 @@ enum SVGLineChart {
         }
         for mark in chart.marks {
             let place = number(horizontal(mark.x, x))
+            let height = chart.bands.isEmpty ? 0.0 : 17
             svg += "<line class=\"change\" x1=\"\(place)\" x2=\"\(place)\" "
-            svg += "y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
-            // Beside the line, on the side where there is room.
+            svg += "y1=\"\(number(top + height))\" y2=\"\(number(bottom))\"/>"
+            // Beside the line, on the side where there is room, and below the names of the bands.
             let isRight = x.place(mark.x) < 0.5
-            svg += "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + 9))\" "
+            svg +=
+                "<text x=\"\(number(horizontal(mark.x, x) + (isRight ? 4 : -4)))\" y=\"\(number(top + height + 9))\" "
             svg += "text-anchor=\"\(isRight ? "start" : "end")\">\(HTMLText.escape(mark.label))</text>"
         }
         for (index, line) in chart.lines.enumerated() where !line.points.isEmpty {
             svg += "<g style=\"color:\(ChartStyle.colour(line.colour ?? index))\">"
             switch line.style {
             case .line:
-                svg +=
-                    "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(line.points, x, y))\"/>"
+                for part in line.points.split(whereSeparator: { !$0.y.isFinite }) {
+                    svg +=
+                        "<polyline class=\"line\"\(ChartStyle.dash(index)) points=\"\(coordinates(Array(part), x, y))\"/>"
+                    // Between two gaps it would not be seen.
+                    if part.count == 1, let point = part.first { svg += circle(point, x, y) }
+                }
             case .bound: svg += "<polyline class=\"bound\" points=\"\(coordinates(line.points, x, y))\"/>"
             case .marks:
                 for point in line.points {
@@ -58,15 +65,40 @@ enum SVGLineChart {
             // Few points are marked, so that one alone is seen; and runs, which are points.
             if line.style == .line, (chart.x == .run ? index == 0 && line.points.count <= 200 : line.points.count <= 12)
             {
-                for point in line.points {
-                    svg +=
-                        "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
-                }
+                for point in line.points where point.y.isFinite { svg += circle(point, x, y) }
             }
             svg += "</g>"
         }
-        svg += "</svg>"
+        svg += ChartPointer.marks(chart, x, y) + "</svg>"
         return "<figure><figcaption>\(title)</figcaption>\(svg)\(legend(chart.lines))</figure>\n"
+    }
+
+    private static func circle(_ point: ChartPoint, _ x: ChartScale, _ y: ChartScale) -> String {
+        "<circle cx=\"\(number(horizontal(point.x, x)))\" cy=\"\(number(vertical(point.y, y)))\" r=\"3\"/>"
+    }
+
+    /// Every second one shaded, its name at the top where there is room for it.
+    private static func bands(_ bands: [ChartBand], _ scale: ChartScale) -> String {
+        var svg = ""
+        var end = 0.0
+        for (index, band) in bands.enumerated() {
+            let (from, to) = (horizontal(band.from, scale), min(horizontal(band.to, scale), right))
+            if to - from < 0.5 {
+                svg += "<line class=\"instant\" x1=\"\(number(from))\" x2=\"\(number(from))\" "
+                svg += "y1=\"\(number(top))\" y2=\"\(number(bottom))\"/>"
+            } else if index % 2 == 0 {
+                svg += "<rect class=\"band\" x=\"\(number(from))\" y=\"\(number(top))\" "
+                svg += "width=\"\(number(to - from))\" height=\"\(number(bottom - top))\"/>"
+            }
+            let length = Double(band.label.count) * 7.6
+            // What takes no time has its name before it, unless another is there.
+            let place = to - from < 0.5 ? from - length - 4 : from + 4
+            guard place >= max(end, left), place + length <= (to - from < 0.5 ? from : to) else { continue }
+            svg +=
+                "<text class=\"stage\" x=\"\(number(place))\" y=\"\(number(top + 12))\">\(HTMLText.escape(band.label))</text>"
+            end = place + length
+        }
+        return svg
     }
 
     /// `x,y x,y …` in the SVG's units.
@@ -90,11 +122,11 @@ enum SVGLineChart {
         return text
     }
 
-    private static func horizontal(_ value: Double, _ scale: ChartScale) -> Double {
+    static func horizontal(_ value: Double, _ scale: ChartScale) -> Double {
         left + scale.place(value) * (right - left)
     }
 
-    private static func vertical(_ value: Double, _ scale: ChartScale) -> Double {
+    static func vertical(_ value: Double, _ scale: ChartScale) -> Double {
         bottom - scale.place(value) * (bottom - top)
     }
 

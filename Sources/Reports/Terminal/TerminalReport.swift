@@ -66,7 +66,7 @@ public enum TerminalReport {
 
     /// A line of bars for each, with its highest value.
     private static func overTime(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
-        let points = run.result.series
+        let points = run.result.shownSeries()
         guard !points.isEmpty else { return [] }
         let rates = TimeSection.rate(points) { $0.accepted + $0.rejected }.map(\.y)
         var rows: [(name: String, values: [Double?], highest: String)] = [

@@ -42,12 +42,13 @@ struct SeriesModel {
     private(set) var ends: [Snapshot] = []
 
     init(_ model: RunModel) {
-        var second: UInt64 = 1
+        let step: UInt64 = 100_000_000
+        var point: UInt64 = 1
         for look in 0..<(model.seen.map(\.count).min() ?? 0) {
             let time = model.seen.map { $0[look].time }.max() ?? 0
-            guard model.start > 0, time > model.start, time - model.start >= second * 1_000_000_000 else { continue }
+            guard model.start > 0, time > model.start, time - model.start >= point * step else { continue }
             ends.append(Snapshot.sum(model.seen.map { $0[look] }))
-            second = (time - model.start) / 1_000_000_000 + 1
+            point = (time - model.start) / step + 1
         }
         var last = Snapshot.sum(model.finalSeen)
         last.inFlight = 0

@@ -48,7 +48,7 @@ struct AdminPages {
         case (_, "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
         case (_, "/metrics"):
             return PlainResponse(
-                status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
+                status: 200, type: MetricsText.contentType,
                 body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
         case (_, "/pushes"): return pushes(request.query)
         case (_, "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))

@@ -1,6 +1,7 @@
 import Foundation
 import Measurement
 import Networking
+import PlainHTTP
 
 /// Everything the mock counts, at one moment: `GET /stats`.
 struct StatsDocument: Encodable {
@@ -80,6 +81,10 @@ struct StatsDocument: Encodable {
     let events: Events
     let memory: Memory
     let cpuNanoseconds: UInt64
+    /// Requests begun and not over.
+    let openStreams: Int
+    /// For the metrics alone.
+    let answerTimes: MetricsText.Histogram
 
     enum CodingKeys: String, CodingKey {
         case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
@@ -89,6 +94,7 @@ struct StatsDocument: Encodable {
         case channelRequests = "channel_requests"
         case pushTypes = "push_types"
         case connectionList = "connection_list"
+        case openStreams = "open_streams"
         case cpuNanoseconds = "cpu_ns"
     }
 
@@ -117,7 +123,8 @@ struct StatsDocument: Encodable {
         let seen = server.ask { worker in
             (
                 topics: worker.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
-                connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) }
+                connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) },
+                openStreams: worker.connections.values.reduce(0) { $0 + ($1.session?.openStreams ?? 0) }
             )
         }
         var topics: [String: Outcomes] = [:]
@@ -126,6 +133,8 @@ struct StatsDocument: Encodable {
             topics[name]!.rejected += rejected
         }
         self.topics = topics
+        openStreams = seen.reduce(0) { $0 + $1.openStreams }
+        answerTimes = counts.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
         delivery = server.deliveryCounts
         events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)

@@ -32,6 +32,9 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private var knownTokenLength = 0
     /// Samples of push times whose answers are to be written.
     @exclusivity(unchecked) private var leaving: [Int] = []
+    /// Answers that are to be written, to pushes that were read at the same time, and when that was.
+    @exclusivity(unchecked) private var unwritten: UInt64 = 0
+    @exclusivity(unchecked) private var unwrittenSince: UInt64 = 0
     /// Bodies of answers being sent, by stream.
     @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
 
@@ -65,9 +68,15 @@ final class MockSession: ServerSession {
     /// What was answered since the last call is about to be written.
     @inline(__always)
     func willWrite() {
+        if unwritten > 0 { noteAnswers(at: worker.loop.now) }
         guard !leaving.isEmpty else { return }
         worker.noteDepartures(leaving)
         leaving.removeAll(keepingCapacity: true)
+    }
+
+    private func noteAnswers(at now: UInt64) {
+        worker.statistics.answerTimes.note(unwritten, now > unwrittenSince ? now - unwrittenSince : 0)
+        unwritten = 0
     }
 
     // MARK: Receiving
@@ -213,6 +222,11 @@ final class MockSession: ServerSession {
     }
 
     private func respond(_ state: RequestState, _ answer: PushAnswer) {
+        if state.begunAt != unwrittenSince {
+            if unwritten > 0 { noteAnswers(at: worker.now) }
+            unwrittenSince = state.begunAt
+        }
+        unwritten &+= 1
         let identifier = state.has(.identifier) ? state.value(.identifier) : nil
         let echoed = identifier.flatMap { RequestChecks.isUUID($0) ? $0 : nil }
         if let reason = answer.reason {

@@ -15,6 +15,7 @@ final class MockStatistics: Sendable {
     let connectionsAccepted = Atomic<UInt64>(0)
     let connectionsOpen = Atomic<UInt64>(0)
     let handshakesFailed = Atomic<UInt64>(0)
+    let answerTimes = AnswerTimes()
     nonisolated(unsafe) private let reasons: UnsafeMutablePointer<Atomic<UInt64>>
     nonisolated(unsafe) private let pushTypes: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -52,6 +53,7 @@ final class MockStatistics: Sendable {
         silenced.store(0, ordering: .relaxed)
         reset.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)
+        answerTimes.restart()
     }
 }
 
@@ -73,6 +75,7 @@ public struct MockCounts: Sendable, Equatable {
     public var connectionsAccepted: UInt64 = 0
     public var connectionsOpen: UInt64 = 0
     public var handshakesFailed: UInt64 = 0
+    var answerTimes = AnswerTimes.Counts()
     /// Accepted pushes without a trace tag, or of a run too many.
     public var untracked: UInt64 = 0
 
@@ -85,6 +88,7 @@ public struct MockCounts: Sendable, Equatable {
         connectionsAccepted += statistics.connectionsAccepted.load(ordering: .relaxed)
         connectionsOpen += statistics.connectionsOpen.load(ordering: .relaxed)
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
+        answerTimes.add(statistics.answerTimes)
         for reason in Reason.allCases {
             let count = statistics.value(reason)
             if count > 0 {
