@@ -52,7 +52,7 @@ public enum SummaryReport {
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
         lines.append("")
-        for threshold in thresholds { 
+        for threshold in thresholds {
             lines.append("\(threshold.isHeld ? picture.good("held") : picture.bad("CROSSED")): \(threshold.text)")
         }
         if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
@@ -76,10 +76,10 @@ public enum SummaryReport {
     private static func breakdowns(_ result: ResultDocument, _ width: Int) -> [String] {
         result.breakdown.keys.sorted().flatMap { dimension -> [String] in
             var table = TextTable()
-            table.add(["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total", "p50", "p99", "max"])
+            table.add(["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total p50", "p99", "max"])
             for (label, part) in Written.parts(dimension, result) {
                 let counts = [part.accepted, part.rejected, part.failed, part.notSent]
-                table.add([label] + counts.map(Units.grouped) + Written.inOneUnit(part.total, [.p50, .p99, .max]))
+                table.add([label] + counts.map(Units.grouped) + Written.latenciesAlike(part.total, [.p50, .p99, .max]))
             }
             return [""] + table.lines(width: width)
         }

@@ -40,6 +40,12 @@ enum Written {
             }
     }
 
+    /// The same with the unit at each: `487 us`, `> 20,000 us`.
+    static func latenciesAlike(_ latency: ResultDocument.Latency, _ figures: [LatencyFigure]) -> [String] {
+        let cells = inOneUnit(latency, figures)
+        return cells.dropFirst().map { "\($0)\(cells[0].isEmpty ? "" : " \(cells[0])")" }
+    }
+
     /// `3 of 1,200 pushes got no answer and count as longer than every answer`; nil when all got one.
     static func unanswered(_ count: UInt64, of whole: UInt64) -> String? {
         guard count > 0 else { return nil }

@@ -13,15 +13,32 @@ public struct LiveView: Sendable {
         var p99: Double?
         var inFlight: Double
         var errorsPerSecond: Double
+
+        /// With the next one; rates are means over the time, latencies the larger ones.
+        ///
+        /// - Parameter begin: of the first, seconds.
+        func merged(_ next: Sample, begin: Double) -> Sample {
+            let share = (end - begin) / max(next.end - begin, 1e-9)
+            func mean(_ x: Double, _ y: Double) -> Double { x * share + y * (1 - share) }
+            return Sample(
+                end: next.end, perSecond: mean(perSecond, next.perSecond),
+                target: target.flatMap { x in next.target.map { mean(x, $0) } },
+                p50: [p50, next.p50].compactMap { $0 }.max(), p99: [p99, next.p99].compactMap { $0 }.max(),
+                inFlight: mean(inFlight, next.inFlight),
+                errorsPerSecond: mean(errorsPerSecond, next.errorsPerSecond))
+        }
     }
 
-    /// Kept; neighbours are merged when there are more.
-    static let mostSamples = 512
+    /// Kept; when there are more, neighbours are merged, and each is of twice as many calls from then on.
+    private static let mostSamples = 512
     /// Shorter runs begin at the left and leave the rest free.
     private static let shortest = 10.0
 
     private let name: String
     private var samples: [Sample] = []
+    /// Calls of `add` that are one sample, and those that the last one is of.
+    private var callsPerSample = 1
+    private var callsInLast = 0
     private var now = Progress(
         done: 0, planned: nil, perSecond: 0, inFlight: 0, p50: 0, p99: 0, errors: 0, secondsLeft: nil)
 
@@ -35,13 +52,19 @@ public struct LiveView: Sendable {
         let seconds = progress.elapsed - (samples.last?.end ?? 0)
         guard seconds > 0 else { return }
         let errors = progress.errors - min(progress.errors, now.errors)
-        samples.append(
-            Sample(
-                end: progress.elapsed, perSecond: progress.perSecond, target: progress.target,
-                p50: progress.p50 > 0 ? Double(progress.p50) : nil, p99: progress.p99 > 0 ? Double(progress.p99) : nil,
-                inFlight: Double(progress.inFlight), errorsPerSecond: Double(errors) / seconds))
+        let sample = Sample(
+            end: progress.elapsed, perSecond: progress.perSecond, target: progress.target,
+            p50: progress.p50 > 0 ? Double(progress.p50) : nil, p99: progress.p99 > 0 ? Double(progress.p99) : nil,
+            inFlight: Double(progress.inFlight), errorsPerSecond: Double(errors) / seconds)
+        if let last = samples.last, callsInLast < callsPerSample {
+            samples[samples.count - 1] = last.merged(sample, begin: samples.dropLast().last?.end ?? 0)
+            callsInLast += 1
+        } else {
+            samples.append(sample)
+            callsInLast = 1
+        }
         now = progress
-        if samples.count > Self.mostSamples { mergePairs() }
+        if samples.count == Self.mostSamples, callsInLast == callsPerSample { mergePairs() }
     }
 
     /// As many lines as there are rows but one, none wider than `picture`.
@@ -138,22 +161,10 @@ public struct LiveView: Sendable {
     }
 
     private mutating func mergePairs() {
-        var merged: [Sample] = []
-        var begin = 0.0
-        for index in stride(from: 0, to: samples.count - 1, by: 2) {
-            let (a, b) = (samples[index], samples[index + 1])
-            let share = (a.end - begin) / max(b.end - begin, 1e-9)
-            func mean(_ x: Double, _ y: Double) -> Double { x * share + y * (1 - share) }
-            merged.append(
-                Sample(
-                    end: b.end, perSecond: mean(a.perSecond, b.perSecond),
-                    target: a.target.flatMap { x in b.target.map { mean(x, $0) } },
-                    p50: [a.p50, b.p50].compactMap { $0 }.max(), p99: [a.p99, b.p99].compactMap { $0 }.max(),
-                    inFlight: mean(a.inFlight, b.inFlight),
-                    errorsPerSecond: mean(a.errorsPerSecond, b.errorsPerSecond)))
-            begin = b.end
+        samples = stride(from: 0, to: samples.count, by: 2).map { index in
+            samples[index].merged(samples[index + 1], begin: index > 0 ? samples[index - 1].end : 0)
         }
-        if samples.count % 2 == 1, let last = samples.last { merged.append(last) }
-        samples = merged
+        callsPerSample *= 2
+        callsInLast = callsPerSample
     }
 }

@@ -21,8 +21,8 @@ struct TextChart {
     func lines(height: Int, _ picture: TextPicture) -> [String] {
         (0..<height).map { line in
             let row = height - 1 - line
-            let text = line == 0 ? label(high) : row == 0 ? label(low) : ""
-            let side = String(repeating: " ", count: max(0, Self.margin - 2 - text.count)) + text
+            let text = (line == 0 ? label(high) : row == 0 ? label(low) : "").prefix(Self.margin - 2)
+            let side = String(repeating: " ", count: Self.margin - 2 - text.count) + text
             return side + (picture.isUnicode ? " │" : " |") + cells(row: row, height: height, picture)
         }
     }

@@ -5,10 +5,21 @@ enum TextLines {
         lines.flatMap { $0.columns > width ? filled($0, width: width) : [$0] }
     }
 
-    /// Broken at spaces; after a comma or semicolon where there is one in the last third. A longer word stays whole.
+    /// What stays with the number before it.
+    private static let units: Set<Substring> = ["ns", "us", "ms", "s", "%", "B", "kB", "MB", "GB"]
+
+    /// Broken at spaces, not between a number and its unit; after a comma or semicolon where there is one in the last third. A
+    /// longer word stays whole.
     private static func filled(_ text: String, width: Int) -> [String] {
         let indent = String(text.prefix { $0 == " " })
-        var words = text.split(separator: " ")[...]
+        var words: [Substring] = []
+        for word in text.split(separator: " ") {
+            if let last = words.last, last.last?.isNumber == true, units.contains(word.prefix { !",;)".contains($0) }) {
+                words[words.count - 1] = "\(last) \(word)"
+            } else {
+                words.append(word)
+            }
+        }
         var lines: [String] = []
         while !words.isEmpty {
             let start = lines.isEmpty ? indent : indent + "  "
@@ -23,7 +34,7 @@ enum TextLines {
             }
             if taken < words.count, let atComma, atComma.columns * 3 >= width * 2 { taken = atComma.taken }
             lines.append(start + words.prefix(taken).joined(separator: " "))
-            words = words.dropFirst(taken)
+            words.removeFirst(taken)
         }
         return lines
     }
