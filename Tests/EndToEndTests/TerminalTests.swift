@@ -96,6 +96,18 @@ import Testing
         #expect(session.raw.contains("\u{1B}[?1049lpushload: stopping: open pushes"), "\(screen)")
     }
 
+    @Test("Ctrl-Z gives the terminal back, and the charts come again when the program goes on")
+    func stopped() throws {
+        let session = try session(
+            ["run", "--rate", "200", "-D", "600s", "--live"],
+            actions: [
+                "--key", "in flight =\\x1a", "--continue", "\u{1B}[?25h\u{1B}[?1049l=", "--key",
+                "\u{1B}[?1049h=\\x03",
+            ])
+        #expect(session.raw.components(separatedBy: "\u{1B}[?1049h").count == 3)
+        #expect(session.main.contains { $0.contains("FAILED: the run was interrupted") }, "\(session.main)")
+    }
+
     @Test("A terminal that becomes too small gets the progress line, and the charts again when there is room")
     func resized() throws {
         let session = try session(

@@ -17,6 +17,12 @@ public struct TextPicture: Sendable {
         self.isColoured = isColoured
     }
 
+    /// Lines on as many as they need.
+    public func fitted(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return TextLines.fitted(lines, width: width).joined(separator: "\n")
+    }
+
     // MARK: Verdicts
 
     public func good(_ text: String) -> String { coloured(text, 32) }

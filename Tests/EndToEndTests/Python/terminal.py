@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a program on a pseudo-terminal and prints, as JSON, what its screens show.
 
-    terminal.py COLUMNS ROWS [--key TEXT=KEYS …] [--size TEXT=COLUMNSxROWS …] -- PROGRAM [ARGUMENT …]
+    terminal.py COLUMNS ROWS [--key TEXT=KEYS …] [--size TEXT=COLUMNSxROWS …] [--continue TEXT= …] -- PROGRAM [ARGUMENT …]
 
---key types KEYS (with Python's escapes: \\x03 is Ctrl-C) once the output holds TEXT; --size then makes it another size. Each
+--key types KEYS (with Python's escapes: \\x03 is Ctrl-C) once the output holds TEXT; --size then makes it another size,
+--continue waits until it is stopped and lets it go on. Each
 happens once, in the order given; for TEXT what came after the one before counts.
 """
 
@@ -14,6 +15,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -69,7 +71,10 @@ def main():
         if actions and actions[0][1] in raw[since:]:
             since = len(raw)
             flag, _, what = actions.pop(0)
-            if flag == "--key":
+            if flag == "--continue":
+                os.waitpid(pid, os.WUNTRACED)
+                os.kill(pid, signal.SIGCONT)
+            elif flag == "--key":
                 os.write(terminal, what.encode().decode("unicode_escape").encode())
             else:
                 columns, rows = map(int, what.split("x"))
