@@ -31,7 +31,8 @@ struct TextTable {
             var line = "  "
             for column in columns where column < row.count {
                 let padding = String(repeating: " ", count: widths[column] - row[column].columns)
-                line += (column == columns[0] ? "" : "  ") + (column == 0 ? row[column] + padding : padding + row[column])
+                if column != columns[0] { line += "  " }
+                line += column == 0 ? row[column] + padding : padding + row[column]
             }
             while line.last == " " { line.removeLast() }
             return line
@@ -41,7 +42,8 @@ struct TextTable {
     /// Rows that are one name and one text.
     private func stacked(_ left: [Int], _ column: Int, _ widths: [Int], _ width: Int) -> [String] {
         zip(rows, lines(left, widths)).flatMap { row, name in
-            column < row.count && !row[column].isEmpty ? [name] + TextLines.fitted(["    \(row[column])"], width: width) : [name]
+            let text = column < row.count ? row[column] : ""
+            return [name] + (text.isEmpty ? [] : TextLines.fitted(["    \(text)"], width: width))
         }
     }
 

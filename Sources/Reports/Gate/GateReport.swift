@@ -64,9 +64,8 @@ public enum GateReport {
                 ? (middle(old.normalised ?? []), middle(metric.normalised ?? []))
                 : (middle(old.raw), middle(metric.raw))
             if then > 0, now > 0 { moved = change(now / then) }
-            table.add([
-                title(metric.name),
-            ] + Written.pair(middle(old.raw), middle(metric.raw), metric.unit) + [moved])
+            let values = Written.pair(middle(old.raw), middle(metric.raw), metric.unit)
+            table.add([title(metric.name)] + values + [moved])
         }
         var lines = table.lines(width: picture.width) + [""]
         if before.scenario != baseline.scenario { lines.append("the scenario is another one") }
@@ -77,11 +76,8 @@ public enum GateReport {
 
     static func cells(_ metric: GateDocument.Metric) -> [String] {
         let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-        return [
-            title(metric.name),
-        ] + Written.pair(metric.baseline, metric.now, metric.unit) + [
-            metric.ratio.map(three) ?? "-", interval ?? "-", verdict(metric),
-        ]
+        return [title(metric.name)] + Written.pair(metric.baseline, metric.now, metric.unit)
+            + [metric.ratio.map(three) ?? "-", interval ?? "-", verdict(metric)]
     }
 
     static func title(_ name: String) -> String {

@@ -21,8 +21,8 @@ public enum TerminalReport {
             }
             lines += ["", "side by side"] + side(runs, picture.width)
             for comparison in comparisons {
-                let text = ComparisonReport.text(comparison, on: picture).split(separator: "\n", omittingEmptySubsequences: false)
-                lines += text.dropLast().map(String.init)
+                let text = ComparisonReport.text(comparison, on: picture)
+                lines += text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
             }
         }
         let text = TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
