@@ -137,9 +137,11 @@ def small(command):
     for pattern, change in SMALL:
         command = re.sub(pattern, change, command)
     added = []
-    if re.search(r"pushload search\b", command) and "--probe" not in command:
-        added = ["--probe", "250ms", "--from", "2", "--most", "8"] if "--rate" in command else \
-            ["--probe", "250ms", "--from", "500", "--most", "1000"]
+    if re.search(r"pushload search\b(?!.*(--probe|--help))", command, re.S):
+        added = ["--from", "2", "--most", "4"] if "--rate" in command else ["--from", "500", "--most", "500"]
+        added += ["--probe", "250ms", "--precision", "50%"]
+    if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
+        added = ["--rounds", "2"]
     if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help))", command, re.S):
         added = ["-n", "300", "--warmup", "0s"]
     if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
@@ -277,6 +279,7 @@ def shape(text):
             continue
         line = re.sub(r"\d{8}T\d{6}Z|\d{4}-\d\d-\d\dT[\d:]+Z", "#", line)
         line = re.sub(r"(?:[<>] )?[-+−]?\d[\d,.]*" + UNITS + r"(?:/s)?", "#", line)
+        line = re.sub(r"\b(?:ns|us|ms|s) +(?=[#\d<>-])", "", line)
         line = re.sub(r"[▁▂▃▄▅▆▇█★✗]|(?<=\s)-(?=\s|$)", " # ", line)
         line = re.sub(r"(#\s*)+", "# ", re.sub(r"\s+", " ", line)).strip()
         if not is_new and depth > lines[-1][0]:
