@@ -234,7 +234,11 @@ struct RunDocument {
     static func settings(_ scenario: Scenario) -> [String: Setting] {
         var settings = ScenarioSettings.write(scenario)
         // As people write them.
-        settings["stages"] = .list(scenario.stages.map { .text($0.text) })
+        settings["stages"] = .list(
+            scenario.stages.map { stage in
+                let text = stage.text
+                return .text(text.hasPrefix(stage.name + " ") ? text : "\(stage.name): \(text)")
+            })
         return settings
     }
 

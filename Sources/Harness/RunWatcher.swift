@@ -213,15 +213,30 @@ final class RunWatcher: @unchecked Sendable {
 
     private func show(_ now: RunSnapshot, _ elapsed: UInt64) {
         let recent = sinceShown.everyAnswer
-        let seconds = Double(now.time - shown.time) / 1e9
+        let perSecond =
+            Double(now.counts.ended - shown.counts.ended) / (Double(now.time - shown.time) / 1e9)
         progress(
             RunProgress(
                 counts: now.counts, planned: inputs.planned, inFlight: now.inFlight,
                 p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99),
-                perSecond: Double(now.counts.ended - shown.counts.ended) / seconds,
-                elapsed: Double(elapsed) / 1e9))
+                perSecond: perSecond, target: target(elapsed), elapsed: Double(elapsed) / 1e9,
+                secondsLeft: secondsLeft(now.counts.ended, perSecond, elapsed)))
         shown = now
         sinceShown.removeAll()
+    }
+
+    /// What the schedule asks for, pushes a second; nil without one, and where due times are recorded ones.
+    private func target(_ elapsed: UInt64) -> Double? {
+        inputs.scenario.trace == nil ? inputs.schedule?.rate(at: Double(elapsed) / 1e9) : nil
+    }
+
+    /// By the clock where the run has a length, else by the pushes that are missing; nil when neither says.
+    private func secondsLeft(_ ended: UInt64, _ perSecond: Double, _ elapsed: UInt64) -> Double? {
+        if let length = inputs.schedule?.duration ?? inputs.scenario.duration {
+            return Double(length - min(length, elapsed)) / 1e9
+        }
+        guard let planned = inputs.planned, perSecond > 0 else { return nil }
+        return Double(planned - min(planned, ended)) / perSecond
     }
 }
 
@@ -238,6 +253,10 @@ public struct RunProgress: Sendable {
     public let p99: UInt64
     /// Ended pushes a second since the last call.
     public let perSecond: Double
+    /// Pushes a second the schedule asks for at this moment; nil without one.
+    public let target: Double?
     /// Seconds since the start.
     public let elapsed: Double
+    /// nil when that cannot be said.
+    public let secondsLeft: Double?
 }

@@ -3,15 +3,25 @@ import Settings
 
 /// A comparison for a person at a terminal.
 public enum ComparisonReport {
-    public static func text(_ comparison: ComparisonDocument) -> String {
+    public static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
         var table = TextTable()
         table.add(header("A", "B"))
-        for row in rows(comparison) { table.add(row) }
-        lines += table.lines + [""]
+        for row in rows(comparison) {
+            table.add(row.dropLast() + [coloured(row.last ?? "", picture)])
+        }
+        lines += table.lines(width: picture.width) + [""]
         for distribution in comparison.distributions { lines.append(line(distribution)) }
         for warning in comparison.warnings { lines.append("warning: \(warning)") }
-        return lines.joined(separator: "\n") + "\n"
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    private static func coloured(_ verdict: String, _ picture: TextPicture) -> String {
+        switch verdict.prefix(while: { $0 != " " }) {
+        case "faster", "less": picture.good(verdict)
+        case "slower", "more": picture.bad(verdict)
+        default: verdict
+        }
     }
 
     static func header(_ a: String, _ b: String) -> [String] {
@@ -22,9 +32,7 @@ public enum ComparisonReport {
     static func rows(_ comparison: ComparisonDocument) -> [[String]] {
         comparison.metrics.map { metric in
             let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-            return [
-                Written.title(metric.name), Written.figure(metric.medianA, metric.unit),
-                Written.figure(metric.medianB, metric.unit),
+            return [Written.title(metric.name)] + Written.pair(metric.medianA, metric.medianB, metric.unit) + [
                 metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(chance) ?? "-",
                 metric.adjusted.map(chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
                 verdict(metric, fewest: comparison.fewestRuns),
@@ -33,14 +41,14 @@ public enum ComparisonReport {
     }
 
     /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
-    public static func noise(_ comparison: ComparisonDocument) -> String {
+    public static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
         table.add(["noise floor", "half-width"])
         for metric in comparison.metrics {
             guard let low = metric.low, let high = metric.high else { continue }
             table.add([Written.title(metric.name), "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
         }
-        return "\n" + table.lines.joined(separator: "\n") + "\n"
+        return "\n" + table.lines(width: picture.width).joined(separator: "\n") + "\n"
     }
 
     private static func named(_ side: ComparisonDocument.Side) -> String {

@@ -3,17 +3,17 @@ import Settings
 
 /// A plan for a person: at a terminal, or as Markdown.
 public enum PlanReport {
-    public static func text(_ plan: PlanDocument) -> String {
+    public static func text(_ plan: PlanDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", headline(plan), ""]
         for section in sections(plan) {
             var table = TextTable()
             for row in section.rows { table.add(row) }
-            lines += table.lines + [""]
+            lines += table.lines(width: picture.width) + [""]
         }
         lines += remarks(plan)
         for assumption in plan.assumptions { lines.append("assumed: \(assumption)") }
         for warning in plan.warnings { lines.append("warning: \(warning)") }
-        return lines.joined(separator: "\n") + "\n"
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     public static func markdown(_ plan: PlanDocument) -> String {
@@ -48,13 +48,14 @@ public enum PlanReport {
         if let needed = plan.needed { sections.append(self.needed(plan, needed)) }
         sections.append(bounds(plan))
         if let latency = plan.simulation.latency {
-            func written(_ value: UInt64) -> String { Units.duration(nanoseconds: Double(value)) }
+            let unit = TimeUnit(middle: Double(latency.p50), largest: Double(latency.max))
+            func written(_ value: Double) -> String { "\(unit.written(value)) \(unit.rawValue)" }
             sections.append(
                 Section(rows: [
                     ["simulated at that rate", "mean", "p50", "p99", "p99.9", "max"],
                     [
-                        "due to answered", Units.duration(nanoseconds: latency.mean), written(latency.p50),
-                        written(latency.p99), written(latency.p999), written(latency.max),
+                        "due to answered", written(latency.mean), written(Double(latency.p50)),
+                        written(Double(latency.p99)), written(Double(latency.p999)), written(Double(latency.max)),
                     ],
                 ]))
         }

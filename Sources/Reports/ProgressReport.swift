@@ -8,43 +8,65 @@ public struct Progress: Sendable, Equatable {
     public var planned: UInt64?
     /// Ended pushes a second over the last interval.
     public var perSecond: Double
+    /// Pushes a second the schedule asks for at this moment; nil without one.
+    public var target: Double?
     public var inFlight: Int
-    /// Intended time to answer over the last interval, ns.
+    /// Intended time to answer over the last interval, ns; 0 when nothing was answered.
     public var p50: UInt64
     public var p99: UInt64
     /// Ended pushes that were not accepted.
     public var errors: UInt64
+    /// Seconds since the start.
+    public var elapsed: Double
     /// Seconds left, nil when that cannot be said.
     public var secondsLeft: Double?
 
     public init(
-        done: UInt64, planned: UInt64?, perSecond: Double, inFlight: Int, p50: UInt64, p99: UInt64, errors: UInt64,
-        secondsLeft: Double?
+        done: UInt64, planned: UInt64?, perSecond: Double, target: Double? = nil, inFlight: Int, p50: UInt64,
+        p99: UInt64, errors: UInt64, elapsed: Double = 0, secondsLeft: Double?
     ) {
         self.done = done
         self.planned = planned
         self.perSecond = perSecond
+        self.target = target
         self.inFlight = inFlight
         self.p50 = p50
         self.p99 = p99
         self.errors = errors
+        self.elapsed = elapsed
         self.secondsLeft = secondsLeft
     }
 
-    /// One line, cut to `width` characters.
+    /// One line of at most `width` characters: p99 and errors first, what is left last. What does not fit is left out, the
+    /// median first, then what is in flight, the time left and the share that is done.
     public func line(width: Int) -> String {
-        var text = Units.grouped(done)
-        if let planned {
+        // Beside each part how soon it is left out.
+        var parts: [(text: String, rank: Int)] = []
+        if p99 > 0 { parts.append(("p99 \(Units.duration(nanoseconds: Double(p99)))", 6)) }
+        parts.append(("errors \(Units.grouped(errors))", 5))
+        parts.append((Units.perSecond(perSecond.rounded()), 4))
+        parts.append(("\(share ?? Units.grouped(done))", 3))
+        parts.append(("in flight \(Units.grouped(UInt64(max(0, inFlight))))", 1))
+        if p99 > 0 { parts.append(("p50 \(Units.duration(nanoseconds: Double(p50)))", 0)) }
+        if let left { parts.append((left, 2)) }
+        func joined() -> String { parts.map(\.text).joined(separator: "  ") }
+        while parts.count > 1, joined().count > width {
+            let least = parts.map(\.rank).min()
+            parts.removeAll { $0.rank == least }
+        }
+        return String(joined().prefix(max(width, 1)))
+    }
+
+    /// `25% of 1,000,000`; nil when the whole is not known.
+    var share: String? {
+        planned.map { planned in
             let share = planned > 0 ? Double(done) / Double(planned) * 100 : 100
-            text += " of \(Units.grouped(planned)) (\(Units.fixed(share, places: 0))%)"
+            return "\(Units.fixed(share.rounded(.down), places: 0))% of \(Units.grouped(planned))"
         }
-        text += "  \(Units.grouped(UInt64(max(0, perSecond).rounded())))/s"
-        text += "  in flight \(inFlight)"
-        if p99 > 0 {
-            text += "  p50 \(Units.duration(nanoseconds: Double(p50)))  p99 \(Units.duration(nanoseconds: Double(p99)))"
-        }
-        text += "  errors \(Units.grouped(errors))"
-        if let secondsLeft, secondsLeft.isFinite { text += "  ETA \(Units.clock(seconds: secondsLeft))" }
-        return String(text.prefix(max(width, 1)))
+    }
+
+    /// `ETA 6s`.
+    var left: String? {
+        secondsLeft.flatMap { $0.isFinite && $0 >= 0 && $0 < 1e9 ? "ETA \(Units.clock(seconds: $0))" : nil }
     }
 }

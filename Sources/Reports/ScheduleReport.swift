@@ -19,7 +19,7 @@ public enum ScheduleReport {
                 index < stages.count ? describe(stages[index].shape) : "as recorded",
             ])
         }
-        lines += [""] + table.lines + [""] + plot(schedule, width: width)
+        lines += [""] + table.lines(width: width) + [""] + plot(schedule, width: width)
         return lines.joined(separator: "\n") + "\n"
     }
 

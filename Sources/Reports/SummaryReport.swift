@@ -7,8 +7,10 @@ public enum SummaryReport {
     ///   - path: where the result was written, nil when it was not.
     ///   - problems: what is wrong with the run, one sentence each.
     ///   - thresholds: what the run had to hold, and whether it did.
+    ///   - picture: what it is written on; no line is wider, but for words (paths) that are.
     public static func text(
-        _ result: ResultDocument, path: String?, problems: [String], thresholds: [(text: String, isHeld: Bool)] = []
+        _ result: ResultDocument, path: String?, problems: [String], thresholds: [(text: String, isHeld: Bool)] = [],
+        on picture: TextPicture = .plain
     ) -> String {
         var lines: [String] = [""]
         let pushes = result.pushes
@@ -30,8 +32,8 @@ public enum SummaryReport {
         }
         lines.append(ledgerLine(pushes))
         lines.append("")
-        lines += latencyTable(result.latency)
-        lines += breakdowns(result.breakdown)
+        lines += latencyTable(result.latency, picture.width)
+        lines += breakdowns(result, picture.width)
         lines.append("")
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
@@ -50,13 +52,15 @@ public enum SummaryReport {
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
         lines.append("")
-        for threshold in thresholds { lines.append("\(threshold.isHeld ? "held" : "CROSSED"): \(threshold.text)") }
-        if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
-            lines.append("OK: \(result.allRight)")
-        } else {
-            for problem in problems { lines.append("FAILED: \(problem)") }
+        for threshold in thresholds {
+            lines.append("\(threshold.isHeld ? picture.good("held") : picture.bad("CROSSED")): \(threshold.text)")
         }
-        return lines.joined(separator: "\n") + "\n"
+        if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
+            lines.append("\(picture.good("OK")): \(result.allRight)")
+        } else {
+            for problem in problems { lines.append("\(picture.bad("FAILED")): \(problem)") }
+        }
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     /// `200/s offered, 200/s sent, 199.5/s answered, 199.5/s accepted over 6.00 s`.
@@ -69,19 +73,16 @@ public enum SummaryReport {
     }
 
     /// A table for each dimension: outcomes and total latency by label.
-    private static func breakdowns(_ breakdown: [String: [String: ResultDocument.Part]]) -> [String] {
-        var lines: [String] = []
-        for (dimension, parts) in breakdown.sorted(by: { $0.key < $1.key }) {
+    private static func breakdowns(_ result: ResultDocument, _ width: Int) -> [String] {
+        result.breakdown.keys.sorted().flatMap { dimension -> [String] in
             var table = TextTable()
             table.add(["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total p50", "p99", "max"])
-            for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
+            for (label, part) in Written.parts(dimension, result) {
                 let counts = [part.accepted, part.rejected, part.failed, part.notSent]
-                table.add(
-                    [label] + counts.map(Units.grouped) + Written.latencies(part.total, [.p50, .p99, .max]))
+                table.add([label] + counts.map(Units.grouped) + Written.latenciesAlike(part.total, [.p50, .p99, .max]))
             }
-            lines += [""] + table.lines
+            return [""] + table.lines(width: width)
         }
-        return lines
     }
 
     private static func ledgerLine(_ pushes: ResultDocument.Pushes) -> String {
@@ -91,30 +92,34 @@ public enum SummaryReport {
         return "ledger: \(Units.grouped(lost)) lost, \(Units.grouped(duplicated)) doubled"
     }
 
-    private static func latencyTable(_ latency: ResultDocument.Latencies) -> [String] {
-        var table = TextTable()
-        table.add(["latency", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
-        var rows: [(String, ResultDocument.Latency)] = [("encode", latency.encode), ("sign", latency.sign)]
+    /// In the order a push goes through; what is contained in a stage stands under it.
+    private static func latencyTable(_ latency: ResultDocument.Latencies, _ width: Int) -> [String] {
+        var stages: [(name: String, span: String, latency: ResultDocument.Latency)] = []
         if latency.late.count > 0 {
-            rows += [("late (due to begun)", latency.late), ("write (begun to written)", latency.write)]
+            stages += [("late", "due to begun", latency.late), ("write", "begun to written", latency.write)]
         } else {
-            rows.append(("queue (due to written)", latency.queue))
+            stages.append(("queue", "due to written", latency.queue))
         }
-        rows.append(("round trip (written to answered)", latency.roundTrip))
+        stages += [("  encode", "", latency.encode), ("  sign", "", latency.sign)]
+        stages.append(("round trip", "written to answered", latency.roundTrip))
         if latency.toMock.count > 0 {
-            rows += [
-                ("  to the mock", latency.toMock), ("  in the mock", latency.inMock), ("  back", latency.fromMock),
+            stages += [
+                ("  to the mock", "", latency.toMock), ("  in the mock", "", latency.inMock),
+                ("  back", "", latency.fromMock),
             ]
         }
-        if latency.service.count > 0 { rows.append(("service (begun to answered)", latency.service)) }
-        rows.append(("total (due to answered)", latency.total))
+        if latency.service.count > 0 { stages.append(("service", "begun to answered", latency.service)) }
+        stages.append(("total", "due to answered", latency.total))
         if latency.isWorthTakingApart {
-            rows.append(("  accepted only", latency.totalAccepted))
-            if latency.totalRejected.count > 0 { rows.append(("  rejected only", latency.totalRejected)) }
+            stages.append(("  accepted", "", latency.totalAccepted))
+            if latency.totalRejected.count > 0 { stages.append(("  rejected", "", latency.totalRejected)) }
         }
-        for (name, row) in rows { table.add([name] + Written.latencies(row, LatencyFigure.allCases)) }
+        var table = TextTable(names: 2)
+        table.add(["latency", "", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
+        for stage in stages { table.add([stage.name] + Written.inOneUnit(stage.latency, LatencyFigure.allCases)) }
+        let spans = stages.filter { !$0.span.isEmpty }.map { "\($0.name): \($0.span)" }.joined(separator: ", ")
         let unanswered = Written.unanswered(latency.total.unanswered, of: latency.total.count)
-        return table.lines + (unanswered.map { ["  \($0)"] } ?? [])
+        return table.lines(width: width) + ["  (\(spans))"] + (unanswered.map { ["  \($0)"] } ?? [])
     }
 
     /// `failures: push_timeout 3 (no answer within --timeout)`.

@@ -95,7 +95,7 @@ public struct LoadSchedule: Sendable, Equatable {
         trace = nil
         self.arrivals = arrivals
         self.seed = seed
-        stageNames = Self.uniqueNames(stages.map(\.name))
+        stageNames = LoadStage.told(apart: stages.map(\.name))
         stageTimes = times + [Double](repeating: time, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
         count = min(Self.count(upTo: position, arrivals, seed, limit: limit ?? .max), limit ?? .max)
@@ -169,15 +169,6 @@ public struct LoadSchedule: Sendable, Equatable {
             case .instant: .infinity
             }
         }.max() ?? 0
-    }
-
-    /// A name that comes again gets a number: hold, hold 2.
-    private static func uniqueNames(_ names: [String]) -> [String] {
-        var seen: [String: Int] = [:]
-        return names.map { name in
-            seen[name, default: 0] += 1
-            return seen[name]! == 1 ? name : "\(name) \(seen[name]!)"
-        }
     }
 
     // MARK: Positions and times

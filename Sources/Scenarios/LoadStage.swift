@@ -60,6 +60,15 @@ public struct LoadStage: Sendable, Equatable, Codable {
     }
 
     private var isBurst: Bool { if case .burst = shape { true } else { false } }
+
+    /// Names of stages as breakdowns have them: one that comes again gets a number (hold, hold 2).
+    public static func told(apart names: [String]) -> [String] {
+        var seen: [String: Int] = [:]
+        return names.map { name in
+            seen[name, default: 0] += 1
+            return seen[name]! == 1 ? name : "\(name) \(seen[name]!)"
+        }
+    }
 }
 
 /// How pushes are spread around the stages' rates.

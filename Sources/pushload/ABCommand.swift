@@ -118,7 +118,10 @@ struct ABCommand: AsyncParsableCommand {
             if json {
                 Console.output(String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self))
             } else {
-                Console.output(ComparisonReport.text(comparison) + (isSelf ? ComparisonReport.noise(comparison) : ""))
+                let picture = Console.picture
+                Console.output(
+                    ComparisonReport.text(comparison, on: picture)
+                        + (isSelf ? ComparisonReport.noise(comparison, on: picture) : ""))
             }
         } catch let error as ResultComparison.Failure {
             throw HarnessError(error.description)

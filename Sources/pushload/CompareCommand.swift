@@ -37,7 +37,7 @@ struct CompareCommand: ParsableCommand {
             Console.output(
                 json
                     ? String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self)
-                    : ComparisonReport.text(comparison))
+                    : ComparisonReport.text(comparison, on: Console.picture))
         } catch let error as ResultError {
             throw HarnessError(error.description)
         } catch let error as ResultComparison.Failure {

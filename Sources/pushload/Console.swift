@@ -13,22 +13,34 @@ enum Console {
         for line in text.split(separator: "\n") { diagnostic("pushload: \(line)\n") }
     }
 
-    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-
-    /// Columns of the terminal; 80 when that cannot be said.
-    static var width: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+    /// Standard error is a terminal whose lines can be written anew.
+    static var isRedrawn: Bool {
+        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    /// What standard output can show: its columns, and whether its characters are those of Unicode.
-    static var picture: TextPicture {
-        let environment = ProcessInfo.processInfo.environment
+    /// Columns and rows of the terminal that is standard error; 80 and 24 when that cannot be said.
+    static var size: (columns: Int, rows: Int) {
+        let size = windowSize(STDERR_FILENO)
+        return (size?.columns ?? 80, size?.rows ?? 24)
+    }
+
+    private static func windowSize(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
-        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        let width = isKnown ? Int(size.ws_col) : environment["COLUMNS"].flatMap(Int.init) ?? 80
-        return TextPicture(width: min(width, 1000), isUnicode: isUnicode(environment))
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// What standard output can show.
+    static var picture: TextPicture { picture(of: STDOUT_FILENO) }
+
+    /// What a stream can show: its columns (COLUMNS or 80 where it is no terminal), whether its characters are those of
+    /// Unicode, and whether it has colours: terminals have, unless NO_COLOR is set (no-color.org) or TERM is `dumb`.
+    static func picture(of descriptor: Int32) -> TextPicture {
+        let environment = ProcessInfo.processInfo.environment
+        let width = windowSize(descriptor)?.columns ?? environment["COLUMNS"].flatMap(Int.init) ?? 80
+        let isColoured =
+            isatty(descriptor) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
+        return TextPicture(width: min(width, 1000), isUnicode: isUnicode(environment), isColoured: isColoured)
     }
 
     /// As POSIX finds the character set: the first of these variables that says anything.

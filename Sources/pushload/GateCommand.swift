@@ -150,7 +150,7 @@ struct GateCommand: AsyncParsableCommand {
             Console.output(
                 output.json
                     ? String(decoding: try BaselineFile.encode(renewed), as: UTF8.self)
-                    : GateReport.update(renewed, before: before, path: baseline))
+                    : GateReport.update(renewed, before: before, path: baseline, on: Console.picture))
         } catch {
             throw HarnessError(error.description, isUsage: false)
         }

@@ -41,7 +41,7 @@ struct GateOutput: ParsableArguments {
             if json {
                 Console.output(String(decoding: try GateFile.encode(gate), as: UTF8.self))
             } else {
-                Console.output(GateReport.text(gate))
+                Console.output(GateReport.text(gate, on: Console.picture))
             }
         } catch {
             throw HarnessError(error.description, isUsage: false)

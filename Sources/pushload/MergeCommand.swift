@@ -30,6 +30,6 @@ struct MergeCommand: ParsableCommand {
             throw HarnessError(error.description)
         }
         let verdict = RunVerdict(merged)
-        Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems))
+        Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems, on: Console.picture))
     }
 }

@@ -79,7 +79,7 @@ struct PlanCommand: AsyncParsableCommand {
             Console.output(
                 json
                     ? String(decoding: try PlanFile.encode(plan), as: UTF8.self)
-                    : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan))
+                    : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
         } catch { throw HarnessError(error.description, isUsage: false) }
         if plan.goals.contains(where: { !$0.held }) { throw ExitCode(99) }
     }

@@ -39,7 +39,11 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print neither progress nor summary.")
     var quiet = false
 
+    @Flag(help: "Charts over time instead of the progress line, where the terminal has 40 columns and 16 rows or more.")
+    var live = false
+
     func run() async throws {
+        guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(load.given + identity.given + transport.given)
         if let report, ![".html", ".htm", ".md"].contains(where: report.hasSuffix) {
             throw HarnessError("--report \(report): expected a name that ends in .html or .md")
@@ -47,6 +51,8 @@ struct RunCommand: AsyncParsableCommand {
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)
+        let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
+        defer { display.close() }
         let stops = Mutex(0)
         let signals = StopSignals { [isQuiet = quiet] in
             run.stop()
@@ -55,21 +61,22 @@ struct RunCommand: AsyncParsableCommand {
                 return count == 1
             }
             if isFirst, !isQuiet {
-                Console.error("stopping: open pushes may still be answered, for 5 s; once more ends the run at once")
+                display.say("stopping: open pushes may still be answered, for 5 s; once more ends the run at once")
             }
         }
         defer { signals.cancel() }
-        let isLive = Console.isTerminal && !quiet
-        let isQuiet = quiet
+        // Ctrl-Z gives the terminal back before the program sleeps.
+        let pauses = StopSignals(live && display.isRedrawn ? [SIGTSTP] : []) {
+            display.close()
+            kill(getpid(), SIGSTOP)
+        }
+        defer { pauses.cancel() }
         let product: RunProduct
         do {
-            let output = RunOutput(folder: folder) { problem in
-                if isLive { Console.diagnostic("\r\u{1B}[K") }
-                Console.error(problem)
-            }
-            product = try await run.execute(isTerminal: isLive, judge: judge(scenario), output: output) { progress in
-                if !isQuiet { Self.show(progress, isLive: isLive) }
-            }
+            let output = RunOutput(folder: folder) { problem in display.say(problem) }
+            product = try await run.execute(
+                isTerminal: display.isRedrawn, judge: judge(scenario), output: output
+            ) { display.show(Reports.Progress($0)) }
         } catch let error as HarnessError {
             // Stays when the run had already left something in it.
             rmdir(folder)
@@ -78,20 +85,8 @@ struct RunCommand: AsyncParsableCommand {
             rmdir(folder)
             throw HarnessError("\(error)", isUsage: false)
         }
-        if isLive { Console.diagnostic("\r\u{1B}[K") }
+        display.close()
         try finish(product, folder, scenario.parsedThresholds)
-    }
-
-    private static func show(_ progress: RunProgress, isLive: Bool) {
-        let left = progress.planned.flatMap { planned -> Double? in
-            progress.perSecond > 0 ? Double(planned - min(planned, progress.counts.ended)) / progress.perSecond : nil
-        }
-        let line = Progress(
-            done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
-            inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99,
-            errors: progress.counts.ended - progress.counts.accepted, secondsLeft: left
-        ).line(width: isLive ? Console.width - 1 : 200)
-        Console.diagnostic(isLive ? "\r\u{1B}[K\(line)" : "\(line)\n")
     }
 
     private func judge(_ scenario: Scenario) -> LiveJudge? {
@@ -121,7 +116,9 @@ struct RunCommand: AsyncParsableCommand {
         let verdict = RunVerdict(result, thresholds: thresholds)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
         if !quiet {
-            let text = SummaryReport.text(result, path: path, problems: verdict.problems, thresholds: held)
+            let text = SummaryReport.text(
+                result, path: path, problems: verdict.problems, thresholds: held,
+                on: json ? Console.picture(of: STDERR_FILENO) : Console.picture)
             if json { Console.diagnostic(text) } else { Console.output(text) }
         } else if !verdict.isGood {
             Console.error(
@@ -129,5 +126,15 @@ struct RunCommand: AsyncParsableCommand {
                     separator: "\n"))
         }
         if !verdict.isGood { throw ExitCode(verdict.exitCode) }
+    }
+}
+
+extension Reports.Progress {
+    init(_ progress: RunProgress) {
+        self.init(
+            done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
+            target: progress.target, inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99,
+            errors: progress.counts.ended - progress.counts.accepted, elapsed: progress.elapsed,
+            secondsLeft: progress.secondsLeft)
     }
 }

@@ -33,7 +33,7 @@ struct ScheduleCommand: ParsableCommand {
             Console.output(
                 csv
                     ? ScheduleReport.csv(schedule, buckets: rows)
-                    : ScheduleReport.text(schedule, stages: stages, width: Console.isTerminal ? Console.width : 100))
+                    : ScheduleReport.text(schedule, stages: stages, width: Console.picture.width))
         } catch { throw HarnessError(error.description) }
     }
 }

@@ -102,14 +102,16 @@ struct SearchCommand: AsyncParsableCommand {
             let what = byConnections == nil ? "\(Self.written(value))/s" : "\(Int(value)) connections"
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
             let limited = result.generator.limited ? " (the generator was a limit)" : ""
-            let verdict = isReached ? "reached" : "missed "
+            let picture = Console.picture
+            let verdict = isReached ? picture.good("reached") : picture.bad("missed ")
             let prefix =
                 switch purpose {
                 case .searching: verdict
                 case .retrying: "  tried again: \(verdict)"
                 case .confirming: "  confirming: \(verdict)"
                 }
-            Console.output("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n")
+            Console.output(
+                picture.fitted("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n"))
             return isReached
         }
         try report(answer, byConnections: byConnections)
@@ -136,13 +138,14 @@ struct SearchCommand: AsyncParsableCommand {
         guard let value = answer.value else {
             let missed = answer.beyond.map { written($0) } ?? "nowhere"
             Console.output(
-                answer.isUnsteady
-                    ? "no answer: what was reached once was not reached again, last at \(missed) (\(probes))\n"
-                    : "the goal was never reached, not even at \(missed) (\(probes))\n")
+                Console.picture.fitted(
+                    answer.isUnsteady
+                        ? "no answer: what was reached once was not reached again, last at \(missed) (\(probes))\n"
+                        : "the goal was never reached, not even at \(missed) (\(probes))\n"))
             throw ExitCode(99)
         }
         let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
-        Console.output(
-            "\(byConnections == nil ? "highest" : "fewest"): \(written(value)) (confirmed twice\(beyond); \(probes))\n")
+        let answered = "\(byConnections == nil ? "highest" : "fewest"): \(written(value))"
+        Console.output(Console.picture.fitted("\(answered) (confirmed twice\(beyond); \(probes))\n"))
     }
 }

@@ -156,7 +156,8 @@ struct SweepCommand: AsyncParsableCommand {
         try store.write(bytes, named: "outcome.json")
         try store.write(Array(table.utf8), named: "points.csv")
         if csv { Console.output(table) }
-        let text = SweepReport.text(outcome) + "sweep: \(store.folder)\n"
+        let picture = json || csv ? Console.picture(of: STDERR_FILENO) : Console.picture
+        let text = SweepReport.text(outcome, on: picture) + "sweep: \(store.folder)\n"
         if json || csv { Console.diagnostic(quiet ? "" : text) } else { Console.output(text) }
         if let report {
             let page = report.hasSuffix(".md") ? SweepPage.markdown(outcome) : SweepPage.html(outcome)

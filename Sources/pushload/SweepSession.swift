@@ -1,5 +1,6 @@
 import Analysis
 import Foundation
+import Glibc
 import Harness
 import Results
 import Scenarios
@@ -146,7 +147,9 @@ struct SweepSession {
         "\(Units.perSecond(result.throughput.answered)) answered"
     }
 
-    private func say(_ text: String) { if !isQuiet { Console.diagnostic(text + "\n") } }
+    private func say(_ text: String) {
+        if !isQuiet { Console.diagnostic(Console.picture(of: STDERR_FILENO).fitted(text + "\n")) }
+    }
 }
 
 /// How far a sweep is, and how long the rest takes.

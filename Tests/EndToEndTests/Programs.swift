@@ -62,7 +62,9 @@ final class Running {
         for file in [output, error] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // Sentences stand on one line.
+        process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "400"]) { $1 }
+            .merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: error)
         process.standardInput = input

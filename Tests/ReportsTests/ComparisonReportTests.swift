@@ -42,7 +42,7 @@ import Testing
                 a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), judged: 0,
                 fewestRuns: 4, metrics: [],
                 distributions: [distribution(true, 0.002), distribution(true, nil), distribution(false, 0.3)],
-                warnings: ["something differs"]))
+                warnings: ["something differs"]), on: TextPicture(width: 200, isUnicode: true))
         #expect(text.contains("A: before (1 run)\nB: after (2 runs)\n"))
         let place = "most at 2.30 ms: 91 % of A below, 84 % of B"
         #expect(text.contains("round trip: the shapes differ \(place) (D 0.070, p 0.002)\n"))

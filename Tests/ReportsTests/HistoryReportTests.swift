@@ -34,7 +34,7 @@ import Testing
         "The terminal shows each figure's line, its changes with medians, ratio and interval, every run, and what is left out"
     )
     func text() {
-        let text = HistoryReport.text(history, TextPicture(width: 80, isUnicode: true))
+        let text = HistoryReport.text(history, TextPicture(width: 160, isUnicode: true))
         #expect(
             text.hasPrefix(
                 "\nevening <b>: 4 runs, 2026-11-01T00:00:00Z to 2026-11-04T00:00:00Z\n  engine wire, streams 50\n"))

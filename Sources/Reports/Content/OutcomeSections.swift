@@ -55,10 +55,10 @@ enum OutcomeSections {
 
     private static func breakdown(_ result: ResultDocument) -> ReportSection? {
         guard !result.breakdown.isEmpty else { return nil }
-        let tables = result.breakdown.sorted { $0.key < $1.key }.map { dimension, parts in
+        let tables = result.breakdown.keys.sorted().map { dimension in
             var table = ReportTable(
                 ["by \(dimension)", "accepted", "rejected", "failed", "not sent", "total p50", "p99", "max"])
-            for (label, part) in parts.sorted(by: { $0.key < $1.key }) {
+            for (label, part) in Written.parts(dimension, result) {
                 let counts = [part.accepted, part.rejected, part.failed, part.notSent]
                 table.add(
                     [label] + counts.map(Written.count) + Written.latencies(part.total, [.p50, .p99, .max]))

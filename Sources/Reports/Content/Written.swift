@@ -1,3 +1,4 @@
+import Foundation
 import Results
 import Scenarios
 import Settings
@@ -27,6 +28,22 @@ enum Written {
 
     static func latencies(_ latency: ResultDocument.Latency, _ figures: [LatencyFigure]) -> [String] {
         figures.map { self.latency(latency, $0) }
+    }
+
+    /// The unit of these figures together, and each without it: `us`, `35.7`, `> 20,000`; `-` when nothing was recorded.
+    static func inOneUnit(_ latency: ResultDocument.Latency, _ figures: [LatencyFigure]) -> [String] {
+        guard latency.count > 0 else { return [""] + figures.map { _ in "-" } }
+        let unit = TimeUnit(middle: latency.value(.p50), largest: latency.value(.max))
+        return [unit.rawValue]
+            + figures.map { figure in
+                (latency.isCensored(figure) ? "> " : "") + unit.written(latency.value(figure))
+            }
+    }
+
+    /// The same with the unit at each: `487 us`, `> 20,000 us`.
+    static func latenciesAlike(_ latency: ResultDocument.Latency, _ figures: [LatencyFigure]) -> [String] {
+        let cells = inOneUnit(latency, figures)
+        return cells.dropFirst().map { "\($0)\(cells[0].isEmpty ? "" : " \(cells[0])")" }
     }
 
     /// `3 of 1,200 pushes got no answer and count as longer than every answer`; nil when all got one.
@@ -62,5 +79,31 @@ enum Written {
         case .bytes: Units.bytes(UInt64(value))
         case .count: Units.fixed(value, places: 2)
         }
+    }
+
+    /// Two of them that are held against each other; times in one unit.
+    static func pair(_ a: Double, _ b: Double, _ unit: ComparisonDocument.Unit) -> [String] {
+        guard case .nanoseconds = unit, a.isFinite, b.isFinite else { return [figure(a, unit), figure(b, unit)] }
+        let unit = TimeUnit(middle: min(a, b), largest: max(a, b))
+        return [a, b].map { "\(unit.written($0)) \(unit.rawValue)" }
+    }
+
+    /// Labels of a breakdown: a scenario's stages in the order of time, others by name.
+    static func parts(_ dimension: String, _ result: ResultDocument) -> [(label: String, part: ResultDocument.Part)] {
+        let parts = result.breakdown[dimension] ?? [:]
+        let stages = dimension == "stage" ? stageNames(result) : []
+        let place = Dictionary(zip(stages, stages.indices), uniquingKeysWith: { first, _ in first })
+        return parts.sorted { (place[$0.key] ?? .max, $0.key) < (place[$1.key] ?? .max, $1.key) }
+            .map { (label: $0.key, part: $0.value) }
+    }
+
+    /// As the settings have them: `hold 20000 30s`, or with a name of its own `evening: hold 20000 30s`.
+    private static func stageNames(_ result: ResultDocument) -> [String] {
+        guard case .list(let stages)? = result.scenario["stages"] else { return [] }
+        return LoadStage.told(
+            apart: stages.map { stage in
+                let text = stage.description
+                return text.contains(": ") ? text.components(separatedBy: ": ")[0] : String(text.prefix { $0 != " " })
+            })
     }
 }

@@ -3,13 +3,22 @@ import Settings
 
 /// The outcome of a gate for a person at a terminal.
 public enum GateReport {
-    public static func text(_ gate: GateDocument) -> String {
+    public static func text(_ gate: GateDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
         table.add(["median", "baseline", "now", "ratio", "interval", "verdict"])
         for metric in gate.metrics { table.add(cells(metric)) }
-        var lines = table.lines + [""]
+        var lines = table.lines(width: picture.width) + [""]
         lines += gate.warnings.map { "warning: \($0)" }
-        return lines.joined(separator: "\n") + "\n" + sentence(gate) + "\n"
+        let words = sentence(gate)
+        let verdict = String(words.prefix { $0 != ":" && $0 != "," })
+        let coloured =
+            switch gate.verdict {
+            case .pass, .information, .improved: picture.good(verdict)
+            case .regression: picture.bad(verdict)
+            case .cannotTell: picture.doubtful(verdict)
+            }
+        lines.append(coloured + words.dropFirst(verdict.count))
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     /// What the gate has to say, in one line.
@@ -34,12 +43,14 @@ public enum GateReport {
     }
 
     /// How a baseline that was renewed differs from the one before.
-    public static func update(_ baseline: BaselineDocument, before: BaselineDocument?, path: String) -> String {
+    public static func update(
+        _ baseline: BaselineDocument, before: BaselineDocument?, path: String, on picture: TextPicture = .plain
+    ) -> String {
         guard let before else {
             var table = TextTable()
             table.add(["median", "baseline"])
             for metric in baseline.metrics { table.add([title(metric.name), value(middle(metric.raw), metric.unit)]) }
-            return table.lines.joined(separator: "\n")
+            return table.lines(width: picture.width).joined(separator: "\n")
                 + "\n\nnew baseline: \(path) (\(baseline.metrics.first?.raw.count ?? 0) rounds)\n"
         }
         var table = TextTable()
@@ -53,23 +64,20 @@ public enum GateReport {
                 ? (middle(old.normalised ?? []), middle(metric.normalised ?? []))
                 : (middle(old.raw), middle(metric.raw))
             if then > 0, now > 0 { moved = change(now / then) }
-            table.add([
-                title(metric.name), value(middle(old.raw), old.unit), value(middle(metric.raw), metric.unit), moved,
-            ])
+            let values = Written.pair(middle(old.raw), middle(metric.raw), metric.unit)
+            table.add([title(metric.name)] + values + [moved])
         }
-        var lines = table.lines + [""]
+        var lines = table.lines(width: picture.width) + [""]
         if before.scenario != baseline.scenario { lines.append("the scenario is another one") }
         if before.machine != baseline.machine { lines.append("the machine is another one") }
         lines.append("renewed: \(path) (it was of \(before.updatedAt): \(before.reason))")
-        return lines.joined(separator: "\n") + "\n"
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     static func cells(_ metric: GateDocument.Metric) -> [String] {
         let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-        return [
-            title(metric.name), value(metric.baseline, metric.unit), value(metric.now, metric.unit),
-            metric.ratio.map(three) ?? "-", interval ?? "-", verdict(metric),
-        ]
+        return [title(metric.name)] + Written.pair(metric.baseline, metric.now, metric.unit)
+            + [metric.ratio.map(three) ?? "-", interval ?? "-", verdict(metric)]
     }
 
     static func title(_ name: String) -> String {

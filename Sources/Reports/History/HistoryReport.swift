@@ -11,14 +11,14 @@ public enum HistoryReport {
             for metric in series.metrics {
                 lines += ["", "  \(Written.title(metric.name)), \(finding(metric, history.level))"]
                 lines.append("  " + picture.sparkline(metric.values, columns: picture.width - 2))
-                lines += changes(metric, series)
+                lines += changes(metric, series, picture.width)
             }
-            lines += [""] + runs(series)
+            lines += [""] + runs(series, picture.width)
         }
         if !history.leftOut.isEmpty {
             lines += ["", "left out:"] + history.leftOut.map { "  \($0.path): \($0.reason)" }
         }
-        return lines.joined(separator: "\n") + "\n"
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     /// `16 runs, 2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z`.
@@ -80,12 +80,14 @@ public enum HistoryReport {
         "from run", "started", "version", "commit", "before", "after", "ratio", "95 % interval", "p", "verdict",
     ]
 
-    private static func changes(_ metric: HistoryDocument.Metric, _ series: HistoryDocument.Series) -> [String] {
+    private static func changes(
+        _ metric: HistoryDocument.Metric, _ series: HistoryDocument.Series, _ width: Int
+    ) -> [String] {
         guard !metric.changes.isEmpty else { return [] }
         var table = TextTable()
         table.add(changeHeader)
         for row in changeRows(metric, series) { table.add(row) }
-        return table.lines
+        return table.lines(width: width)
     }
 
     static func runHeader(_ series: HistoryDocument.Series) -> [String] {
@@ -104,12 +106,12 @@ public enum HistoryReport {
         }
     }
 
-    private static func runs(_ series: HistoryDocument.Series) -> [String] {
+    private static func runs(_ series: HistoryDocument.Series, _ width: Int) -> [String] {
         var table = TextTable()
         table.add(runHeader(series))
         for row in runRows(series) { table.add(row) }
         let isMarked = series.metrics.contains { !$0.changes.isEmpty }
-        return table.lines + (isMarked ? ["  * changed with this run"] : [])
+        return table.lines(width: width) + (isMarked ? ["  * changed with this run"] : [])
     }
 
     /// `series,run,id,path,started_at,version,commit,metric,unit,value,median,changed`, a line a run and figure; the median is

@@ -6,25 +6,25 @@ public enum SweepReport {
     /// Points that are listed; more are in the CSV.
     static let mostPoints = 100
 
-    public static func text(_ document: SweepDocument) -> String {
+    public static func text(_ document: SweepDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", headline(document), ""]
-        var table = TextTable()
+        var table = TextTable(names: max(1, document.axes.count))
         table.add(SweepTable.header(document))
         for point in document.points.prefix(mostPoints) { table.add(SweepTable.row(point, document)) }
-        lines += table.lines
+        lines += table.lines(width: picture.width)
         if document.points.count > mostPoints {
             lines.append("  … and \(document.points.count - mostPoints) more points, in points.csv")
         }
         for (index, problem) in SweepTable.problems(document).enumerated() {
             lines.append("  ✗ problem \(index + 1): \(problem)")
         }
-        lines += maps(document) + [""] + best(document)
+        lines += maps(document, picture.width) + [""] + best(document)
         lines.append(
             "Pareto front (rate, p99, client CPU): "
                 + (document.front.isEmpty
                     ? "none" : document.front.map { name($0, document) }.joined(separator: "; ")))
         for note in document.notes { lines.append("note: \(note)") }
-        return lines.joined(separator: "\n") + "\n"
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
     static func headline(_ document: SweepDocument) -> String {
@@ -70,13 +70,13 @@ public enum SweepReport {
     }
 
     /// The goal over the last two axes, with a bar behind each figure.
-    private static func maps(_ document: SweepDocument) -> [String] {
+    private static func maps(_ document: SweepDocument, _ width: Int) -> [String] {
         guard let panels = SweepPanels(document), panels.columns.count <= 12 else { return [] }
         return panels.maps(goal(document)).flatMap { map in
             var table = TextTable()
             table.add(["\(map.rowName) ↓ \(map.columnName) →"] + map.columns)
             for (label, cells) in zip(map.rows, map.cells) { table.add([label] + cells.map(cell)) }
-            return ["", map.title] + table.lines
+            return ["", map.title] + table.lines(width: width)
         }
     }
 

@@ -19,13 +19,13 @@ public enum TerminalReport {
             for run in runs {
                 lines += ["", run.label] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
             }
-            lines += ["", "side by side"] + side(runs)
+            lines += ["", "side by side"] + side(runs, picture.width)
             for comparison in comparisons {
-                let text = ComparisonReport.text(comparison).split(separator: "\n", omittingEmptySubsequences: false)
-                lines += text.dropLast().map(String.init)
+                let text = ComparisonReport.text(comparison, on: picture)
+                lines += text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
             }
         }
-        let text = lines.joined(separator: "\n") + "\n"
+        let text = TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
         return picture.isUnicode ? text : String(text.map { $0.isASCII ? $0 : $0 == "·" ? "-" : "?" })
     }
 
@@ -42,26 +42,15 @@ public enum TerminalReport {
         return lines
     }
 
-    /// A sentence on as many lines as it takes, all but the first indented.
-    private static func filled(_ text: String, _ width: Int) -> [String] {
-        var lines: [String] = []
-        for word in text.split(separator: " ") {
-            if let last = lines.last, last.count + 1 + word.count <= width {
-                lines[lines.count - 1] = "\(last) \(word)"
-            } else {
-                lines.append(lines.isEmpty ? String(word) : "  \(word)")
-            }
-        }
-        return lines
-    }
-
     private static func verdicts(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
-        let (good, bad) = picture.isUnicode ? ("✓", "✗") : ("ok", "FAILED")
+        let (good, bad) =
+            picture.isUnicode
+            ? (picture.good("✓"), picture.bad("✗")) : (picture.good("ok"), picture.bad("FAILED"))
         let problems =
             run.problems.isEmpty ? ["\(good) \(run.result.allRight)"] : run.problems.map { "\(bad) \($0)" }
         return problems
             + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
-            + run.result.generator.reasons.flatMap { filled("\(bad) the generator was a limit: \($0)", picture.width) }
+            + run.result.generator.reasons.map { "\(picture.doubtful("!")) the generator was a limit: \($0)" }
     }
 
     /// A line of bars for each, with its highest value.
@@ -135,13 +124,13 @@ public enum TerminalReport {
         return text
     }
 
-    private static func side(_ runs: [ReportedRun]) -> [String] {
+    private static func side(_ runs: [ReportedRun], _ width: Int) -> [String] {
         var table = TextTable()
         for block in HeadlineSection.compare(runs).blocks {
             guard case .table(let content) = block else { continue }
             table.add(content.header)
             for row in content.rows { table.add(row) }
         }
-        return table.lines
+        return table.lines(width: width)
     }
 }

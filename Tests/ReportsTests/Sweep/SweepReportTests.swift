@@ -148,7 +148,7 @@ import Testing
 
     @Test("The terminal says what is best, what may be as good, and what is wrong")
     func terminal() {
-        let text = SweepReport.text(document())
+        let text = SweepReport.text(document(), on: TextPicture(width: 160, isUnicode: true))
         for line in [
             "n: 5 points of rtt × streams, 3 runs each, search grid, seed 7",
             "best by rate (answered): rtt <r1>, streams s,\"1\", 2,100/s (95 % interval 1,890/s - 2,310/s)",

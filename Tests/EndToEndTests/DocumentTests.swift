@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// What documents tell their readers to run is run, by `Tests/documents.py`.
+@Suite struct DocumentTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// Of the whole project but its tests and benchmarks, with a block in it or, for CI, a call of pushload.
+    private static let documents: [String] = {
+        let places = ["README.md", "CONTRIBUTING.md", "docs", "mock-apns", "results", "deploy", "scenarios"]
+        let files = places.flatMap { place -> [String] in
+            let below = FileManager.default.enumerator(atPath: root + "/" + place)?.compactMap { $0 as? String } ?? []
+            return below.isEmpty ? [place] : below.map { "\(place)/\($0)" }
+        }
+        return files.filter { file in
+            guard !file.hasPrefix("results/runs/"), file.hasSuffix(".md") || file.hasSuffix(".yml"),
+                let text = try? String(contentsOfFile: root + "/" + file, encoding: .utf8)
+            else { return false }
+            return text.contains("\n```") || (file.hasSuffix(".yml") && text.contains(".build/release/pushload"))
+        }.sorted()
+    }()
+
+    @Test("Every command of a document runs, and prints what is shown beside it", arguments: documents)
+    func document(_ document: String) throws {
+        let python = Self.root + "/.build/python/bin/python3"
+        try #require(FileManager.default.isExecutableFile(atPath: python), "run make test-deps first")
+        let finished = try Programs.run(
+            python, [Self.root + "/Tests/documents.py", Programs.folder.path, document])
+        #expect(finished.status == 0, "\(finished.output)\n\(finished.error)")
+    }
+
+    @Test("A document that misleads its reader is found out: by status, by output, by what nobody reads")
+    func misleading() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let path = folder.path + "/page.md"
+        try """
+        ```sh
+        pushload run -n 20 --no-such-flag
+        true # pushload run -n 20
+        ```
+
+        <!-- first: echo "3 of 4 in 12.5 ms" > said -->
+        ```console
+        $ cat said
+        3 of 4 in 5 us
+        $ cat said
+        3 of 4 within 12.5 ms
+        ```
+
+        ```yaml
+        rate: 20k
+        ```
+
+        <!-- read by: pushload check FILE -->
+        ```yaml
+        rte: 20k
+        ```
+
+        <!-- run: -c 9 => -c 1 -->
+        ```sh
+        true
+        ```
+
+        ```
+        pushload run
+        ```
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        let finished = try Programs.run(
+            Self.root + "/.build/python/bin/python3", [Self.root + "/Tests/documents.py", Programs.folder.path, path])
+        let problems = finished.error.split(separator: "\n").filter { $0.hasPrefix(path) }
+        let expected = [
+            ":1: status 64: pushload run -n 20 --no-such-flag", ":7: cat said: prints something else:",
+            ":14: yaml: expected ", ":19: status 64: pushload check ", ":24: run: -c 9 => -c 1: nothing to change",
+            ":28: ```: expected one of ",
+        ]
+        #expect(finished.status == 1 && problems.count == expected.count, "\(finished)")
+        for (problem, start) in zip(problems, expected) {
+            #expect(problem.dropFirst(path.count).hasPrefix(start), "\(problem)")
+        }
+        #expect(finished.error.contains("shown, not printed: # of # within #"), "\(finished.error)")
+    }
+
+    @Test("README, the mock's pages and every page of docs with commands in it are among them")
+    func found() {
+        let expected = ["README.md", "docs/planning.md", "docs/ci/gitlab-ci.yml", "mock-apns/examples/README.md"]
+        #expect(expected.allSatisfy(Self.documents.contains), "\(Self.documents)")
+    }
+}

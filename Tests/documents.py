@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""Runs what documents tell their readers to run, in the order of the document.
+
+    Tests/documents.py PROGRAMS DOCUMENT …      PROGRAMS: the folder of pushload and mock-apns
+
+Each document gets a copy of the project of its own. Blocks of ```sh and ```bash are commands; of ```console the lines after
+`$ ` are, and what stands below them is what they print. A YAML file of jobs for CI is run for its lines that call pushload.
+What a reader does not see, comments before a block, says the rest:
+
+    <!-- file: PATH -->           the block is this file, there from the beginning of the document
+    <!-- first: COMMANDS -->      to be run before the block
+    <!-- run: A => B; C => D -->  B instead of A in the block's commands
+    <!-- output of: COMMAND -->   the block is what this command prints
+    <!-- read by: COMMAND -->     takes the block as a file, FILE
+    <!-- in part -->              more than the block shows is printed
+    <!-- measured -->             what a command once printed; its figures and verdicts are what it is about
+    <!-- not run: REASON -->
+
+Load is made small (`SMALL`), ports are free ones, `make` only says what it would do, and servers go on until the end. A
+command may end with status 0, or with one that `statuses` says its answer may have on a machine that is slow. Output is compared
+line by line: its words have to be those of the document, figures with their units may be any. Tests/documents/costs.json is a
+calibration on the machine that the documents speak of.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIMIT = 240  # seconds a command may take
+KINDS = {"sh", "bash", "console", "yaml", "json", "csv", "text", "http", "swift", "python"}
+
+
+class Block:
+    def __init__(self, line, kind, text, marks):
+        self.line, self.kind, self.text, self.marks = line, kind, text, marks
+
+    def mark(self, name):
+        return next((text for key, text in self.marks if key == name), None)
+
+
+def blocks(text):
+    """Those of a Markdown text, each with the comments before it."""
+    found, marks, lines, at = [], [], text.split("\n"), 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("```"):
+            end = next(i for i in range(at + 1, len(lines)) if lines[i].startswith("```"))
+            found.append(Block(at + 1, line[3:].strip(), "\n".join(lines[at + 1:end]), marks))
+            marks, at = [], end
+        elif line.startswith("<!--"):
+            comment = line[4:]
+            while "-->" not in comment:
+                at += 1
+                comment += "\n" + lines[at]
+            name, colon, what = comment.split("-->")[0].partition(":")
+            if colon or name.strip() in ("measured", "in part"):
+                marks.append((name.strip(), what.strip()))
+        elif line.strip():
+            marks = []
+        at += 1
+    return found
+
+
+def jobs(text):
+    """The commands of a CI file that call pushload, as one block."""
+    lines = [re.sub(r"^\s*(- )?", "", line) for line in text.split("\n")]
+    found, taken = [], False
+    for line in lines:
+        if taken or ".build/release/pushload" in line and not line.startswith("#"):
+            found.append(line)
+            taken = line.endswith("\\")
+    return [Block(1, "sh", "\n".join(found), [("first", CI_BASELINE)])]
+
+
+CI_BASELINE = (
+    "pushload gate --update --baseline results/baselines/alert.json --reason test -n 1k -c 4 -m 100 --max-rounds 8")
+
+
+def commands(text):
+    """Lines, or several where they belong together."""
+    part = ""
+    for line in text.split("\n"):
+        part += line + "\n"
+        if line.endswith("\\") or not part.strip():
+            continue
+        check = subprocess.run(["bash", "-n"], input=part, capture_output=True, text=True)
+        if check.returncode == 0:
+            yield part.strip()
+            part = ""
+    if part.strip():
+        yield part.strip()
+
+
+# MARK: Smaller, and elsewhere
+
+
+def seconds(text):
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+    return sum(float(n) * units[unit] for n, unit in re.findall(r"([\d.]+)(us|ms|s|m|h)", text))
+
+
+def number(text):
+    factors = {"k": 1e3, "M": 1e6, "G": 1e9}
+    return float(text.rstrip("kMG")) * factors.get(text[-1], 1)
+
+
+def at_most(most, read, written):
+    return lambda found: f"{found[1]}{written if read(found[2]) > most else found[2]}"
+
+
+def small_stages(found):
+    text = re.sub(r"\b([\d.]+(?:ms|s|m))\b", lambda n: n[1] if seconds(n[1]) <= 0.5 else "500ms", found[2])
+    return found[1] + re.sub(r"\b([\d.]+[kM])\b", lambda n: str(int(number(n[1]) / 40)), text)
+
+
+SMALL = [
+    (r"(\s(?:-n|--pushes) )([\d.]+[kM]?)", at_most(1000, number, "1k")),
+    (r"(\s(?:-D|--duration) )([\d.]+\w+)", at_most(1, seconds, "1s")),
+    (r"(\s--rate )([\d.]+[kM]?)", at_most(500, number, "500")),
+    (r"(rate=)([\d.]+[kM]?)", at_most(500, number, "500")),
+    (r"(\s--warmup )([\d.]+\w+)", at_most(0.2, seconds, "200ms")),
+    (r"(\s--rounds )(\d+)", at_most(2, number, "2")),
+    (r"(\s--stages )(\"[^\"]*\"|'[^']*')", small_stages),
+]
+
+
+def small(command):
+    """Less of it, for each call of pushload."""
+    for pattern, change in SMALL:
+        command = re.sub(pattern, change, command)
+    added = []
+    if re.search(r"pushload search\b(?!.*(--probe|--help))", command, re.S):
+        added = ["--from", "2", "--most", "4"] if "--rate" in command else ["--from", "500", "--most", "500"]
+        added += ["--probe", "250ms", "--precision", "50%"]
+    if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
+        added = ["--rounds", "2"]
+    if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help))", command, re.S):
+        added = ["-n", "300", "--warmup", "0s"]
+    if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
+        added = ["--max-rounds", "8"]
+    return re.sub(r"(?=\s*(\s#.*)?$)", " " + " ".join(added), command, count=1) if added else command
+
+
+def statuses(command):
+    """Those a command may end with besides 0: what it found out, not that it was wrong."""
+    allowed = set()
+    if "pushload run" in command:
+        allowed |= {99}
+        if "--mock-flags" in command or "--faults" in command:
+            allowed |= {1}
+    if "pushload search" in command or "--goal" in command:
+        allowed |= {99}
+    if "pushload gate" in command:
+        allowed |= {98, 99}
+    if "mock-apns check" in command:
+        allowed |= {1}
+    return allowed
+
+
+PORT = re.compile(r"(?:port[ =]|127\.0\.0\.1:|localhost:)(\d{4,5})\b")
+
+
+def free_ports(numbers):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in numbers]
+    ports = {number: str(server.getsockname()[1]) for number, server in zip(sorted(numbers), sockets)}
+    for server in sockets:
+        server.close()
+    return ports
+
+
+# MARK: Running
+
+
+class Shell:
+    """One bash for a document: variables and servers of one block are there in the next."""
+
+    def __init__(self, folder, programs):
+        self.folder = folder
+        own = os.path.join(folder, "tmp")
+        os.mkdir(own)
+        python = os.path.join(ROOT, ".build/python/bin")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PUSHLOAD_", "GITHUB_"))}
+        environment |= {
+            "PATH": f"{programs}:{python}:{environment['PATH']}", "PROGRAMS": programs, "TMPDIR": own, "HOME": folder,
+            "COLUMNS": "400", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+        self.count = 0
+        self.bash = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"], cwd=folder, env=environment, stdin=subprocess.PIPE, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+    def run(self, command):
+        """Returns status (None: it did not end), output and errors."""
+        self.count += 1
+        place = os.path.join(self.folder, "tmp", f"command-{self.count}")
+        line = command.split("\n")[0]
+        is_server = re.match(r"(\S*/)?mock-apns(?! check)(\s|$)", line) and not re.search(
+            r"--help|--version|--until-stdin-closes", command)
+        if is_server and not re.search(r"&\s*(#.*)?$", command):
+            command = re.sub(r"(?=\s*(\s#.*)?$)", " &", command, count=1)
+        # On a line of its own, so that a comment at the end is only that.
+        self.bash.stdin.write(f"{{ {command}\n}} >{place}.out 2>{place}.err </dev/null; echo $? >{place}.new; "
+                              f"mv {place}.new {place}.status\n")
+        self.bash.stdin.flush()
+        end = time.monotonic() + LIMIT
+
+        def text(kind):
+            try:
+                with open(f"{place}.{kind}", errors="replace") as file:
+                    return file.read()
+            except FileNotFoundError:
+                return ""
+
+        redirected = re.search(r"> *(\S+) *&", command)
+        while time.monotonic() < end:
+            status = text("status")
+            if status and not is_server:
+                return int(status), text("out"), text("err")
+            if status:
+                said = text("out")
+                if redirected:
+                    with open(os.path.join(self.folder, redirected[1]), errors="replace") as file:
+                        said += file.read()
+                if "listening" in said or '"url"' in said or text("err"):
+                    return (1 if text("err") else 0), said, text("err")
+            if self.bash.poll() is not None:
+                break
+            time.sleep(0.02)
+        return None, text("out"), text("err")
+
+    def end(self):
+        """All that was started here: the shell's own session."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.bash.pid, number)
+            except ProcessLookupError:
+                break
+            time.sleep(0.3)
+        self.bash.wait()
+
+
+def copy(folder, programs):
+    ignored = {".build", ".git", "Sources", "Benchmarks", "Tests"}
+
+    def ignore(place, names):
+        return [n for n in names if n in ignored or (n == "runs" and place.endswith("results"))]
+
+    shutil.copytree(ROOT, folder, ignore=ignore)
+    for name in ("Tests/documents", "Benchmarks"):
+        if os.path.isdir(os.path.join(ROOT, name)):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name), ignore=shutil.ignore_patterns(".build"))
+    shutil.copy(os.path.join(ROOT, "Tests/requirements.txt"), os.path.join(folder, "Tests"))
+    os.makedirs(os.path.join(folder, ".build"))
+    for name in ("release", "debug"):
+        os.symlink(programs, os.path.join(folder, ".build", name))
+    os.makedirs(os.path.join(folder, "results/runs"), exist_ok=True)
+
+
+# MARK: Comparing
+
+UNITS = r"(?: ?(?:ns|us|µs|ms|s|m|h|%|B|kB|MB|GB|[GMk]bit/s)(?![\w/]))?"
+
+
+def shape(text):
+    """Lines without figures, bars and the widths of columns; continued ones joined."""
+    lines, is_new = [], True
+    for line in text.split("\n"):
+        depth = len(line) - len(line.lstrip())
+        line = line.strip()
+        if not line:
+            is_new = True
+            continue
+        line = re.sub(r"\d{8}T\d{6}Z|\d{4}-\d\d-\d\dT[\d:]+Z", "#", line)
+        line = re.sub(r"(?:[<>] )?[-+−]?\d[\d,.]*" + UNITS + r"(?:/s)?", "#", line)
+        line = re.sub(r"\b(?:ns|us|ms|s) +(?=[#\d<>-])", "", line)
+        line = re.sub(r"[▁▂▃▄▅▆▇█★✗]|(?<=\s)-(?=\s|$)", " # ", line)
+        line = re.sub(r"(#\s*)+", "# ", re.sub(r"\s+", " ", line)).strip()
+        if not is_new and depth > lines[-1][0]:
+            lines[-1][1] += " " + line
+        else:
+            lines.append([depth, line])
+        is_new = False
+    return [re.sub(r"(# ?)+", "# ", line).strip() for _, line in lines]
+
+
+# What a run may say of the machine it is on.
+REMARKS = re.compile(r"(the generator was a limit|note|warning|OK|FAILED|held|CROSSED|client|cool-down)\b.*")
+
+
+def difference(shown, printed, in_part):
+    """What the document shows and the command did not print, and the other way round; None: the same."""
+    expected, actual = shape(shown), shape(printed)
+    rest = list(actual)
+    missing = []
+    for line in expected:
+        if line in rest:
+            rest.remove(line)
+        elif not REMARKS.fullmatch(line):
+            missing.append(line)
+    extra = [line for line in rest if not REMARKS.fullmatch(line)]
+    order = [line for line in actual if line in expected]
+    if in_part:
+        extra = []
+    if not missing and not extra and order == [line for line in expected if line in actual]:
+        return None
+    return "\n".join([f"  shown, not printed: {line}" for line in missing]
+                     + [f"  printed, not shown: {line}" for line in extra]) or "  another order"
+
+
+# MARK: Documents
+
+
+def perform(document, programs):
+    path = os.path.join(ROOT, document)
+    with open(path) as file:
+        text = file.read()
+    parts = jobs(text) if document.endswith(".yml") else blocks(text)
+    problems, count = [], 0
+    with tempfile.TemporaryDirectory(prefix="documents-") as parent:
+        folder = os.path.join(parent, "pushload")
+        copy(folder, programs)
+        for block in parts:
+            if block.mark("file"):
+                name = os.path.join(folder, block.mark("file"))
+                os.makedirs(os.path.dirname(name), exist_ok=True)
+                with open(name, "w") as file:
+                    file.write(block.text + "\n")
+        ports = free_ports(set(PORT.findall(text)) - {"0"})
+        shell = Shell(folder, programs)
+
+        def elsewhere(command):
+            for known, free in ports.items():
+                command = re.sub(rf"(?<![\w.]){known}\b", free, command)
+            return command
+
+        def changed(command, block, used):
+            for change in filter(None, re.split(r";\s", block.mark("run") or "")):
+                old, _, new = change.partition("=>")
+                if old.strip() in command:
+                    used.add(change)
+                command = command.replace(old.strip(), new.strip())
+            command = elsewhere(command)
+            if re.match(r"(make|swift)\b", command):
+                return re.sub(r"^make\b", "make -n", command) if command.startswith("make") else ": " + command
+            return small(command)
+
+        def check(command, block, shown=None, used=None):
+            nonlocal count
+            count += 1
+            command = changed(command, block, used if used is not None else set())
+            began = time.monotonic()
+            status, output, errors = shell.run(command)
+            took = time.monotonic() - began
+            print(f"{document}:{block.line}  {took:5.1f} s  status {status}  {command.splitlines()[0]}", flush=True)
+            if status != 0 and status not in statuses(command):
+                problems.append(
+                    f"{document}:{block.line}: status {status}: {command}\n{output[-1500:]}\n{errors[-1500:]}")
+                return status is not None
+            if shown is not None:
+                apart = difference(shown, output, block.mark("in part") is not None)
+                if apart:
+                    problems.append(f"{document}:{block.line}: {command}: prints something else:\n{apart}")
+            return True
+
+        def whole(block):
+            """False when the shell is stuck."""
+            if any(block.mark(name) is not None for name in ("not run", "measured", "file")):
+                return True
+            used = set()
+            for key, text in block.marks:
+                if key == "first":
+                    for command in commands(text):
+                        status, output, errors = shell.run(elsewhere(command))
+                        if status != 0 and status not in statuses(command):
+                            problems.append(f"{document}:{block.line}: first: {command}: {status}\n{output}\n{errors}")
+                            return status is not None
+            if block.kind in ("sh", "bash"):
+                if not all(check(command, block, used=used) for command in commands(block.text)):
+                    return False
+            elif block.kind == "console":
+                for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+                    lines = part.split("\n")
+                    last = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
+                    shown = "\n".join(lines[last + 1:])
+                    if not check("\n".join(lines[:last + 1]), block, shown if shown.strip() else None, used):
+                        return False
+            elif block.mark("output of"):
+                if not check(block.mark("output of"), block, block.text, used):
+                    return False
+            elif block.mark("read by"):
+                name = f"block-{block.line}.{block.kind}"
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(block.text + "\n")
+                if not check(block.mark("read by").replace("FILE", name), block, used=used):
+                    return False
+            elif block.kind in ("yaml", "text"):
+                problems.append(f"{document}:{block.line}: {block.kind}: expected \"read by\", \"output of\", \"file\" or \"not run\"")
+            for change in filter(None, re.split(r";\s", block.mark("run") or "")):
+                if change not in used:
+                    problems.append(f"{document}:{block.line}: run: {change.strip()}: nothing to change")
+            return True
+
+        try:
+            for block in parts:
+                if block.kind not in KINDS:
+                    problems.append(f"{document}:{block.line}: ```{block.kind}: expected one of {', '.join(sorted(KINDS))}")
+                elif not whole(block):
+                    problems.append(f"{document}:{block.line}: did not end within {LIMIT} s; the rest was not run")
+                    break
+        finally:
+            shell.end()
+    return count, problems
+
+
+def main():
+    # What was started ends with this program.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    programs = os.path.abspath(sys.argv[1])
+    total, problems = 0, []
+    for document in sys.argv[2:]:
+        count, found = perform(document, programs)
+        total += count
+        problems += found
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"{total} commands, {len(problems)} problems")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
