@@ -131,7 +131,7 @@ def ansi(text: str) -> str:
                 elif code == 39:
                     style.pop("color", None)
                 elif 30 <= code <= 37 or 90 <= code <= 97:
-                    style["color"] = COLOURS[code % 10]
+                    style["color"] = "#8b949e" if code == 90 else COLOURS[code % 10]
     return result
 
 

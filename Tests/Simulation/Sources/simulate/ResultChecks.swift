@@ -164,6 +164,8 @@ struct ResultChecks {
             "sum of series.failed and not_sent", points.reduce(0) { $0 + $1.failed + $1.notSent },
             result.pushes.failed + result.pushes.notSent)
         let ends = SeriesModel(model).ends
+        // Of longer runs neighbours are merged, which the tests of the series look at.
+        guard ends.count <= 1024 else { return }
         guard ends.count == points.count else {
             return world.fail("\(points.count) points in the series, expected \(ends.count)")
         }
