@@ -234,6 +234,8 @@ struct RunDocument {
         var settings = ScenarioSettings.write(scenario)
         // As people write them.
         settings["stages"] = .list(scenario.stages.map { .text($0.text) })
+        // Who allowed it makes no other run of it.
+        settings["allowed_targets"] = nil
         return settings
     }
 

@@ -45,15 +45,13 @@ struct ABCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "Runs a side; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
+            "Runs a side, 1 to 1,000; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
     )
     var rounds = 6
 
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var flags: RunFlags
 
-    @Option(help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
     var output: String?
 
     @Option(
@@ -70,7 +68,7 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError("ab: expected either --b with flags, --a-binary or --b-binary, or --self")
         }
         guard (1...1000).contains(rounds) else { throw HarnessError("--rounds \(rounds): expected 1 to 1000") }
-        let given = load.given + identity.given + transport.given
+        let given = flags.given
         let base = try source.scenario(given)
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {

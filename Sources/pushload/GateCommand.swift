@@ -31,11 +31,9 @@ struct GateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Judging") var judging: GateOptions
     @OptionGroup(title: "Output") var output: GateOutput
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var runFlags: RunFlags
 
-    private var flags: [(key: String, texts: [String]?)] { load.given + identity.given + transport.given }
+    private var flags: [(key: String, texts: [String]?)] { runFlags.given }
 
     func run() async throws {
         try judging.check()
