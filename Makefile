@@ -9,12 +9,15 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: help run test test-nio build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+
+help: ## these lines
+	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
-build: deps
+build: deps ## both programs for release, into .build/release
 	swift build -c release
 
 build-nio: deps ## with the third engine, nio: SwiftNIO HTTP/2 and NIOSSL, seven minutes the first time
@@ -26,12 +29,12 @@ test-nio: test-deps ## every test, over the third engine too
 test: test-deps ## every test
 	swift test
 
-deps:
+deps: ## install the Debian packages that building needs
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 
-test-deps: deps .build/python/installed
+test-deps: deps .build/python/installed ## and those of the tests
 	@missing=""; for p in $(TEST_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
@@ -43,10 +46,10 @@ test-deps: deps .build/python/installed
 	.build/python/bin/pip install -q --disable-pip-version-check -r Tests/requirements.txt
 	@touch $@
 
-format:
+format: ## write every source as .swift-format wants it
 	swift format --in-place --recursive $(SWIFT_SOURCES)
 
-lint:
+lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
 asan: test-deps ## the tests under AddressSanitizer
@@ -96,5 +99,5 @@ bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md
 
-clean:
+clean: ## remove what was built, and results/runs
 	rm -rf .build results/runs

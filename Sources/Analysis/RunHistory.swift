@@ -39,7 +39,8 @@ public enum RunHistory {
         let facts = Set(ordered.flatMap { RunFacts.of($0.result).keys }).union(ScenarioKey.allNames)
         for name in across.sorted() where !ordered.isEmpty && !facts.contains(name) {
             throw Failure(
-                description: "across \"\(name)\": no fact of these runs" + NearestName.hint(name, among: facts.sorted()))
+                description: "across \"\(name)\": no fact of these runs" + NearestName.hint(name, among: facts.sorted())
+            )
         }
         var groups = grouped(ordered, across)
         for group in groups where group.runs.count > ChangePoints.most {

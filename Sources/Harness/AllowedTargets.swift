@@ -11,7 +11,8 @@ public struct AllowedTargets: Sendable {
     ///   - environment: says where the user's file lies.
     ///   - siteFile: the machine's.
     public init(_ hosts: [String], _ environment: [String: String], siteFile: String = "/etc/pushload/targets") {
-        let own = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(environment["HOME"] ?? "")/.config"
+        let own =
+            environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(environment["HOME"] ?? "")/.config"
         files = [siteFile, own + "/pushload/targets"]
         self.hosts = Set((hosts + files.flatMap(Self.listed)).map(Self.plain))
     }
@@ -36,7 +37,8 @@ public struct AllowedTargets: Sendable {
         let url = try TargetURL(text)
         let host = Self.plain(url.host)
         let apple = HarnessError(
-            "target \(text): that is Apple's, whose servers are not for load tests; without a target the bundled mock is used")
+            "target \(text): that is Apple's, whose servers are not for load tests; without a target the bundled mock is used"
+        )
         guard host != "apple.com", !host.hasSuffix(".apple.com") else { throw apple }
         // A name without an address is found out when it is connected to.
         let address = try? SocketAddress(host: url.host, port: url.port)
@@ -51,7 +53,8 @@ public struct AllowedTargets: Sendable {
     /// 127.0.0.0/8, ::1, and the address that stands for any of the machine's.
     private static func isThisMachine(_ address: [UInt8]) -> Bool {
         address.count == 4
-            ? address[0] == 127 || address == [0, 0, 0, 0] : address.dropLast().allSatisfy { $0 == 0 } && address[15] <= 1
+            ? address[0] == 127 || address == [0, 0, 0, 0]
+            : address.dropLast().allSatisfy { $0 == 0 } && address[15] <= 1
     }
 
     /// The networks in which APNs answers ("If your Apple devices aren't getting push notifications", support.apple.com).

@@ -235,7 +235,7 @@ struct RunDocument {
         // As people write them.
         settings["stages"] = .list(scenario.stages.map { .text($0.text) })
         // Who allowed it makes no other run of it.
-        settings["allowed_targets"] = nil
+        settings["allowed_targets"] = .list([])
         return settings
     }
 

@@ -140,7 +140,8 @@ public struct RunInputs: Sendable {
     private func problem(of label: String, in dimension: BreakdownDimension) -> String? {
         switch dimension {
         case .status:
-            return (100...599).contains(Int(label) ?? 0) ? nil : "no status \"\(label)\"; expected one such as 200 or 503"
+            return (100...599).contains(Int(label) ?? 0)
+                ? nil : "no status \"\(label)\"; expected one such as 200 or 503"
         case .connection:
             return (0..<scenario.connections).contains(Int(label) ?? -1)
                 ? nil : "no connection \"\(label)\"; expected 0 to \(scenario.connections - 1)"

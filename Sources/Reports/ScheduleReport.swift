@@ -113,7 +113,8 @@ public enum ScheduleReport {
         lines.append(
             String(repeating: " ", count: margin + 1) + "└" + String(repeating: "─", count: columns))
         lines.append(
-            String(repeating: " ", count: margin + 2) + "0" + String(repeating: " ", count: max(1, columns - 1 - end.count))
+            String(repeating: " ", count: margin + 2) + "0"
+                + String(repeating: " ", count: max(1, columns - 1 - end.count))
                 + end)
         return lines + marked
     }

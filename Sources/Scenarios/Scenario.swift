@@ -221,9 +221,12 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             Limits.connectionWindow.contains(connectionWindow),
             "connection window \(connectionWindow): expected 65535 to 2147483647 bytes")
-        check(Limits.headerTable.contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes")
         check(
-            Limits.encoderTable.contains(encoderTableSize), "encoder table \(encoderTableSize): expected 0 to 1048576 bytes"
+            Limits.headerTable.contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes"
+        )
+        check(
+            Limits.encoderTable.contains(encoderTableSize),
+            "encoder table \(encoderTableSize): expected 0 to 1048576 bytes"
         )
         check(
             Limits.maxFrame.contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes"

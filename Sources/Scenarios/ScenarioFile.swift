@@ -112,10 +112,12 @@ public enum ScenarioFile {
     {
         let variables = ScenarioKey.all.map(\.variable)
         for name in environment.keys.sorted() where name.hasPrefix("PUSHLOAD_") && !variables.contains(name) {
-            let near = NearestName.of(name, among: variables)
+            let near = NearestName.of(String(name.dropFirst(9)), among: ScenarioKey.allNames)
+                .flatMap(ScenarioKey.named)?.variable
             throw SettingsError(
                 "\(name): no such setting"
-                    + (near.map { "; did you mean \($0)?" } ?? "; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE"))
+                    + (near.map { "; did you mean \($0)?" }
+                        ?? "; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE"))
         }
         for key in ScenarioKey.all {
             guard let value = environment[key.variable] else { continue }

@@ -181,7 +181,8 @@ public struct ScenarioKey: Sendable {
     private static let load: [ScenarioKey] = [
         text("name", "Name of the run, part of the result's folder.", \.name),
         ScenarioKey(
-            "pushes", .count, "Pushes to send, such as 5000, 10k or 1M.", range: "1 to 1,099,511,627,776", example: "100k",
+            "pushes", .count, "Pushes to send, such as 5000, 10k or 1M.", range: "1 to 1,099,511,627,776",
+            example: "100k",
             write: { $0.pushes.map(Units.written(count:)) }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.pushes = try read(texts, Units.count)
@@ -263,16 +264,19 @@ public struct ScenarioKey: Sendable {
         text(
             "profile", "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
             \.profile),
-        optional("template", "File with a payload template instead of a profile: JSON with {{holes}}.",
+        optional(
+            "template", "File with a payload template instead of a profile: JSON with {{holes}}.",
             example: "push.json", \.template),
         text("push_type", "apns-push-type of the template.", \.pushType),
         count("devices", "Devices of the synthetic population, such as 1M.", range: "at least 1", \.devices),
         optional(
             "device_file", "File of device tokens, one a line, or CSV with token and tags.", example: "tokens.csv",
             \.deviceFile),
-        text("topic", "apns-topic: the app's bundle id; suffixes are added by push type.",
+        text(
+            "topic", "apns-topic: the app's bundle id; suffixes are added by push type.",
             example: "com.example.app", \.topic),
-        ScenarioKey("priority", .number, "apns-priority: 10, 5 or 1; without it, the push type's own.", example: "10",
+        ScenarioKey(
+            "priority", .number, "apns-priority: 10, 5 or 1; without it, the push type's own.", example: "10",
             write: { $0.priority.map { "\($0)" } }
         ) { (scenario, texts) throws(SettingsError) in
             guard let value = Int(try one(texts)), [1, 5, 10].contains(value) else {
@@ -280,7 +284,8 @@ public struct ScenarioKey: Sendable {
             }
             scenario.priority = value
         },
-        ScenarioKey("expiration", .number, "apns-expiration: UNIX seconds, or 0 to try once.", example: "0",
+        ScenarioKey(
+            "expiration", .number, "apns-expiration: UNIX seconds, or 0 to try once.", example: "0",
             write: { $0.expiration.map { "\($0)" } }
         ) { (scenario, texts) throws(SettingsError) in
             guard let value = Int64(try one(texts)), value >= 0 else {
@@ -315,7 +320,8 @@ public struct ScenarioKey: Sendable {
             "End the run as soon as a threshold on total latency, failed or rejected pushes is seen to be crossed.",
             \.abortOnFail),
         duration(
-            "abort_on_fail_window", "How far back abort_on_fail judges latency.", range: "at least 1s", \.abortOnFailWindow),
+            "abort_on_fail_window", "How far back abort_on_fail judges latency.", range: "at least 1s",
+            \.abortOnFailWindow),
         duration(
             "abort_on_fail_delay",
             "abort_on_fail judges nothing before so long after the start, and no latency of that time.",
@@ -335,7 +341,8 @@ public struct ScenarioKey: Sendable {
         optional("key", "File of the provider key (.p8).", example: "AuthKey.p8", \.key),
         optional("key_id", "Key id of --key, 10 characters.", example: "ABC123DEFG", \.keyID),
         optional("team_id", "Team id of --key, 10 characters.", example: "TEAM567890", \.teamID),
-        optional("cert", "File of a client certificate (PEM): certificate authentication instead of tokens.",
+        optional(
+            "cert", "File of a client certificate (PEM): certificate authentication instead of tokens.",
             example: "client.pem", \.cert),
         optional("cert_key", "File of the client certificate's key (PEM).", example: "client-key.pem", \.certKey),
         optional("cacert", "Trust the certificate authorities in this file (PEM).", example: "ca.pem", \.cacert),
@@ -358,7 +365,8 @@ public struct ScenarioKey: Sendable {
         ) { (scenario, texts) throws(SettingsError) in
             let hosts = words(texts)
             for host in hosts where host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
-                throw SettingsError("\"\(host)\": expected a host without scheme and port, such as push.test.example.com")
+                throw SettingsError(
+                    "\"\(host)\": expected a host without scheme and port, such as push.test.example.com")
             }
             scenario.allowedTargets = hosts
         },
@@ -371,18 +379,23 @@ public struct ScenarioKey: Sendable {
             _ = try read(texts, Units.duration)
             scenario.rtt = texts[0]
         },
-        optional("mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.",
+        optional(
+            "mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.",
             example: "--latency 20ms", \.mockFlagText),
         bytes(
-            "send_batch", Scenario.Limits.sendBatch, "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),
+            "send_batch", Scenario.Limits.sendBatch,
+            "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),
         bytes(
-            "stream_window", Scenario.Limits.streamWindow, "Flow-control window of each stream towards us.", \.streamWindow),
+            "stream_window", Scenario.Limits.streamWindow, "Flow-control window of each stream towards us.",
+            \.streamWindow),
         bytes(
-            "connection_window", Scenario.Limits.connectionWindow, "Flow-control window of each connection towards us.", \.connectionWindow),
+            "connection_window", Scenario.Limits.connectionWindow, "Flow-control window of each connection towards us.",
+            \.connectionWindow),
         bytes(
             "header_table", Scenario.Limits.headerTable, "HPACK table we offer for answers.", \.headerTableSize),
         bytes(
-            "encoder_table", Scenario.Limits.encoderTable, "HPACK table we use for requests, as far as the peer allows.", \.encoderTableSize),
+            "encoder_table", Scenario.Limits.encoderTable,
+            "HPACK table we use for requests, as far as the peer allows.", \.encoderTableSize),
         flag(
             "huffman", "Engine wire: code header strings with Huffman where that makes them shorter.", \.huffman),
         bytes(
@@ -390,7 +403,8 @@ public struct ScenarioKey: Sendable {
         choice("tls_min", ["1.2", "1.3"], "Oldest TLS version.", \.tlsMinimum),
         choice("tls_max", ["1.2", "1.3"], "Newest TLS version.", \.tlsMaximum),
         optional("ciphers", "OpenSSL cipher list for TLS 1.2.", example: "ECDHE-ECDSA-AES128-GCM-SHA256", \.ciphers),
-        optional("ciphersuites", "OpenSSL cipher suites for TLS 1.3.", example: "TLS_AES_128_GCM_SHA256", \.ciphersuites),
+        optional(
+            "ciphersuites", "OpenSSL cipher suites for TLS 1.3.", example: "TLS_AES_128_GCM_SHA256", \.ciphersuites),
         flag("nodelay", "TCP_NODELAY.", \.noDelay),
         flag("ktls", "Let the kernel seal and open TLS records (kTLS), where it can.", \.kernelTLS),
         ScenarioKey(
@@ -409,12 +423,16 @@ public struct ScenarioKey: Sendable {
             "timeout",
             "A push unanswered for so long has failed; looked for each 20 ms, a shorter time each quarter of it.",
             range: "above 0", \.pushTimeout),
-        duration("connect_timeout", "TCP, TLS and SETTINGS must be there after so long.", range: "above 0", \.connectTimeout),
+        duration(
+            "connect_timeout", "TCP, TLS and SETTINGS must be there after so long.", range: "above 0", \.connectTimeout),
         duration("ping_interval", "Ask a silent connection with PING after so long.", \.pingInterval),
         duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),
         duration("give_up_after", "With no connection for so long, all that is left has failed.", \.giveUpAfter),
-        whole("retry_limit", Scenario.Limits.retryLimit, "How often a push that was refused unprocessed is sent again.", \.retryLimit),
-        ScenarioKey("retry", .text, "What else is sent again: off, or some of 429,5xx,connection.", write: { $0.retry }) {
+        whole(
+            "retry_limit", Scenario.Limits.retryLimit, "How often a push that was refused unprocessed is sent again.",
+            \.retryLimit),
+        ScenarioKey("retry", .text, "What else is sent again: off, or some of 429,5xx,connection.", write: { $0.retry })
+        {
             (scenario, texts) throws(SettingsError) in
             let text = texts.joined(separator: ",")
             _ = try RetryPolicy(parsing: text)

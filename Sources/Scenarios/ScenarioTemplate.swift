@@ -6,7 +6,8 @@ public enum ScenarioTemplate {
     /// - Parameter schema: names the schema for editors.
     public static func text(_ entry: BundledScenarios.Entry, schema: Bool) -> String {
         var text = schema ? "# yaml-language-server: $schema=./\(schemaName)\n" : ""
-        text += "# \(entry.summary)\n# Run it: pushload run FILE [--set key=value]; check it: pushload scenario check FILE.\n\n"
+        text +=
+            "# \(entry.summary)\n# Run it: pushload run FILE [--set key=value]; check it: pushload scenario check FILE.\n\n"
         text += entry.text + "\n\n# Every other key, with its default, or an example where nothing is set without it:\n"
         let used = Set(entry.text.split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) })
         for key in ScenarioKey.all where !used.contains(key.name) && key.name != "measure" {

@@ -22,11 +22,13 @@ extension LoadStage {
             switch shape {
             case .hold(let value): "hold \(rate(value))"
             case .ramp(let from, let to): "ramp \(rate(from)) \(rate(to))"
-            case .sine(let mean, let amplitude, let period): "sine \(rate(mean)) \(rate(amplitude)) \(Units.written(duration: period))"
+            case .sine(let mean, let amplitude, let period):
+                "sine \(rate(mean)) \(rate(amplitude)) \(Units.written(duration: period))"
             case .burst(let pushes): "burst \(pushes)"
             case .pause: "pause"
             }
-        return words + (pushes.map { " \($0) pushes" } ?? "") + (duration.map { " \(Units.written(duration: $0))" } ?? "")
+        return words + (pushes.map { " \($0) pushes" } ?? "")
+            + (duration.map { " \(Units.written(duration: $0))" } ?? "")
     }
 
     static let forms = [

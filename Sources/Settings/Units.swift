@@ -75,7 +75,8 @@ public enum Units {
     /// A size in bytes: `64KiB`, `1MiB`, `2GiB` (powers of 1,024), `64kB`, `200MB`, `2GB` (powers of 1,000), `65535B`, whatever
     /// the case; only 0 needs no unit.
     public static func bytes(_ text: String) throws(ParseError) -> Int {
-        let wrong = ParseError(description: "\"\(text)\" is not a size; expected for example 64KiB, 1MiB, 200MB or 65535B")
+        let wrong = ParseError(
+            description: "\"\(text)\" is not a size; expected for example 64KiB, 1MiB, 200MB or 65535B")
         let lower = text.lowercased()
         let units: [(String, Double)] = [
             ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1),

@@ -14,7 +14,7 @@ struct ABCommand: AsyncParsableCommand {
         discussion: """
             Flags outside --a and --b are both sides'. One round more is run first and thrown away. With --a-binary or --b-binary \
             each run is a process of its own; a side without one is this program. Exit status: 0 whatever the verdict, 64 when \
-            the request itself is wrong or a run was not whole.
+            the request itself is wrong or a run was not whole. --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -51,7 +51,9 @@ struct ABCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: RunFlags
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
     var output: String?
 
     @Option(

@@ -16,7 +16,8 @@ struct GateCommand: AsyncParsableCommand {
         discussion: """
             Runs the baseline's scenario until it can tell. Exit status: 0 when no cost has grown by more than --tolerance, 99 for \
             a regression, 98 when the rounds there was time for do not tell (--cannot-tell pass: 0), 1 when a round went wrong, 64 \
-            when the request itself is wrong. With --update, makes or renews the baseline; the flags of run are for that.
+            when the request itself is wrong. With --update, makes or renews the baseline; the flags of run are for that. \
+            --help-all lists every one.
             """)
 
     @Option(help: ArgumentHelp("The baseline's file, as results/baselines/alert.json.", valueName: "file"))

@@ -26,7 +26,8 @@ struct HistoryCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A fact in which the runs of a series may differ, such as host, cpu or the name of a setting; several times.", valueName: "fact"))
+            "A fact in which the runs of a series may differ, such as host, cpu or the name of a setting; several times.",
+            valueName: "fact"))
     var across: [String] = []
 
     @Option(help: "The chance of finding a change in a figure that has none, 0.001 to 0.2.")

@@ -25,7 +25,8 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("From the first connection to the last answer.", valueName: "duration"))
     var within: String?
 
-    @Option(help: ArgumentHelp("Round-trip time to the server, such as 80ms; 0 on this machine.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Round-trip time to the server, such as 80ms; 0 on this machine.", valueName: "duration"))
     var rtt: String?
 
     @Option(
@@ -37,7 +38,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Measured runs: result files, run folders, folders of runs, calibrations.", valueName: "path"))
+        help: ArgumentHelp(
+            "Measured runs: result files, run folders, folders of runs, calibrations.", valueName: "path"))
     var from: [String] = []
 
     @Option(
@@ -66,7 +68,8 @@ struct PlanCommand: AsyncParsableCommand {
             goals = read
         } catch { throw HarnessError("--goal \(error)") }
         guard let rtt else {
-            throw HarnessError("plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine")
+            throw HarnessError(
+                "plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine")
         }
         question.roundTrip = Double(try PlanValue.read("--rtt", rtt, Units.duration))
         question.seed = try PlanValue.read("--seed", seed, Units.count)

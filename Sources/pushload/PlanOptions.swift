@@ -7,7 +7,9 @@ import Settings
 
 /// What sends.
 struct PlanClientOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Cores of a machine, one worker each, 1 to 4,096 (default: this machine's).", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Cores of a machine, one worker each, 1 to 4,096 (default: this machine's).", valueName: "count"))
     var cores: String?
 
     @Option(help: ArgumentHelp("Machines there are, 1 to 1M (default: as many as it takes).", valueName: "count"))
@@ -15,7 +17,8 @@ struct PlanClientOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("c"), .customLong("connections")],
-        help: ArgumentHelp("Connections there are, on all machines, 1 to 1G (default: as many as it takes).", valueName: "count"))
+        help: ArgumentHelp(
+            "Connections there are, on all machines, 1 to 1G (default: as many as it takes).", valueName: "count"))
     var connections: String?
 
     @Option(
@@ -35,7 +38,8 @@ struct PlanClientOptions: ParsableArguments {
     @Option(name: .customLong("template"), help: .shown("template", "file"))
     var template: String?
 
-    @Option(help: ArgumentHelp("Payload of a push, 1B to 5120B, instead of a profile's, such as 300B.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("Payload of a push, 1B to 5120B, instead of a profile's, such as 300B.", valueName: "size"))
     var payloadBytes: String?
 
     @Option(name: .customLong("engine"), help: .shown("engine"))
@@ -92,11 +96,13 @@ struct PlanServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server's flow-control window of a connection, 65535B to 2GiB, or none; the bundled mock's is 1MiB.", valueName: "size")
+            "The server's flow-control window of a connection, 65535B to 2GiB, or none; the bundled mock's is 1MiB.",
+            valueName: "size")
     )
     var window = "1MiB"
 
-    @Option(help: ArgumentHelp("The server opens the window again when so much is used.", valueName: "share"))
+    @Option(
+        help: ArgumentHelp("The server opens the window again when so much is used, 0% to 100%.", valueName: "share"))
     var windowReopen = "50%"
 
     @Option(
@@ -111,7 +117,8 @@ struct PlanServerOptions: ParsableArguments {
             valueName: "count"))
     var mockThreads: String?
 
-    @Option(help: ArgumentHelp("Cores that client and mock share, 1 to 4,096; with --mock-threads.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp("Cores that client and mock share, 1 to 4,096; with --mock-threads.", valueName: "count"))
     var sharedCores: String?
 
     func apply(to question: inout PlanQuestion) throws(HarnessError) {

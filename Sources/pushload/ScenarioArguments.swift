@@ -30,7 +30,8 @@ extension ArgumentHelp {
 struct ScenarioArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A scenario file (YAML), or the name of a bundled scenario (pushload scenario list).", valueName: "scenario"))
+            "A scenario file (YAML), or the name of a bundled scenario (pushload scenario list).", valueName: "scenario"
+        ))
     var file: String?
 
     @Option(

@@ -15,7 +15,8 @@ struct SearchCommand: AsyncParsableCommand {
             Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. A miss is tried \
             again, and counts when it repeats; an answer that is missed twice while it is confirmed is given up for a lower one. \
             Besides the goal, 98 % of the rate must be accepted and every push be sent; where the goal says how many may be \
-            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead.
+            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead. \
+            --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -29,13 +30,19 @@ struct SearchCommand: AsyncParsableCommand {
             valueName: "duration"))
     var probe = "5s"
 
-    @Option(help: ArgumentHelp("Where to begin: pushes a second (default: 1000), or connections (default: 1).", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Where to begin: pushes a second (default: 1000), or connections (default: 1).", valueName: "number"))
     var from: String?
 
-    @Option(help: ArgumentHelp("No further than this (default: 10M pushes a second, or 1024 connections).", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "No further than this (default: 10M pushes a second, or 1024 connections).", valueName: "number"))
     var most: String?
 
-    @Option(help: ArgumentHelp("Ends when what lies between is less than this share.", valueName: "share"))
+    @Option(
+        help: ArgumentHelp("Ends when what lies between is less than this share, above 0% to 100%.", valueName: "share")
+    )
     var precision = "2%"
 
     @OptionGroup(title: "Load") var load: LoadOptions
@@ -103,7 +110,8 @@ struct SearchCommand: AsyncParsableCommand {
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
             let trip = Double(result.latency.roundTrip.p50)
             if trip * 10 > result.throughput.windowSeconds * 1e9 {
-                limited += " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
+                limited +=
+                    " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
             }
             let verdict = isReached ? "reached" : "missed "
             let prefix =

@@ -17,7 +17,7 @@ struct SweepCommand: AsyncParsableCommand {
             A range is 1..16x2 (1, 2, 4, 8, 16) or 10..50+10; values with commas in them are separated by semicolons. The points \
             are run in an order drawn anew for each repetition; a run before the first is thrown away. A sweep that was \
             interrupted goes on with --resume. Exit status: 0 when every run was made, whatever came of it; 1 when it was \
-            interrupted; 64 when the request itself is wrong.
+            interrupted; 64 when the request itself is wrong. --help-all lists every flag.
             """)
 
     @Argument(
@@ -29,16 +29,23 @@ struct SweepCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Vary a setting: streams=100,500,1000; several times.", valueName: "key=values"))
     var vary: [String] = []
 
-    @Option(help: "Which points: grid (all), random (--points drawn), halving (the better half for twice as long).")
+    @Option(
+        help:
+            "Which points: grid (all), random (--points drawn), halving (the better half for twice as long). (default: grid)"
+    )
     var search: String?
 
-    @Option(help: ArgumentHelp("Points that random draws, or halving begins with.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Points that random draws, or halving begins with (default: all there are).", valueName: "count"))
     var points: String?
 
-    @Option(help: "What makes a point the best: rate, p50, p99 or cpu (the client's, a push).")
+    @Option(help: "What makes a point the best: rate, p50, p99 or cpu (the client's, a push). (default: rate)")
     var goal: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Runs of each point (default: 3).", valueName: "count"))
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp("Runs of each point, 1 to 100 (default: 3).", valueName: "count"))
     var repeats: String?
 
     @Option(

@@ -62,10 +62,10 @@ import Testing
     func unknownFact() {
         let all = [1.0, 1].enumerated().map { (path: "\($0)", result: SampleRun.make("\($0)", $1)) }
         var message = ""
-        do throws(RunHistory.Failure) { _ = try RunHistory.make(all, across: ["hots"]) } catch {
+        do throws(RunHistory.Failure) { _ = try RunHistory.make(all, across: ["hosst"]) } catch {
             message = error.description
         }
-        #expect(message == "across \"hots\": no fact of these runs; did you mean \"host\"?")
+        #expect(message == "across \"hosst\": no fact of these runs; did you mean \"host\"?")
     }
 
     @Test("Interrupted, incomplete and repeated runs are left out by name; figures that some runs lack are gaps")

@@ -91,7 +91,8 @@ import Testing
                 == "pushload: --mock-threads: the bundled mock is on the client's machine; give --machines 1\n")
         #expect(
             try refusal(["--devices", "1M", "--within", "60s", "--calibration", path])
-                == "pushload: plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine\n")
+                == "pushload: plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine\n"
+        )
         #expect(
             try refusal(["--rtt", "0", "--devices", "5"]) == "pushload: plan: --devices and --within go together\n")
         #expect(

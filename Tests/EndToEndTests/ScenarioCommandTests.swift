@@ -79,7 +79,9 @@ import Testing
             let flag = key == "allowed_targets" ? "--allow-target" : "--" + key.replacingOccurrences(of: "_", with: "-")
             #expect(help.contains(flag), "\(key)")
         }
-        let others: Set = ["set", "output", "report", "json", "quiet", "version", "help", "help_all", "allow_target", "measure"]
+        let others: Set = [
+            "set", "output", "report", "json", "quiet", "version", "help", "help_all", "allow_target", "measure",
+        ]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
             if name.hasPrefix("no_"), properties[String(name.dropFirst(3))] != nil { continue }
@@ -89,10 +91,19 @@ import Testing
 
     @Test("A schedule is printed as a table with a picture, or as CSV, without sending anything")
     func schedule() throws {
-        let text = try Programs.run("pushload", ["scenario", "schedule", "--stages", "ramp 0 1k 10s, hold 1k 10s, burst 500"])
-            .output
+        let text = try Programs.run(
+            "pushload", ["scenario", "schedule", "--stages", "ramp 0 1k 10s, hold 1k 10s, burst 500"]
+        )
+        .output
         #expect(text.hasPrefix("15,500 pushes in 20.0 s, constant arrivals\n"), "\(text)")
         for part in ["ramp", "hold", "500 at once", "█"] { #expect(text.contains(part)) }
+        // What is due at once is no rate.
+        let burst = try Programs.run("pushload", ["scenario", "schedule", "--stages", "burst 1M"]).output
+        #expect(burst.contains("1,000,000 at once") && !burst.contains("000/s"), "\(burst)")
+        let both = try Programs.run(
+            "pushload", ["scenario", "schedule", "--stages", "hold 1k 5s, burst 1M, hold 1k 5s"]
+        ).output
+        #expect(both.contains("1,006/s │") && !both.contains("000,000/s") && both.contains("▲ due at once"), "\(both)")
         let csv = try Programs.run(
             "pushload", ["scenario", "schedule", "--rate", "100", "-D", "10s", "--csv", "--rows", "10"]
         ).output

@@ -77,7 +77,8 @@ import Transport
                 == "threshold \"p99{tag=location_Boston} < 1s\": nothing is kept apart by tag; give --by tag:PREFIX, and the same in braces"
         )
         #expect(threshold("tag:username:=username:user7", by: ["tag:username:"]) == "none")
-        #expect(threshold("tag:username:=username:user1000000", by: ["tag:username:"]).contains("no device has the tag"))
+        #expect(
+            threshold("tag:username:=username:user1000000", by: ["tag:username:"]).contains("no device has the tag"))
         #expect(threshold("connection=1", by: ["connection"]) == "none")
         #expect(threshold("connection=2", by: ["connection"]).hasSuffix("no connection \"2\"; expected 0 to 1"))
         #expect(threshold("status=20O", by: ["status"]).hasSuffix("no status \"20O\"; expected one such as 200 or 503"))
@@ -103,7 +104,9 @@ import Transport
             "https://api.push.apple.com", "https://API.sandbox.push.apple.com.:2197", "https://17.188.1.2",
             "https://[2620:149:a44::5]:443", "https://apple.com", "https://[::ffff:17.1.1.1]:443",
         ] {
-            #expect(check(target, ["api.push.apple.com", "17.188.1.2", "apple.com"]).contains("that is Apple's"), "\(target)")
+            #expect(
+                check(target, ["api.push.apple.com", "17.188.1.2", "apple.com"]).contains("that is Apple's"),
+                "\(target)")
         }
         #expect(
             check("http://192.0.2.7:80")

@@ -139,8 +139,8 @@ import Testing
         let counts = draw(0)
         #expect(counts == draw(0) && counts != draw(1))
         for (fate, expected) in [
-            ("rejected(MockAPNs.Reason.serviceUnavailable)", 2000),
-            ("rejected(MockAPNs.Reason.tooManyRequests)", 10_000),
+            ("rejected(Payloads.Reason.serviceUnavailable)", 2000),
+            ("rejected(Payloads.Reason.tooManyRequests)", 10_000),
             ("silent", 5000), ("reset", 3000), ("normal", 80_000),
         ] {
             let spread = 5 * Double(expected).squareRoot()

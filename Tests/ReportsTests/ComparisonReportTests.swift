@@ -48,7 +48,8 @@ import Testing
         #expect(text.contains("round trip: the shapes differ \(place) (D 0.070, p 0.002)\n"))
         #expect(
             text.contains(
-                "too few runs to tell whether the shapes differ, apart \(place) (D 0.070, p < 0.001; so few runs may differ as much by themselves)\n"))
+                "too few runs to tell whether the shapes differ, apart \(place) (D 0.070, p < 0.001; so few runs may differ as much by themselves)\n"
+            ))
         #expect(text.contains("round trip: shapes alike, apart \(place) (D 0.070, p 0.300)\n"))
         #expect(text.hasSuffix("warning: something differs\n"))
     }

@@ -177,12 +177,13 @@ import Testing
     func templateValues() throws {
         let text = ScenarioTemplate.text(.init(name: "none", summary: "nothing", text: ""), schema: false)
         let values = text.split(separator: "\n").filter { line in
-             ScenarioKey.all.contains { line.hasPrefix("# \($0.name): ") }
+            ScenarioKey.all.contains { line.hasPrefix("# \($0.name): ") }
         }
         #expect(values.count == ScenarioKey.all.count - 1)
         #expect(problems(values.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
         var scenario = Scenario()
-        let standard = values.filter { !$0.contains("# not set") }.map { String($0.dropFirst(2)) }.joined(separator: "\n")
+        let standard = values.filter { !$0.contains("# not set") }.map { String($0.dropFirst(2)) }.joined(
+            separator: "\n")
         try ScenarioFile.apply(standard, file: "s.yaml", folder: "/nowhere", depth: 0, to: &scenario)
         #expect(scenario == Scenario())
         #expect(standard.contains("threads: 1\n") && standard.contains("stream_window: 65535B\n"), "\(standard)")

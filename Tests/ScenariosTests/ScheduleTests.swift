@@ -134,7 +134,8 @@ import Testing
         #expect(try ArrivalTrace.parse("due_ms\n5\n7\n", file: "f") == [0, 2_000_000])
         #expect(
             throws: SettingsError(
-                "f:2: \"10\" has no unit; write 10ms, 10s or 10m, or a header that says it: due_s, due_ms, due_us or due_ns")
+                "f:2: \"10\" has no unit; write 10ms, 10s or 10m, or a header that says it: due_s, due_ms, due_us or due_ns"
+            )
         ) { try ArrivalTrace.parse("time\n10\n", file: "f") }
         #expect(throws: SettingsError("f: no due time in it; expected one a line")) {
             try ArrivalTrace.parse("t\n", file: "f")

@@ -45,7 +45,9 @@ import Testing
         #expect(message { () throws(Units.ParseError) in try Units.bandwidth("64k/s") }.contains("not a bandwidth"))
     }
 
-    @Test("What is written for a setting is read as the same", arguments: [0, 1, 999, 1000, 20_000, 65_535, 65_536, 1_500_000, 3 << 30])
+    @Test(
+        "What is written for a setting is read as the same",
+        arguments: [0, 1, 999, 1000, 20_000, 65_535, 65_536, 1_500_000, 3 << 30])
     func written(_ value: UInt64) throws {
         #expect(try Units.count(Units.written(count: value)) == value)
         #expect(try Units.duration(Units.written(duration: value)) == value)
@@ -78,7 +80,9 @@ import Testing
             #expect(throws: Units.ParseError.self) { try Units.share(text) }
         }
         for (text, value) in [
-            ("100Mbit/s", 12_500_000.0), ("100Mbit", 12_500_000), ("8bit/s", 1), ("1MiB/s", 1_048_576), ("64KiB/s", 65_536)] {
+            ("100Mbit/s", 12_500_000.0), ("100Mbit", 12_500_000), ("8bit/s", 1), ("1MiB/s", 1_048_576),
+            ("64KiB/s", 65_536),
+        ] {
             #expect(try Units.bandwidth(text) == value)
         }
         for text in ["", "100", "100MiB", "0Mbit/s", "/s", "100/s"] {

@@ -149,11 +149,12 @@ struct PlanModel {
             machines: machines, memory: memory, bandwidth: rate * question.wireBytes)
     }
 
-    /// Workers of each machine: all its cores where the machines are given, else no more than are needed, because bandwidth may
-    /// ask for more machines than the work does.
+    /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for
+    /// them, no more than are needed.
     private func workersUsed(cores: Double, machines: Double) -> Double {
         let workers = max(1, workersPerMachine)
-        return question.machines == nil ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
+        let isSpare = machines == 1 || machines > (cores / workers).rounded(.up)
+        return question.machines == nil && isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
     }
 
     /// The needs in whole connections and machines, or what was given.

@@ -27,9 +27,10 @@ enum SweepValues {
         /// What is wrong with the number itself is said first.
         func read(_ text: String) throws(SettingsError) -> Double {
             if let value = number.read(text) { return value }
+            guard !text.isEmpty, text.allSatisfy({ $0.isNumber || $0 == "." }) else { throw wrong }
             var scratch = Scenario()
             do throws(SettingsError) { try key.apply([text], to: &scratch) } catch {
-                throw text.isEmpty ? wrong : SettingsError("\"\(item)\": \(error)")
+                throw SettingsError("\"\(item)\": \(error)")
             }
             throw wrong
         }
