@@ -10,12 +10,15 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: screenshots run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: help screenshots run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+
+help: ## these lines
+	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
-build: deps
+build: deps ## both programs for release, into .build/release
 	swift build -c release
 
 build-nio: deps ## with the third engine, nio: SwiftNIO HTTP/2 and NIOSSL, seven minutes the first time
@@ -33,12 +36,12 @@ test-clients: build test-deps ## other people's clients, Go and Java too, agains
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
 
-deps:
+deps: ## install the Debian packages that building needs
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 
-test-deps: deps .build/python/installed
+test-deps: deps .build/python/installed ## and those of the tests
 	@missing=""; for p in $(TEST_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
@@ -53,10 +56,10 @@ test-deps: deps .build/python/installed
 	.build/pyapns2/bin/pip install -q --disable-pip-version-check apns2==0.7.2 hyper==0.7.0
 	@touch $@
 
-format:
+format: ## write every source as .swift-format wants it
 	swift format --in-place --recursive $(SWIFT_SOURCES)
 
-lint:
+lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
 asan: test-deps ## the tests under AddressSanitizer
@@ -109,5 +112,5 @@ bench-plan: build ## pushload plan beside runs: writes the table of docs/plannin
 screenshots: build ## the pictures in docs/images, from fresh runs
 	docs/screenshots.py
 
-clean:
+clean: ## remove what was built, and results/runs
 	rm -rf .build results/runs

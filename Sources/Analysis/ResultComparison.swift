@@ -112,15 +112,14 @@ public enum ResultComparison {
                     betweenRuns: RunExchange.p(runsA, runsB, level: level / Double(names.count)), place: test.place,
                     belowA: test.below.a, belowB: test.below.b, differs: false))
         }
-        // Holm's correction for the exchanges; where there are too few runs for any, the distance alone speaks.
+        // Holm's correction for the exchanges; where there are too few runs for any, nothing can be told.
         let exchanged = found.indices.filter { found[$0].betweenRuns != nil }
         for (index, p) in zip(exchanged, Holm.adjusted(exchanged.compactMap { found[$0].betweenRuns })) {
             found[index].betweenRuns = p
         }
         for index in found.indices {
-            found[index].differs =
-                found[index].d > leastDistance && found[index].p < distributionLevel
-                && (found[index].betweenRuns ?? 0) <= level
+            let isApart = found[index].d > leastDistance && found[index].p < distributionLevel
+            found[index].differs = isApart ? found[index].betweenRuns.map { $0 <= level } : false
         }
         return found
     }

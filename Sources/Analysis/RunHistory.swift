@@ -1,5 +1,7 @@
 import Foundation
 import Results
+import Scenarios
+import Settings
 
 /// Runs over time: those that can be held against each other, in the order they were made, and where their figures change.
 public enum RunHistory {
@@ -34,6 +36,12 @@ public enum RunHistory {
         }
         var leftOut = unread
         let ordered = usable(runs, &leftOut)
+        let facts = Set(ordered.flatMap { RunFacts.of($0.result).keys }).union(ScenarioKey.allNames)
+        for name in across.sorted() where !ordered.isEmpty && !facts.contains(name) {
+            throw Failure(
+                description: "across \"\(name)\": no fact of these runs" + NearestName.hint(name, among: facts.sorted())
+            )
+        }
         var groups = grouped(ordered, across)
         for group in groups where group.runs.count > ChangePoints.most {
             for run in group.runs.dropLast(ChangePoints.most) {

@@ -239,6 +239,8 @@ struct RunDocument {
                 let text = stage.text
                 return .text(text.hasPrefix(stage.name + " ") ? text : "\(stage.name): \(text)")
             })
+        // Who allowed it makes no other run of it.
+        settings["allowed_targets"] = .list([])
         return settings
     }
 

@@ -89,12 +89,19 @@ public struct RunInputs: Sendable {
 
     /// What can be run, but would not mean what was meant.
     ///
-    /// - Throws: one line when the whole run would be warm-up, when a threshold is about a part that there is not, or when
-    ///   arrivals are given where nothing is due.
+    /// - Throws: one line when the whole run would be warm-up, when a threshold is about a part that there is not, when
+    ///   arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
     public func checkMeaning() throws(HarnessError) {
         if schedule == nil, scenario.arrivals != "constant" {
             throw HarnessError(
                 "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
+        }
+        for name in scenario.expectedReasons where !Reason.allNames.contains(name) {
+            throw HarnessError(
+                "expect_reasons \(name): not a reason of APNs" + NearestName.hint(name, among: Reason.allNames))
+        }
+        if let target = scenario.target {
+            try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
         }
         for threshold in scenario.parsedThresholds {
             guard case .latency(_, _, let part?) = threshold.metric else { continue }
@@ -109,9 +116,13 @@ public struct RunInputs: Sendable {
         case "stage": labels = schedule?.stageNames ?? []
         case "profile": labels = mix.entries.map(\.profile.name)
         default:
-            guard breakdown.contains(where: { $0.name == part.dimension }) else {
+            guard let dimension = breakdown.first(where: { $0.name == part.dimension }) else {
+                let by = part.dimension == "tag" ? "tag:PREFIX, and the same in braces" : part.dimension
                 throw HarnessError(
-                    "threshold \"\(text)\": nothing is kept apart by \(part.dimension); give --by \(part.dimension)")
+                    "threshold \"\(text)\": nothing is kept apart by \(part.dimension); give --by \(by)")
+            }
+            if let problem = problem(of: part.label, in: dimension) {
+                throw HarnessError("threshold \"\(text)\": \(problem)")
             }
             return
         }
@@ -122,6 +133,22 @@ public struct RunInputs: Sendable {
             throw HarnessError(
                 "threshold \"\(text)\": no \(part.dimension) \"\(part.label)\""
                     + NearestName.hint(part.label, among: labels))
+        }
+    }
+
+    /// Why there is no such label; nil when there may be.
+    private func problem(of label: String, in dimension: BreakdownDimension) -> String? {
+        switch dimension {
+        case .status:
+            return (100...599).contains(Int(label) ?? 0)
+                ? nil : "no status \"\(label)\"; expected one such as 200 or 503"
+        case .connection:
+            return (0..<scenario.connections).contains(Int(label) ?? -1)
+                ? nil : "no connection \"\(label)\"; expected 0 to \(scenario.connections - 1)"
+        case .tag(let prefix):
+            if label == "(none)" { return nil }
+            let (isThere, others) = population.look(for: label, prefix: prefix)
+            return isThere ? nil : "no device has the tag \"\(label)\"" + NearestName.hint(label, among: others)
         }
     }
 

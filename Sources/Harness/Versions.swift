@@ -1,10 +1,11 @@
 import CNghttp2
 import COpenSSL
 import Foundation
+import Settings
 
 /// What a result was made with.
 public enum Versions {
-    public static let pushload = "0.1.0"
+    public static let pushload = Version.number
 
     static var all: [String: String] {
         [

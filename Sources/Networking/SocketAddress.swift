@@ -39,6 +39,16 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address without the port: 4 bytes, or 16; an IPv4 address in an IPv6 one is itself.
+    public var bytes: [UInt8] {
+        withUnsafeBytes(of: storage) { raw in
+            guard family == AF_INET6 else { return Array(raw[4..<8]) }
+            let address = Array(raw[8..<24])
+            let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+            return address.starts(with: mapped) ? Array(address[12...]) : address
+        }
+    }
+
     /// `127.0.0.1:2197` or `[::1]:2197`.
     public var description: String {
         var copy = storage

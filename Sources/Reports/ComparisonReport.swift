@@ -78,9 +78,13 @@ public enum ComparisonReport {
         let place =
             "most at \(Units.duration(nanoseconds: Double(distribution.place))): "
             + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B"
-        guard distribution.differs else { return "\(name): shapes alike, apart \(place) (\(distance))" }
-        let doubt = distribution.betweenRuns == nil ? "; so few runs may differ as much by themselves" : ""
-        return "\(name): the shapes differ \(place) (\(distance)\(doubt))"
+        switch distribution.differs {
+        case true?: return "\(name): the shapes differ \(place) (\(distance))"
+        case false?: return "\(name): shapes alike, apart \(place) (\(distance))"
+        case nil:
+            return "\(name): too few runs to tell whether the shapes differ, apart \(place) "
+                + "(\(distance); so few runs may differ as much by themselves)"
+        }
     }
 
     static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : three(p) }

@@ -19,7 +19,9 @@ public enum ScheduleReport {
                 index < stages.count ? describe(stages[index].shape) : "as recorded",
             ])
         }
-        lines += [""] + table.lines(width: width) + [""] + plot(schedule, width: width)
+        lines += [""] + table.lines(width: width)
+        // What is due at once is no rate over time.
+        if schedule.duration > 0 { lines += [""] + plot(schedule, stages: stages, width: width) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -27,7 +29,7 @@ public enum ScheduleReport {
     public static func csv(_ schedule: LoadSchedule, buckets: Int) -> String {
         let seconds = Double(max(schedule.duration, 1)) / 1e9 / Double(buckets)
         var text = "seconds,pushes_per_second\n"
-        for (index, count) in due(schedule, buckets: buckets).enumerated() {
+        for (index, count) in due(schedule, buckets: buckets, without: []).counts.enumerated() {
             text +=
                 "\(Units.fixed(Double(index) * seconds, places: 3)),\(Units.fixed(Double(count) / seconds, places: 1))\n"
         }
@@ -56,39 +58,64 @@ public enum ScheduleReport {
         return counts
     }
 
-    private static func due(_ schedule: LoadSchedule, buckets: Int) -> [UInt64] {
+    /// Pushes due in each of equal parts of the schedule, and the parts in which stages begin that are left out.
+    private static func due(
+        _ schedule: LoadSchedule, buckets: Int, without left: Set<Int>
+    ) -> (counts: [UInt64], marks: Set<Int>) {
+        var marks: Set<Int> = []
         var counts = [UInt64](repeating: 0, count: buckets)
         var cursor = schedule.cursor()
         let size = Double(max(schedule.duration, 1)) / Double(buckets)
         for index in 0..<schedule.count {
-            counts[min(buckets - 1, Int(Double(cursor.due(index)) / size))] += 1
+            let place = min(buckets - 1, Int(Double(cursor.due(index)) / size))
+            if left.contains(cursor.stage) { marks.insert(place) } else { counts[place] += 1 }
         }
-        return counts
+        return (counts, marks)
     }
 
-    private static func plot(_ schedule: LoadSchedule, width: Int) -> [String] {
-        let columns = max(20, min(width - 14, 100))
+    /// What is due at once has no rate: bursts are marked below the axis.
+    private static func plot(_ schedule: LoadSchedule, stages: [LoadStage], width: Int) -> [String] {
+        let bursts = Set(
+            stages.indices.filter { index in
+                if case .burst = stages[index].shape { true } else { false }
+            })
+        var columns = max(20, min(width - 14, 100))
         let height = 8
-        let counts = due(schedule, buckets: columns)
-        let seconds = Double(max(schedule.duration, 1)) / 1e9 / Double(columns)
+        var (counts, marks) = due(schedule, buckets: columns, without: bursts)
+        var seconds = Double(schedule.duration) / 1e9 / Double(columns)
+        func label(_ count: Double) -> String { Units.grouped(UInt64(min(count / seconds, 1e18))) + "/s" }
+        // Rates of many digits leave the picture fewer columns.
+        let margin = max(12, label(Double(counts.max() ?? 0)).count)
+        if margin > 12 {
+            columns = max(20, columns + 12 - margin)
+            (counts, marks) = due(schedule, buckets: columns, without: bursts)
+            seconds = Double(schedule.duration) / 1e9 / Double(columns)
+        }
         let highest = counts.max() ?? 0
-        guard highest > 0 else { return [] }
+        guard highest > 0 || !marks.isEmpty else { return [] }
         var lines: [String] = []
+        var marked: [String] = []
         for row in (1...height).reversed() {
             let level = Double(highest) * Double(row) / Double(height)
-            let label = row == height || row == height / 2 ? Units.grouped(UInt64(level / seconds)) + "/s" : ""
+            let label = highest > 0 && (row == height || row == height / 2) ? label(level) : ""
             let bar = counts.map { count -> Character in
-                let filled = Double(count) / Double(highest) * Double(height) - Double(row - 1)
+                let filled = Double(count) / Double(max(highest, 1)) * Double(height) - Double(row - 1)
                 return filled >= 1 ? "█" : filled >= 0.5 ? "▄" : filled > 0.05 ? "▁" : " "
             }
-            lines.append(String(repeating: " ", count: max(0, 12 - label.count)) + label + " │" + String(bar))
+            lines.append(String(repeating: " ", count: max(0, margin - label.count)) + label + " │" + String(bar))
+        }
+        if !marks.isEmpty {
+            let row = (0..<columns).map { marks.contains($0) ? Character("▲") : " " }
+            let text = String(row[...(row.lastIndex(of: "▲") ?? 0)])
+            marked = [String(repeating: " ", count: margin + 2) + text + " due at once"]
         }
         let end = Units.duration(nanoseconds: Double(schedule.duration))
         lines.append(
-            String(repeating: " ", count: 13) + "└" + String(repeating: "─", count: columns))
+            String(repeating: " ", count: margin + 1) + "└" + String(repeating: "─", count: columns))
         lines.append(
-            String(repeating: " ", count: 14) + "0" + String(repeating: " ", count: max(1, columns - 1 - end.count))
+            String(repeating: " ", count: margin + 2) + "0"
+                + String(repeating: " ", count: max(1, columns - 1 - end.count))
                 + end)
-        return lines
+        return lines + marked
     }
 }

@@ -132,7 +132,8 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         /// Shares at or below `place`, 0…1.
         public var belowA: Double
         public var belowB: Double
-        public var differs: Bool
+        /// nil: far enough apart to differ, but so few runs cannot tell (`betweenRuns` is nil).
+        @Nullable public var differs: Bool?
 
         enum CodingKeys: String, CodingKey {
             case name, d, p, differs
@@ -144,7 +145,7 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
 
         public init(
             name: String, d: Double, p: Double, betweenRuns: Double?, place: UInt64, belowA: Double, belowB: Double,
-            differs: Bool
+            differs: Bool?
         ) {
             self.name = name
             self.d = d

@@ -62,6 +62,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var engine = "wire"
     /// nil: the bundled mock.
     public var target: String?
+    /// Hosts besides this machine that may be sent to.
+    public var allowedTargets: [String] = []
     /// What the run must hold, such as `p99 < 50ms`; see `Threshold`.
     public var thresholds: [String] = []
     /// End the run as soon as a threshold is seen to be crossed.
@@ -121,6 +123,22 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var mockFlagText: String?
     /// The same, apart.
     public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
+
+    /// What numbers may be; sizes in bytes.
+    enum Limits {
+        static let connections = 1...100_000
+        /// A connection.
+        static let streams = 1...1_000_000
+        static let threads = 1...256
+        static let mockThreads = 1...256
+        static let sendBatch = 1...65_536
+        static let streamWindow = 0...2_147_483_647
+        static let connectionWindow = 65_535...2_147_483_647
+        static let headerTable = 0...1_048_576
+        static let encoderTable = 0...1_048_576
+        static let maxFrame = 16_384...16_777_215
+        static let retryLimit = 0...255
+    }
 
     /// Known engines; `nio` is there only in a build with the package trait `NIO`.
     public static let engines = ["wire", "nghttp2", "nio"]
@@ -194,23 +212,26 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             rate ?? 1 > 0 && rate ?? 1 <= 1e9, "rate \(rate ?? 0): expected more than 0 and at most 1000000000 pushes/s"
         )
-        check((1...256).contains(threads), "threads \(threads): expected 1 to 256")
-        check((1...100_000).contains(connections), "connections \(connections): expected 1 to 100000")
+        check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
+        check(Limits.connections.contains(connections), "connections \(connections): expected 1 to 100000")
         check(connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
-        check((1...1_000_000).contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
+        check(Limits.streams.contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
         check(devices >= 1, "devices 0: expected at least 1")
-        check((1...65_536).contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")
+        check(Limits.sendBatch.contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")
         check(
-            (0...2_147_483_647).contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
+            Limits.streamWindow.contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
         check(
-            (65_535...2_147_483_647).contains(connectionWindow),
+            Limits.connectionWindow.contains(connectionWindow),
             "connection window \(connectionWindow): expected 65535 to 2147483647 bytes")
-        check((0...1_048_576).contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes")
         check(
-            (0...1_048_576).contains(encoderTableSize), "encoder table \(encoderTableSize): expected 0 to 1048576 bytes"
+            Limits.headerTable.contains(headerTableSize), "header table \(headerTableSize): expected 0 to 1048576 bytes"
         )
         check(
-            (16_384...16_777_215).contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes"
+            Limits.encoderTable.contains(encoderTableSize),
+            "encoder table \(encoderTableSize): expected 0 to 1048576 bytes"
+        )
+        check(
+            Limits.maxFrame.contains(maxFrameSize), "frame size \(maxFrameSize): expected 16384 to 16777215 bytes"
         )
         check(["1.2", "1.3"].contains(tlsMinimum), "TLS version \(tlsMinimum): expected 1.2 or 1.3")
         check(["1.2", "1.3"].contains(tlsMaximum), "TLS version \(tlsMaximum): expected 1.2 or 1.3")
@@ -223,7 +244,7 @@ public struct Scenario: Sendable, Equatable, Codable {
                 + "thresholds are looked at once a second")
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
-        check((0...255).contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
+        check(Limits.retryLimit.contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
         check(
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
@@ -237,7 +258,7 @@ public struct Scenario: Sendable, Equatable, Codable {
             pacing != "spin" || engine != "nio",
             "pacing spin is for engines wire and nghttp2: engine nio waits by SwiftNIO's own timers")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
-        check((1...256).contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
+        check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }
 

@@ -53,7 +53,7 @@ public enum ScenarioFile {
                 problems.append(
                     entry.key.error(
                         "unknown key \"\(entry.name)\""
-                            + (hint.map { "; did you mean \"\($0)\"?" } ?? "; pushload init lists all keys")
+                            + (hint.map { "; did you mean \"\($0)\"?" } ?? "; pushload scenario init lists all keys")
                     ).description)
                 continue
             }
@@ -110,6 +110,15 @@ public enum ScenarioFile {
     public static func applyEnvironment(_ environment: [String: String], to scenario: inout Scenario)
         throws(SettingsError)
     {
+        let variables = ScenarioKey.all.map(\.variable)
+        for name in environment.keys.sorted() where name.hasPrefix("PUSHLOAD_") && !variables.contains(name) {
+            let near = NearestName.of(String(name.dropFirst(9)), among: ScenarioKey.allNames)
+                .flatMap(ScenarioKey.named)?.variable
+            throw SettingsError(
+                "\(name): no such setting"
+                    + (near.map { "; did you mean \($0)?" }
+                        ?? "; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE"))
+        }
         for key in ScenarioKey.all {
             guard let value = environment[key.variable] else { continue }
             try apply(key, value, origin: key.variable, to: &scenario)

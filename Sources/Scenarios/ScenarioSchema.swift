@@ -30,11 +30,15 @@ public enum ScenarioSchema {
         case .count: return ["type": ["integer", "string"], "pattern": number + "[kKmMgG]?$"]
         case .number: return ["type": ["integer", "string"]]
         case .rate: return ["type": ["number", "string"], "pattern": number + "[kKmM]?(/s)?$"]
-        case .duration: return ["type": ["number", "string"], "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h))+$"]
-        case .bytes: return ["type": ["integer", "string"], "pattern": number + "([kKmMgG]([iI]?[bB])?|[bB])?$"]
+        case .duration: return zeroOr("^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h))+$")
+        case .bytes: return zeroOr(number + "([kKmMgG][iI]?)?[bB]$")
         case .flag: return ["type": "boolean"]
         case .list: return ["oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]]
         case .choice(let choices): return ["enum": choices + choices.compactMap(Double.init).map { $0 as Any } as [Any]]
         }
+    }
+
+    private static func zeroOr(_ pattern: String) -> [String: Any] {
+        ["oneOf": [["const": 0] as [String: Any], ["type": "string", "pattern": pattern]]]
     }
 }

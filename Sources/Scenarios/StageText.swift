@@ -18,16 +18,17 @@ extension LoadStage {
         func rate(_ value: Double) -> String {
             value == value.rounded() && value < 1e15 ? "\(UInt64(value))" : Units.fixed(value, places: 6)
         }
-        func time(_ nanoseconds: UInt64) -> String { SettingWords.duration(nanoseconds) }
         let words: String =
             switch shape {
             case .hold(let value): "hold \(rate(value))"
             case .ramp(let from, let to): "ramp \(rate(from)) \(rate(to))"
-            case .sine(let mean, let amplitude, let period): "sine \(rate(mean)) \(rate(amplitude)) \(time(period))"
+            case .sine(let mean, let amplitude, let period):
+                "sine \(rate(mean)) \(rate(amplitude)) \(Units.written(duration: period))"
             case .burst(let pushes): "burst \(pushes)"
             case .pause: "pause"
             }
-        return words + (pushes.map { " \($0) pushes" } ?? "") + (duration.map { " \(time($0))" } ?? "")
+        return words + (pushes.map { " \($0) pushes" } ?? "")
+            + (duration.map { " \(Units.written(duration: $0))" } ?? "")
     }
 
     static let forms = [

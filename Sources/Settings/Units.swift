@@ -42,16 +42,18 @@ public enum Units {
         return value * factor
     }
 
-    /// A duration in nanoseconds: `500ms`, `10s`, `1m30s`, `2h`; without a unit, seconds.
+    /// A duration in nanoseconds: `500ms`, `10s`, `1m30s`, `2h`; only 0 needs no unit.
     public static func duration(_ text: String) throws(ParseError) -> UInt64 {
         let wrong = ParseError(
             description: "\"\(text)\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h")
         let units: [(String, Double)] = [
             ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
         ]
-        if let seconds = plainNumber(text) {
-            guard seconds < 1e9 else { throw wrong }
-            return UInt64((seconds * 1e9).rounded())
+        if let bare = plainNumber(text) {
+            guard bare == 0 else {
+                throw ParseError(description: "\"\(text)\" has no unit; write \(text)ms, \(text)s or \(text)m")
+            }
+            return 0
         }
         var rest = Substring(text)
         var total = 0.0
@@ -70,27 +72,32 @@ public enum Units {
         return UInt64(total.rounded())
     }
 
-    /// A size in bytes: `65535`, `64k`, `64KiB` (powers of 1,024), `1MiB`.
+    /// A size in bytes: `64KiB`, `1MiB`, `2GiB` (powers of 1,024), `64kB`, `200MB`, `2GB` (powers of 1,000), `65535B`, whatever
+    /// the case; only 0 needs no unit.
     public static func bytes(_ text: String) throws(ParseError) -> Int {
-        let wrong = ParseError(description: "\"\(text)\" is not a size; expected bytes such as 65535, 64k or 1MiB")
+        let wrong = ParseError(
+            description: "\"\(text)\" is not a size; expected for example 64KiB, 1MiB, 200MB or 65535B")
         let lower = text.lowercased()
-        let suffixes: [(String, Double)] = [
-            ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1024), ("mb", 1_048_576),
-            ("gb", 1_073_741_824),
-            ("k", 1024),
-            ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1),
+        let units: [(String, Double)] = [
+            ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1),
         ]
-        var digits = lower
-        var factor = 1.0
-        for (suffix, value) in suffixes where lower.hasSuffix(suffix) {
-            digits = String(lower.dropLast(suffix.count))
-            factor = value
-            break
-        }
-        guard let value = plainNumber(digits), value * factor < 1e15, (value * factor).rounded() == value * factor
-        else {
+        guard let (unit, factor) = units.first(where: { lower.hasSuffix($0.0) }) else {
+            if plainNumber(text) == 0 { return 0 }
+            if plainNumber(text) != nil {
+                throw ParseError(description: "\"\(text)\" has no unit; write \(text)B, \(text)KiB or \(text)MiB")
+            }
+            let digits = String(text.dropLast())
+            if let last = lower.last, "kmg".contains(last), plainNumber(digits) != nil {
+                let letter = last == "k" ? "K" : last.uppercased()
+                throw ParseError(
+                    description: "\"\(text)\" has no unit; write \(digits)\(letter)iB (powers of 1,024) or "
+                        + "\(digits)\(last == "k" ? "k" : letter)B (of 1,000)")
+            }
             throw wrong
         }
+        guard let value = plainNumber(String(lower.dropLast(unit.count))), value * factor < 1e15,
+            (value * factor).rounded() == value * factor
+        else { throw wrong }
         return Int(value * factor)
     }
 
@@ -103,17 +110,17 @@ public enum Units {
         return isPercent ? value / 100 : value
     }
 
-    /// Bits a second as bytes a second: `100Mbit/s`, `512kbit/s`, `1Gbit/s`; also bytes: `64k/s`, `1MiB/s`.
+    /// Bits a second as bytes a second: `100Mbit/s`, `512kbit/s`, `1Gbit/s`; also bytes: `64KiB/s`, `1MB/s`. Of bits the `/s` may
+    /// be left out.
     public static func bandwidth(_ text: String) throws(ParseError) -> Double {
         let wrong = ParseError(
             description: "\"\(text)\" is not a bandwidth; expected for example 100Mbit/s, 512kbit/s or 1MiB/s")
-        guard text.hasSuffix("/s") else { throw wrong }
-        let amount = String(text.dropLast(2))
+        let amount = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         for (suffix, bits) in [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1)] where amount.hasSuffix(suffix) {
             guard let value = plainNumber(String(amount.dropLast(suffix.count))), value > 0 else { throw wrong }
             return value * bits / 8
         }
-        guard let value = try? bytes(amount), value > 0 else { throw wrong }
+        guard text.hasSuffix("/s"), let value = try? bytes(amount), value > 0 else { throw wrong }
         return Double(value)
     }
 
@@ -126,6 +133,26 @@ public enum Units {
     }
 
     // MARK: Writing
+
+    /// The shortest text that `count` reads the same of: `10M`, `20k`, `1500`.
+    public static func written(count: UInt64) -> String {
+        if count >= 1_000_000, count % 1_000_000 == 0 { return "\(count / 1_000_000)M" }
+        return count >= 10_000 && count % 1000 == 0 ? "\(count / 1000)k" : "\(count)"
+    }
+
+    /// The same of `duration`, without minutes and hours: `90s`, `1500ms`.
+    public static func written(duration nanoseconds: UInt64) -> String {
+        let units: [(UInt64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")]
+        let (size, unit) = units.first { nanoseconds % $0.0 == 0 } ?? (1, "ns")
+        return "\(nanoseconds / size)\(unit)"
+    }
+
+    /// The same of `bytes`: `64KiB`, `65535B`.
+    public static func written(bytes: Int) -> String {
+        let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+        let (size, unit) = units.first { bytes >= $0.0 && bytes % $0.0 == 0 } ?? (1, "B")
+        return "\(bytes / size)\(unit)"
+    }
 
     /// `1,234,567`.
     public static func grouped(_ value: UInt64) -> String {

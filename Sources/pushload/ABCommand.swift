@@ -14,7 +14,7 @@ struct ABCommand: AsyncParsableCommand {
         discussion: """
             Flags outside --a and --b are both sides'. One round more is run first and thrown away. With --a-binary or --b-binary \
             each run is a process of its own; a side without one is this program. Exit status: 0 whatever the verdict, 64 when \
-            the request itself is wrong or a run was not whole.
+            the request itself is wrong or a run was not whole. --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -45,15 +45,15 @@ struct ABCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "Runs a side; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
+            "Runs a side, 1 to 1,000; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
     )
     var rounds = 6
 
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var flags: RunFlags
 
-    @Option(help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Keep each run's result.json under this folder, in a/ and b/.", valueName: "folder"))
     var output: String?
 
     @Option(
@@ -70,7 +70,7 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError("ab: expected either --b with flags, --a-binary or --b-binary, or --self")
         }
         guard (1...1000).contains(rounds) else { throw HarnessError("--rounds \(rounds): expected 1 to 1000") }
-        let given = load.given + identity.given + transport.given
+        let given = flags.given
         let base = try source.scenario(given)
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {

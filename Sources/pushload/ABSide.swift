@@ -25,9 +25,7 @@ struct ABOwnSide: ABSide {
     /// Flags of `run`, without where results go.
     private struct Flags: ParsableArguments {
         @OptionGroup var source: ScenarioArguments
-        @OptionGroup var load: LoadOptions
-        @OptionGroup var identity: IdentityOptions
-        @OptionGroup var transport: TransportFlags
+        @OptionGroup var flags: RunFlags
     }
 
     init(_ name: String, _ flags: String, _ base: Scenario) throws(HarnessError) {
@@ -46,7 +44,7 @@ struct ABOwnSide: ABSide {
         var scenario = base
         try ScenarioArguments.apply(
             settings: parsed.source.settings,
-            flags: parsed.load.given + parsed.identity.given + parsed.transport.given, to: &scenario)
+            flags: parsed.flags.given, to: &scenario)
         self.name = name
         self.flags = flags
         self.scenario = scenario

@@ -10,7 +10,7 @@ struct CompareCommand: ParsableCommand {
         commandName: "compare",
         abstract: "Hold two groups of runs against each other.",
         discussion: """
-            Each side is a result.json, a run's folder, or a folder with several runs. Six runs a side are the fewest of which a \
+            Each side is a result file, a run's folder, or a folder of runs; what cannot be used is left out, and named. Six runs a side are the fewest of which a \
             difference of all figures can be called, four of one figure that is named (--metric). Exit status: 0 whatever \
             the verdict, 64 for what cannot be compared.
             """)
@@ -45,9 +45,9 @@ struct CompareCommand: ParsableCommand {
         }
     }
 
-    /// The file itself, or every result.json below the folder.
     private static func side(_ path: String) throws -> ResultComparison.Side {
-        let paths = try ResultPaths.below(path)
-        return ResultComparison.Side(name: path, runs: try paths.map { ($0, try ResultFile.read($0)) })
+        let found = try FoundResults([path], wholeOnly: "only whole runs can be compared")
+        found.tell()
+        return ResultComparison.Side(name: path, runs: found.runs)
     }
 }

@@ -16,7 +16,8 @@ struct GateCommand: AsyncParsableCommand {
         discussion: """
             Runs the baseline's scenario until it can tell. Exit status: 0 when no cost has grown by more than --tolerance, 99 for \
             a regression, 98 when the rounds there was time for do not tell (--cannot-tell pass: 0), 1 when a round went wrong, 64 \
-            when the request itself is wrong. With --update, makes or renews the baseline; the flags of run are for that.
+            when the request itself is wrong. With --update, makes or renews the baseline; the flags of run are for that. \
+            --help-all lists every one.
             """)
 
     @Option(help: ArgumentHelp("The baseline's file, as results/baselines/alert.json.", valueName: "file"))
@@ -31,11 +32,9 @@ struct GateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Judging") var judging: GateOptions
     @OptionGroup(title: "Output") var output: GateOutput
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var runFlags: RunFlags
 
-    private var flags: [(key: String, texts: [String]?)] { load.given + identity.given + transport.given }
+    private var flags: [(key: String, texts: [String]?)] { runFlags.given }
 
     func run() async throws {
         try judging.check()

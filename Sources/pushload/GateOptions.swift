@@ -19,13 +19,13 @@ struct GateOptions: ParsableArguments {
                 + "shown.", valueName: "list"))
     var metrics = GateMetric.judgedByDefault.joined(separator: ",")
 
-    @Option(help: ArgumentHelp("By how much a cost may have grown.", valueName: "share"))
+    @Option(help: ArgumentHelp("By how much a cost may have grown, above 0% to 100%.", valueName: "share"))
     var tolerance = "3%"
 
-    @Option(help: ArgumentHelp("No further round after so long.", valueName: "duration"))
+    @Option(help: ArgumentHelp("No further round after so long; at least one is made.", valueName: "duration"))
     var budget = "30s"
 
-    @Option(help: ArgumentHelp("Most rounds (8 to 128); 32 of a baseline.", valueName: "count"))
+    @Option(help: ArgumentHelp("Most rounds, 8 to 128 (default: 64; of a baseline 32).", valueName: "count"))
     var maxRounds: Int?
 
     @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")
@@ -34,7 +34,7 @@ struct GateOptions: ParsableArguments {
     @Flag(help: "With --update: let client and mock run on all cores; else one core has both, which is far steadier.")
     var allCores = false
 
-    @Option(name: .customLong("inject-cpu-ns"), help: .hidden)
+    @Option(name: .customLong("inject-cpu-ns"), help: .private)
     var injectedCPU: UInt64 = 0
 
     /// Rounds of a baseline.

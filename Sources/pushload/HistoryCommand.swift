@@ -26,10 +26,11 @@ struct HistoryCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A fact in which the runs of a series may differ, such as host; several times.", valueName: "fact"))
+            "A fact in which the runs of a series may differ, such as host, cpu or the name of a setting; several times.",
+            valueName: "fact"))
     var across: [String] = []
 
-    @Option(help: "The chance of finding a change in a figure that has none.")
+    @Option(help: "The chance of finding a change in a figure that has none, 0.001 to 0.2.")
     var level = 0.01
 
     @Option(name: [.short, .long], help: ArgumentHelp("Write a page with pictures too (HTML).", valueName: "file"))
@@ -43,21 +44,13 @@ struct HistoryCommand: ParsableCommand {
 
     func run() throws {
         guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
-        var runs: [(path: String, result: ResultDocument)] = []
-        var unread: [HistoryDocument.LeftOut] = []
-        for path in try paths.flatMap(ResultPaths.below) where !runs.contains(where: { $0.path == path }) {
-            do throws(ResultError) { runs.append((path, try ResultFile.read(path))) } catch {
-                // The error names the file, which the list does too.
-                let reason =
-                    error.description.hasPrefix(path + ": ")
-                    ? String(error.description.dropFirst(path.count + 2)) : error.description
-                unread.append(.init(path: path, reason: reason))
-            }
-        }
+        if let output { try ReportFile.checkName(output, "--output", [".html", ".htm"]) }
+        let found = try FoundResults(paths, mayBeEmpty: true)
+        var seen: Set<String> = []
         let history: HistoryDocument
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(
-                runs, unread: unread,
+                found.runs.filter { seen.insert($0.path).inserted }, unread: found.leftOut,
                 metrics: metrics.isEmpty
                     ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
                 across: Set(across), level: level)

@@ -13,16 +13,18 @@ struct MergeCommand: ParsableCommand {
             all go on together for at least half of the longest of them are refused: there never was the sum of their rates.
             """)
 
-    @Argument(help: ArgumentHelp("Result files.", valueName: "result.json"))
+    @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
     var files: [String]
 
     @Option(name: [.short, .long], help: ArgumentHelp("Where to write the merged result.", valueName: "file"))
     var output: String
 
     func run() throws {
+        let found = try FoundResults(files)
+        found.tell()
         let merged: ResultDocument
         do {
-            merged = try ResultMerge.merge(try files.map { ($0, try ResultFile.read($0)) })
+            merged = try ResultMerge.merge(found.runs.map { (name: $0.path, result: $0.result) })
             try ResultFile.write(merged, to: output)
         } catch let error as ResultError {
             throw HarnessError(error.description)

@@ -25,8 +25,9 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("From the first connection to the last answer.", valueName: "duration"))
     var within: String?
 
-    @Option(help: ArgumentHelp("Round-trip time to the server.", valueName: "duration"))
-    var rtt = "0ms"
+    @Option(
+        help: ArgumentHelp("Round-trip time to the server, such as 80ms; 0 on this machine.", valueName: "duration"))
+    var rtt: String?
 
     @Option(
         help: ArgumentHelp("What must hold besides, as thresholds are written: \"p99 < 1s\".", valueName: "condition"))
@@ -37,7 +38,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Measured runs: result.json files, folders of them, calibrations.", valueName: "path"))
+        help: ArgumentHelp(
+            "Measured runs: result files, run folders, folders of runs, calibrations.", valueName: "path"))
     var from: [String] = []
 
     @Option(
@@ -65,6 +67,10 @@ struct PlanCommand: AsyncParsableCommand {
             for text in goal { read += try Threshold.list(parsing: text) }
             goals = read
         } catch { throw HarnessError("--goal \(error)") }
+        guard let rtt else {
+            throw HarnessError(
+                "plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine")
+        }
         question.roundTrip = Double(try PlanValue.read("--rtt", rtt, Units.duration))
         question.seed = try PlanValue.read("--seed", seed, Units.count)
         try load(into: &question)
@@ -126,11 +132,6 @@ enum PlanValue {
         _ flag: String, _ text: String, _ read: (String) throws(Units.ParseError) -> Value
     ) throws(HarnessError) -> Value {
         do throws(Units.ParseError) { return try read(text) } catch { throw HarnessError("\(flag): \(error)") }
-    }
-
-    /// `10Gbit` as well as `10Gbit/s`; bytes a second.
-    static func bandwidth(_ flag: String, _ text: String) throws(HarnessError) -> Double {
-        try read(flag, text.hasSuffix("bit") ? text + "/s" : text, Units.bandwidth)
     }
 
     static func whole(_ flag: String, _ text: String, _ range: ClosedRange<UInt64>) throws(HarnessError) -> Int {

@@ -7,38 +7,42 @@ import Settings
 
 /// What sends.
 struct PlanClientOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Cores of a machine, one worker each. Default: this machine's.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Cores of a machine, one worker each, 1 to 4,096 (default: this machine's).", valueName: "count"))
     var cores: String?
 
-    @Option(help: ArgumentHelp("Machines there are. Default: as many as it takes.", valueName: "count"))
+    @Option(help: ArgumentHelp("Machines there are, 1 to 1M (default: as many as it takes).", valueName: "count"))
     var machines: String?
 
     @Option(
         name: [.customShort("c"), .customLong("connections")],
-        help: ArgumentHelp("Connections there are, on all machines. Default: as many as it takes.", valueName: "count"))
+        help: ArgumentHelp(
+            "Connections there are, on all machines, 1 to 1G (default: as many as it takes).", valueName: "count"))
     var connections: String?
 
     @Option(
         name: [.customShort("m"), .customLong("streams")],
-        help: ArgumentHelp("Streams a connection.", valueName: "count"))
+        help: ArgumentHelp("Streams a connection, 1 to 1M.", valueName: "count"))
     var streams = "1000"
 
-    @Option(help: ArgumentHelp("How much of every bound is planned with.", valueName: "share"))
+    @Option(help: ArgumentHelp("How much of every bound is planned with, above 0% to 100%.", valueName: "share"))
     var utilisation = "80%"
 
     @Option(help: ArgumentHelp("When pushes are due over the time: constant or poisson.", valueName: "text"))
     var arrivals = "constant"
 
-    @Option(name: .customLong("profile"), help: .of("profile", "text"))
+    @Option(name: .customLong("profile"), help: .shown("profile", "text"))
     var profile: String?
 
-    @Option(name: .customLong("template"), help: .of("template", "file"))
+    @Option(name: .customLong("template"), help: .shown("template", "file"))
     var template: String?
 
-    @Option(help: ArgumentHelp("Payload bytes a push, instead of a profile's.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("Payload of a push, 1B to 5120B, instead of a profile's, such as 300B.", valueName: "size"))
     var payloadBytes: String?
 
-    @Option(name: .customLong("engine"), help: .of("engine"))
+    @Option(name: .customLong("engine"), help: .shown("engine"))
     var engine: String?
 
     /// What a calibration runs.
@@ -92,11 +96,13 @@ struct PlanServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server's flow-control window of a connection, or none; the bundled mock's is 1MiB.", valueName: "size")
+            "The server's flow-control window of a connection, 65535B to 2GiB, or none; the bundled mock's is 1MiB.",
+            valueName: "size")
     )
     var window = "1MiB"
 
-    @Option(help: ArgumentHelp("The server opens the window again when so much is used.", valueName: "share"))
+    @Option(
+        help: ArgumentHelp("The server opens the window again when so much is used, 0% to 100%.", valueName: "share"))
     var windowReopen = "50%"
 
     @Option(
@@ -107,17 +113,18 @@ struct PlanServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server is the bundled mock with so many threads. Default: elsewhere, and as large as it takes.",
+            "The server is the bundled mock with so many threads, 1 to 256 (default: elsewhere, and as large as it takes).",
             valueName: "count"))
     var mockThreads: String?
 
-    @Option(help: ArgumentHelp("Cores that client and mock share.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp("Cores that client and mock share, 1 to 4,096; with --mock-threads.", valueName: "count"))
     var sharedCores: String?
 
     func apply(to question: inout PlanQuestion) throws(HarnessError) {
-        if let bandwidth { question.bandwidth = try PlanValue.bandwidth("--bandwidth", bandwidth) }
+        if let bandwidth { question.bandwidth = try PlanValue.read("--bandwidth", bandwidth, Units.bandwidth) }
         if let connectionBandwidth {
-            question.linkRate = try PlanValue.bandwidth("--connection-bandwidth", connectionBandwidth)
+            question.linkRate = try PlanValue.read("--connection-bandwidth", connectionBandwidth, Units.bandwidth)
         }
         if window != "none" {
             let bytes = try PlanValue.read("--window", window, Units.bytes)

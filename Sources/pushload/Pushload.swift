@@ -9,11 +9,14 @@ struct Pushload: AsyncParsableCommand {
         commandName: "pushload",
         abstract: "A load-testing and benchmark harness for push fan-out.",
         version: Versions.pushload,
-        subcommands: [
-            RunCommand.self, CheckCommand.self, InitCommand.self, ScenariosCommand.self, ScheduleCommand.self,
-            MergeCommand.self, CompareCommand.self, ABCommand.self, GateCommand.self, HistoryCommand.self,
-            SearchCommand.self, SweepCommand.self, SweepsCommand.self, PlanCommand.self, ReportCommand.self,
-            TokenCommand.self, DeviceTokenCommand.self, GateRoundCommand.self,
+        subcommands: [GateRoundCommand.self],
+        groupedSubcommands: [
+            CommandGroup(name: "Run", subcommands: [RunCommand.self, ScenarioCommand.self]),
+            CommandGroup(name: "Judge", subcommands: [CompareCommand.self, ABCommand.self, GateCommand.self]),
+            CommandGroup(name: "Explore", subcommands: [SearchCommand.self, SweepCommand.self]),
+            CommandGroup(name: "Plan", subcommands: [PlanCommand.self]),
+            CommandGroup(name: "Look", subcommands: [ReportCommand.self, HistoryCommand.self, MergeCommand.self]),
+            CommandGroup(name: "Mock", subcommands: [TokenCommand.self, DeviceTokenCommand.self]),
         ])
 
     static func main() async {
@@ -26,7 +29,9 @@ struct Pushload: AsyncParsableCommand {
 
     private static func status() async -> Int32 {
         do {
-            var command = try parseAsRoot()
+            // ArgumentParser's own word for it is --help-hidden.
+            var command = try parseAsRoot(
+                CommandLine.arguments.dropFirst().map { $0 == "--help-all" ? "--help-hidden" : $0 })
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

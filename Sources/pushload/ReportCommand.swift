@@ -12,7 +12,7 @@ struct ReportCommand: ParsableCommand {
             "Several results are laid over each other, with a table that has a column for each, and each is compared with the first."
     )
 
-    @Argument(help: ArgumentHelp("Result files or run folders.", valueName: "result"))
+    @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
     var results: [String]
 
     @Option(
@@ -29,16 +29,18 @@ struct ReportCommand: ParsableCommand {
     var format = ReportFormat.html
 
     func run() throws {
-        var runs: [ReportedRun] = []
-        for path in results { runs.append(try ReportFile.run(path)) }
+        if let output { try ReportFile.checkName(output, "--output", format.endings) }
+        let found = try FoundResults(results)
+        found.tell()
+        let runs = found.runs.map { ReportFile.run($0.result) }
         if format == .terminal, output == nil {
             Console.output(ReportFile.text(ReportedRun.told(apart: runs), format, Console.picture))
             return
         }
         let name = "report.\(format.suffix)"
         var path = output ?? name
-        if output == nil, results.count == 1 {
-            let folder = (ReportFile.resultPath(results[0]) as NSString).deletingLastPathComponent
+        if output == nil, found.runs.count == 1 {
+            let folder = (found.runs[0].path as NSString).deletingLastPathComponent
             path = folder.isEmpty ? name : (folder as NSString).appendingPathComponent(name)
         }
         try ReportFile.write(ReportedRun.told(apart: runs), format, to: path)

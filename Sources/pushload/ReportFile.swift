@@ -10,18 +10,12 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case html, markdown, terminal
 
     var suffix: String { self == .html ? "html" : self == .markdown ? "md" : "txt" }
+    /// How names of its files may end.
+    var endings: [String] { self == .html ? [".html", ".htm"] : self == .markdown ? [".md", ".markdown"] : [".txt"] }
 }
 
 /// Reports on disk.
 enum ReportFile {
-    /// - Parameter path: a result file or a run's folder.
-    static func run(_ path: String) throws(HarnessError) -> ReportedRun {
-        let file = resultPath(path)
-        let result: ResultDocument
-        do throws(ResultError) { result = try ResultFile.read(file) } catch { throw HarnessError(error.description) }
-        return run(result)
-    }
-
     /// Judged by the thresholds among its own settings.
     static func run(_ result: ResultDocument) -> ReportedRun {
         var thresholds: [Threshold] = []
@@ -34,11 +28,11 @@ enum ReportFile {
             thresholds: verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) })
     }
 
-    /// `result.json` within, when the path is a folder.
-    static func resultPath(_ path: String) -> String {
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        return exists && isFolder.boolValue ? (path.hasSuffix("/") ? path : path + "/") + "result.json" : path
+    /// - Throws: one line when the name says that something else is in it.
+    static func checkName(_ path: String, _ flag: String, _ endings: [String]) throws(HarnessError) {
+        guard !endings.contains(where: path.lowercased().hasSuffix) else { return }
+        let expected = endings.filter { $0 != ".htm" }.joined(separator: " or ")
+        throw HarnessError("\(flag) \(path): expected a name that ends in \(expected)")
     }
 
     static func text(_ runs: [ReportedRun], _ format: ReportFormat, _ picture: TextPicture) -> String {

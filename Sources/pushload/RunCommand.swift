@@ -14,17 +14,21 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Send pushes and measure them.",
         discussion: """
+              pushload run -n 1M                            a million to the bundled mock
+              pushload run --rate 20k -D 30s --warmup 5s    open loop: 20,000 a second
+              pushload run steady --threshold "p99 < 50ms"  a scenario with a condition
+
+            --help-all lists every flag, each with its default and range.
+
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
             rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, 64 when \
             the request itself is wrong, 74 when standard output cannot be written, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var flags: RunFlags
 
-    @Option(help: ArgumentHelp("Folder for results.", valueName: "folder"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Folder for results.", valueName: "folder"))
     var output = "results/runs"
 
     @Option(
@@ -44,10 +48,8 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
-        let scenario = try source.scenario(load.given + identity.given + transport.given)
-        if let report, ![".html", ".htm", ".md"].contains(where: report.hasSuffix) {
-            throw HarnessError("--report \(report): expected a name that ends in .html or .md")
-        }
+        let scenario = try source.scenario(flags.given)
+        if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)

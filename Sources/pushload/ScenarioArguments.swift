@@ -5,13 +5,21 @@ import Scenarios
 import Settings
 
 extension ArgumentHelp {
-    /// The help of a scenario key.
+    /// The help of a scenario key, with its range and default; unless it is of daily use, only `--help-all` shows it.
     static func of(_ key: String, _ valueName: String? = nil) -> ArgumentHelp {
-        ArgumentHelp(stringLiteral: ScenarioKey.named(key)?.help ?? "").naming(valueName)
+        var help = shown(key, valueName)
+        if ScenarioKey.named(key)?.isEveryday != true { help.visibility = .hidden }
+        return help
     }
 
-    private func naming(_ valueName: String?) -> ArgumentHelp {
-        var help = self
+    /// The same, shown always.
+    static func shown(_ key: String, _ valueName: String? = nil) -> ArgumentHelp {
+        guard let key = ScenarioKey.named(key) else { return "" }
+        var standard = key.standard
+        if case .flag = key.kind { standard = standard == "true" ? "on" : "off" }
+        let facts = [key.range, standard.map { "default: \($0)" }].compactMap { $0 }
+        var help = ArgumentHelp(
+            stringLiteral: key.help + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))"))
         help.valueName = valueName
         return help
     }
@@ -22,7 +30,8 @@ extension ArgumentHelp {
 struct ScenarioArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A scenario file (YAML), or the name of a bundled scenario (pushload scenarios).", valueName: "scenario"))
+            "A scenario file (YAML), or the name of a bundled scenario (pushload scenario list).", valueName: "scenario"
+        ))
     var file: String?
 
     @Option(

@@ -2,6 +2,15 @@ import ArgumentParser
 import Foundation
 import Harness
 import Scenarios
+import Settings
+
+struct ScenarioCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scenario", abstract: "Make, check and look at scenario files.",
+        subcommands: [
+            InitCommand.self, CheckCommand.self, ListCommand.self, ShowCommand.self, ScheduleCommand.self,
+        ])
+}
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,9 +35,10 @@ struct CheckCommand: ParsableCommand {
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a commented scenario file to start from.")
+        commandName: "init", abstract: "Write a commented scenario file to start from.",
+        discussion: "Beside it the JSON Schema is put that it names, for editors, unless one is there.")
 
-    @Argument(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file to write; - for standard output, without a schema.", valueName: "file"))
     var file = "scenario.yaml"
 
     @Option(help: ArgumentHelp("A bundled scenario to start from.", valueName: "name"))
@@ -39,7 +49,7 @@ struct InitCommand: ParsableCommand {
             throw HarnessError(
                 "--from \(from): bundled scenarios are \(BundledScenarios.all.map(\.name).joined(separator: ", "))")
         }
-        let text = ScenarioTemplate.text(entry)
+        let text = ScenarioTemplate.text(entry, schema: file != "-")
         if file == "-" {
             Console.output(text)
             return
@@ -47,37 +57,49 @@ struct InitCommand: ParsableCommand {
         guard !FileManager.default.fileExists(atPath: file) else {
             throw HarnessError("\(file) is there already; give another name")
         }
+        try Self.write(text, to: file)
+        let schema = URL(fileURLWithPath: file).deletingLastPathComponent()
+            .appendingPathComponent(ScenarioTemplate.schemaName).path
+        if !FileManager.default.fileExists(atPath: schema) { try Self.write(ScenarioSchema.text, to: schema) }
+        Console.output("wrote \(file); run it with: pushload run \(file)\n")
+    }
+
+    private static func write(_ text: String, to file: String) throws(HarnessError) {
         do { try text.write(toFile: file, atomically: true, encoding: .utf8) } catch {
             throw HarnessError("cannot write \(file): \((error as NSError).localizedDescription)")
         }
-        Console.output("wrote \(file); run it with: pushload run \(file)\n")
     }
 }
 
-struct ScenariosCommand: ParsableCommand {
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the bundled scenarios.")
+
+    func run() throws {
+        for entry in BundledScenarios.all {
+            Console.output(entry.name.padding(toLength: 18, withPad: " ", startingAt: 0) + entry.summary + "\n")
+        }
+    }
+}
+
+struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scenarios", abstract: "List the bundled scenarios, or print one.")
+        commandName: "show", abstract: "Print a bundled scenario, or the JSON Schema of scenario files.")
 
     @Argument(help: ArgumentHelp("The scenario to print.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Print the JSON Schema of scenario files.")
+    @Flag(help: "Print the JSON Schema.")
     var schema = false
 
     func run() throws {
-        if schema {
+        guard !schema else {
             Console.output(ScenarioSchema.text)
-        } else if let name {
-            guard let entry = BundledScenarios.all.first(where: { $0.name == name }) else {
-                throw HarnessError(
-                    "no bundled scenario \(name): there are \(BundledScenarios.all.map(\.name).joined(separator: ", "))"
-                )
-            }
-            Console.output(entry.text + "\n")
-        } else {
-            for entry in BundledScenarios.all {
-                Console.output(entry.name.padding(toLength: 18, withPad: " ", startingAt: 0) + entry.summary + "\n")
-            }
+            return
         }
+        guard let name, let entry = BundledScenarios.all.first(where: { $0.name == name }) else {
+            let what = name.map { "no bundled scenario \($0)" } ?? "show: give the name of a bundled scenario"
+            throw HarnessError(what + NearestName.hint(name ?? "", among: BundledScenarios.all.map(\.name)))
+        }
+        Console.output(entry.text + "\n")
     }
 }

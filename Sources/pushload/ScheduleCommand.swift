@@ -10,22 +10,52 @@ struct ScheduleCommand: ParsableCommand {
         abstract: "Print when pushes would be due, without sending any.")
 
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup(title: "Load") var load: LoadOptions
+    @Option(name: .customLong("rate"), help: .shown("rate", "rate"))
+    var rate: String?
+
+    @Option(name: .customLong("stages"), help: .shown("stages", "stages"))
+    var stages: [String] = []
+
+    @Option(name: .customLong("trace"), help: .shown("trace", "file"))
+    var trace: String?
+
+    @Option(name: [.customShort("n"), .customLong("pushes")], help: .shown("pushes", "count"))
+    var pushes: String?
+
+    @Option(name: [.customShort("D"), .customLong("duration")], help: .shown("duration", "duration"))
+    var duration: String?
+
+    @Option(name: .customLong("arrivals"), help: .shown("arrivals", "text"))
+    var arrivals: String?
+
+    @Option(name: .customLong("seed"), help: .shown("seed", "count"))
+    var seed: String?
 
     @Flag(help: "Print pushes a second over time as CSV.")
     var csv = false
 
-    @Option(help: "Rows of the CSV.")
+    @Option(help: "Rows of the CSV, 1 to 1,000,000.")
     var rows = 100
 
+    private var given: [(key: String, texts: [String]?)] {
+        [
+            ("rate", rate.map { [$0] }), ("stages", stages.isEmpty ? nil : stages), ("trace", trace.map { [$0] }),
+            ("pushes", pushes.map { [$0] }), ("duration", duration.map { [$0] }),
+            ("arrivals", arrivals.map { [$0] }), ("seed", seed.map { [$0] }),
+        ]
+    }
+
     func run() throws {
-        let scenario = try source.scenario(load.given)
+        let scenario = try source.scenario(given)
         let problems = scenario.validate()
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         guard (1...1_000_000).contains(rows) else { throw HarnessError("--rows \(rows): expected 1 to 1000000") }
         do throws(SettingsError) {
             guard let schedule = try scenario.makeSchedule() else {
                 throw SettingsError("closed loop has no schedule: give --rate, --stages or --trace")
+            }
+            guard !csv || schedule.duration > 0 else {
+                throw SettingsError("--csv: all pushes are due at once, which is no rate over time")
             }
             let stages =
                 scenario.stages.isEmpty && scenario.rate != nil

@@ -15,7 +15,8 @@ struct SearchCommand: AsyncParsableCommand {
             Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. A miss is tried \
             again, and counts when it repeats; an answer that is missed twice while it is confirmed is given up for a lower one. \
             Besides the goal, 98 % of the rate must be accepted and every push be sent; where the goal says how many may be \
-            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead.
+            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead. \
+            --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -25,16 +26,23 @@ struct SearchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Length of a probe; up to six times that to have 2,000 pushes due.", valueName: "duration"))
+            "Length of a probe, at most 1h and no less than 20 round trips (--rtt); up to six times that to have 2,000 pushes due.",
+            valueName: "duration"))
     var probe = "5s"
 
-    @Option(help: ArgumentHelp("Where to begin: pushes a second, or connections.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Where to begin: pushes a second (default: 1000), or connections (default: 1).", valueName: "number"))
     var from: String?
 
-    @Option(help: ArgumentHelp("No further than this.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "No further than this (default: 10M pushes a second, or 1024 connections).", valueName: "number"))
     var most: String?
 
-    @Option(help: ArgumentHelp("Ends when what lies between is less than this share.", valueName: "share"))
+    @Option(
+        help: ArgumentHelp("Ends when what lies between is less than this share, above 0% to 100%.", valueName: "share")
+    )
     var precision = "2%"
 
     @OptionGroup(title: "Load") var load: LoadOptions
@@ -48,14 +56,12 @@ struct SearchCommand: AsyncParsableCommand {
         let share: Double
         do {
             goals = try Threshold.list(parsing: goal)
-            length = try Units.duration(probe)
+            // What is answered is a round trip behind what is sent: in a few of them a limit does not show.
+            length = max(try Units.duration(probe), 20 * (try scenario.rtt.map(Units.duration) ?? 0))
             share = try Units.share(precision)
         } catch { throw HarnessError("\(error)") }
         guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
-        if let flag = load.given.first(where: { ["pushes", "duration"].contains($0.key) && $0.texts != nil }) {
-            throw HarnessError("search makes runs of --probe: leave out --\(flag.key)")
-        }
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
         }
@@ -101,7 +107,12 @@ struct SearchCommand: AsyncParsableCommand {
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Self.written(value))/s" : "\(Int(value)) connections"
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
-            let limited = result.generator.limited ? " (the generator was a limit)" : ""
+            var limited = result.generator.limited ? " (the generator was a limit)" : ""
+            let trip = Double(result.latency.roundTrip.p50)
+            if trip * 10 > result.throughput.windowSeconds * 1e9 {
+                limited +=
+                    " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
+            }
             let picture = Console.picture
             let verdict = isReached ? picture.good("reached") : picture.bad("missed ")
             let prefix =

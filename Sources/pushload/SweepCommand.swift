@@ -17,28 +17,35 @@ struct SweepCommand: AsyncParsableCommand {
             A range is 1..16x2 (1, 2, 4, 8, 16) or 10..50+10; values with commas in them are separated by semicolons. The points \
             are run in an order drawn anew for each repetition; a run before the first is thrown away. A sweep that was \
             interrupted goes on with --resume. Exit status: 0 when every run was made, whatever came of it; 1 when it was \
-            interrupted; 64 when the request itself is wrong.
+            interrupted; 64 when the request itself is wrong. --help-all lists every flag.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A sweep file or scenario file (YAML), or the name of a bundled sweep (pushload sweeps).",
+            "A sweep file or scenario file (YAML), or the name of a bundled sweep (--list).",
             valueName: "sweep"))
     var file: String?
 
     @Option(help: ArgumentHelp("Vary a setting: streams=100,500,1000; several times.", valueName: "key=values"))
     var vary: [String] = []
 
-    @Option(help: "Which points: grid (all), random (--points drawn), halving (the better half for twice as long).")
+    @Option(
+        help:
+            "Which points: grid (all), random (--points drawn), halving (the better half for twice as long). (default: grid)"
+    )
     var search: String?
 
-    @Option(help: ArgumentHelp("Points that random draws, or halving begins with.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Points that random draws, or halving begins with (default: all there are).", valueName: "count"))
     var points: String?
 
-    @Option(help: "What makes a point the best: rate, p50, p99 or cpu (the client's, a push).")
+    @Option(help: "What makes a point the best: rate, p50, p99 or cpu (the client's, a push). (default: rate)")
     var goal: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Runs of each point (default: 3).", valueName: "count"))
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp("Runs of each point, 1 to 100 (default: 3).", valueName: "count"))
     var repeats: String?
 
     @Option(
@@ -46,11 +53,10 @@ struct SweepCommand: AsyncParsableCommand {
         help: ArgumentHelp("Set a key of the scenario, as in --set rate=20k; several times.", valueName: "key=value"))
     var settings: [String] = []
 
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup var flags: RunFlags
 
     @Option(
+        name: .shortAndLong,
         help: ArgumentHelp(
             "Folder of the sweep (default: a new one in results/runs); the same sweep there goes on.",
             valueName: "folder"))
@@ -69,8 +75,11 @@ struct SweepCommand: AsyncParsableCommand {
         help: ArgumentHelp("Write a report too: one HTML page, or Markdown when it ends in .md.", valueName: "file"))
     var report: String?
 
-    @Flag(help: "Print the points, and run nothing.")
+    @Flag(help: "Run nothing: print the points of the sweep; with nothing to sweep, the bundled sweeps.")
     var list = false
+
+    @Flag(help: "Run nothing: print the bundled sweep of that name, a file to start from.")
+    var show = false
 
     @Flag(help: "Print the outcome as JSON, and nothing else on standard output.")
     var json = false
@@ -83,7 +92,16 @@ struct SweepCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !(json && csv) else { throw HarnessError("--json and --csv: give one of them") }
+        if show {
+            try Self.show(file)
+            return
+        }
+        if list, resume == nil, flagOfPlan == nil {
+            Self.listBundled()
+            return
+        }
         if let runs, runs < 0 { throw HarnessError("--runs \(runs): expected 0 or more") }
+        if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
         if let resume, let flag = flagOfPlan {
             throw HarnessError("--resume takes everything from \(resume)/sweep.json: leave out \(flag)")
         }
@@ -121,7 +139,7 @@ struct SweepCommand: AsyncParsableCommand {
             ("--output", output != nil),
         ]
         if let flag = given.first(where: \.1)?.0 { return flag }
-        let key = (load.given + identity.given + transport.given).first { $0.texts != nil }?.key
+        let key = flags.given.first { $0.texts != nil }?.key
         return key.flatMap(ScenarioKey.named)?.flag
     }
 
@@ -137,8 +155,8 @@ struct SweepCommand: AsyncParsableCommand {
             try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
         } catch { throw HarnessError(error.description) }
         try ScenarioArguments.apply(
-            settings: settings, flags: load.given + identity.given + transport.given, to: &scenario)
-        if file == nil, load.name == nil { scenario.name = "sweep" }
+            settings: settings, flags: flags.given, to: &scenario)
+        if file == nil, flags.length.name == nil { scenario.name = "sweep" }
         do throws(SettingsError) {
             return try SweepPlan(
                 version: Versions.pushload, startedAt: Date().formatted(.iso8601), scenario: scenario, axes: sweep.axes,
@@ -167,25 +185,17 @@ struct SweepCommand: AsyncParsableCommand {
             Console.diagnostic("report: \(report)\n")
         }
     }
-}
 
-struct SweepsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sweeps", abstract: "List the bundled sweeps, or print one.")
-
-    @Argument(help: ArgumentHelp("The sweep to print.", valueName: "name"))
-    var name: String?
-
-    func run() throws {
-        guard let name else {
-            for entry in BundledSweeps.all {
-                Console.output(entry.name.padding(toLength: 21, withPad: " ", startingAt: 0) + entry.summary + "\n")
-            }
-            return
+    private static func listBundled() {
+        for entry in BundledSweeps.all {
+            Console.output(entry.name.padding(toLength: 21, withPad: " ", startingAt: 0) + entry.summary + "\n")
         }
-        guard let entry = BundledSweeps.all.first(where: { $0.name == name }) else {
-            throw HarnessError(
-                "no bundled sweep \(name)" + NearestName.hint(name, among: BundledSweeps.all.map(\.name)))
+    }
+
+    private static func show(_ name: String?) throws(HarnessError) {
+        guard let name, let entry = BundledSweeps.all.first(where: { $0.name == name }) else {
+            let what = name.map { "no bundled sweep \($0)" } ?? "--show: give the name of a bundled sweep"
+            throw HarnessError(what + NearestName.hint(name ?? "", among: BundledSweeps.all.map(\.name)))
         }
         Console.output("# \(entry.summary)\n\(entry.text)\n")
     }

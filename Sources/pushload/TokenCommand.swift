@@ -9,7 +9,17 @@ struct TokenCommand: ParsableCommand {
         commandName: "token",
         abstract: "Print a provider token for another client: the value of its authorization header.")
 
-    @OptionGroup var identity: IdentityOptions
+    @Option(name: .customLong("credentials"), help: .shown("credentials", "folder"))
+    var credentials: String?
+
+    @Option(name: .customLong("key"), help: .shown("key", "file"))
+    var key: String?
+
+    @Option(name: .customLong("key-id"), help: .shown("key_id", "text"))
+    var keyID: String?
+
+    @Option(name: .customLong("team-id"), help: .shown("team_id", "text"))
+    var teamID: String?
 
     @Option(
         help: ArgumentHelp(
@@ -17,7 +27,12 @@ struct TokenCommand: ParsableCommand {
     var issuedAt: Int64?
 
     func run() throws {
-        let scenario = try ScenarioArguments.scenario(file: nil, settings: [], flags: identity.given)
+        let scenario = try ScenarioArguments.scenario(
+            file: nil, settings: [],
+            flags: [
+                ("credentials", credentials.map { [$0] }), ("key", key.map { [$0] }), ("key_id", keyID.map { [$0] }),
+                ("team_id", teamID.map { [$0] }),
+            ])
         var provider = try scenario.provider()
         if provider == nil, let folder = scenario.credentials {
             do throws(SigningError) { provider = try Credentials.load(directory: folder).identity } catch {
@@ -44,7 +59,7 @@ struct DeviceTokenCommand: ParsableCommand {
     @Option(help: "Seed of the population.")
     var seed: UInt64 = 1
 
-    @Option(help: "How many devices, from this number on, one a line.")
+    @Option(help: "How many devices, from this number on, one a line; at least 1.")
     var count: UInt64 = 1
 
     func run() throws {

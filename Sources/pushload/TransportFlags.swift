@@ -9,6 +9,9 @@ struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("target"), help: .of("target", "url"))
     var target: String?
 
+    @Option(name: .customLong("allow-target"), help: .of("allowed_targets", "host"))
+    var allowTarget: [String] = []
+
     @Flag(name: .customLong("plaintext"), inversion: .prefixedNo, help: .of("plaintext"))
     var plaintext: Bool?
 
@@ -101,6 +104,7 @@ struct TransportFlags: ParsableArguments {
         [
             ("engine", engine.map { [$0] }),
             ("target", target.map { [$0] }),
+            ("allowed_targets", allowTarget.isEmpty ? nil : allowTarget),
             ("plaintext", plaintext.map { [String($0)] }),
             ("mock_threads", mockThreads.map { [$0] }),
             ("rtt", rtt.map { [$0] }),

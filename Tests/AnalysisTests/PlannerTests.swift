@@ -38,6 +38,18 @@ import Testing
         one.map { abs($0 - other) <= within * max(1, abs(other)) } ?? false
     }
 
+    @Test("Machines that bandwidth asks for have no more workers than the work does")
+    func narrowMachines() throws {
+        var question = question
+        // 10 Mbit/s.
+        question.bandwidth = 1.25e6
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        let wire = 400 * (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
+        let machines = 1e5 / 9.6 / 0.5 * wire / 1.25e6
+        #expect(isClose(plan.needed?.machines.value, machines))
+        #expect(plan.configuration.machines == Int(machines.rounded(.up)) && plan.configuration.workers == 1)
+    }
+
     @Test("Known numbers: rate, streams, connections, cores, memory and bandwidth follow from the formulas")
     func known() throws {
         var question = question

@@ -78,8 +78,17 @@ import Testing
         #expect(alike.distributions.map(\.name) == ["total"] && alike.distributions[0].differs == false)
         let tail = try ResultComparison.compare(a, side("b", calm, [100, 200, 900]))
         let distribution = try #require(tail.distributions.first)
-        #expect(distribution.differs && distribution.place == 300 && abs(distribution.d - 1 / 3.0) < 1e-9)
+        #expect(distribution.differs == true && distribution.place == 300 && abs(distribution.d - 1 / 3.0) < 1e-9)
         #expect(distribution.belowA == 1 && abs(distribution.belowB - 2 / 3.0) < 1e-9)
+    }
+
+    @Test("Of runs that are too few for a test of shapes, none are called different: that is not known")
+    func fewShapes() throws {
+        let tail = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01], [100, 200, 900]))
+        let distribution = try #require(tail.distributions.first)
+        #expect(distribution.betweenRuns == nil && distribution.differs == nil && distribution.d > 0.3)
+        let alike = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01]))
+        #expect(alike.distributions.first?.differs == false)
     }
 
     @Test("A figure that is only known from below in some run is not compared, and why; others are")
@@ -108,7 +117,7 @@ import Testing
         }
         let comparison = try ResultComparison.compare(side("a", calm, [200, 300, 400, 500]), side("b", refused))
         let total = try #require(comparison.distributions.first { $0.name == "total" })
-        #expect(total.differs && total.place == 500 && abs(total.d - 0.2) < 1e-9)
+        #expect(total.differs == true && total.place == 500 && abs(total.d - 0.2) < 1e-9)
         #expect(total.belowA == 1 && abs(total.belowB - 0.8) < 1e-9)
     }
 

@@ -58,6 +58,16 @@ import Testing
         #expect(across.series.map { $0.runs.count } == [12] && across.leftOut.isEmpty)
     }
 
+    @Test("A series cannot go across what is no fact of a run")
+    func unknownFact() {
+        let all = [1.0, 1].enumerated().map { (path: "\($0)", result: SampleRun.make("\($0)", $1)) }
+        var message = ""
+        do throws(RunHistory.Failure) { _ = try RunHistory.make(all, across: ["hosst"]) } catch {
+            message = error.description
+        }
+        #expect(message == "across \"hosst\": no fact of these runs; did you mean \"host\"?")
+    }
+
     @Test("Interrupted, incomplete and repeated runs are left out by name; figures that some runs lack are gaps")
     func leftOut() throws {
         var all = runs(calm)

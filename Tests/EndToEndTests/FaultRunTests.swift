@@ -66,14 +66,14 @@ import Testing
     @Test(
         "Small windows, few and changing streams, slow reading and stalls slow a run but lose nothing",
         arguments: [
-            "--stream-window 100", "--connection-window 65535 --stream-window 1", "--max-concurrent-streams 3",
-            "--slow-reading 256k/s", "--stall 50ms/200ms", "--handshake-failures 50% --fault-seed 3",
-            "--max-frame-size 16384 --header-table-size 0",
+            "--stream-window 100B", "--connection-window 65535B --stream-window 1B", "--max-concurrent-streams 3",
+            "--slow-reading 256KiB/s", "--stall 50ms/200ms", "--handshake-failures 50% --fault-seed 3",
+            "--max-frame-size 16KiB --header-table-size 0",
         ])
     func narrow(_ flags: String) throws {
         for engine in Programs.engines {
             // At a byte a frame SwiftNIO, not optimised, takes some 100 ms a push.
-            let isSlow = engine == "nio" && flags.hasSuffix("--stream-window 1")
+            let isSlow = engine == "nio" && flags.hasSuffix("--stream-window 1B")
             let (count, streams) = isSlow ? (100, 10) : (1000, 100)
             let (result, status, error) = try Programs.load([
                 "-n", "\(count)", "-m", "\(streams)", "-c", "2", "--engine", engine, "--mock-flags", flags,
@@ -90,11 +90,11 @@ import Testing
         connections:
           repeat_settings: true
           settings:
-            - {after: 20ms, max_concurrent_streams: 5, stream_window: 400, header_table_size: 0}
-            - {after: 20ms, max_concurrent_streams: 500, stream_window: 65535, header_table_size: 4096, max_frame_size: 20000}
+            - {after: 20ms, max_concurrent_streams: 5, stream_window: 400B, header_table_size: 0}
+            - {after: 20ms, max_concurrent_streams: 500, stream_window: 65535B, header_table_size: 4KiB, max_frame_size: 20000B}
             - {after: 20ms, max_concurrent_streams: 0}
             - {after: 20ms, max_concurrent_streams: 50, stream_window: 0}
-            - {after: 20ms, stream_window: 1000}
+            - {after: 20ms, stream_window: 1000B}
         """.write(to: file, atomically: true, encoding: .utf8)
         let (result, status, error) = try Programs.load([
             "-D", "500ms", "--rate", "4k", "-m", "200", "--engine", engine, "--mock-flags", "--faults \(file.path)",

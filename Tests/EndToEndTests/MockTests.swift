@@ -119,7 +119,7 @@ import Testing
             (["--port", "0", "--host", "no.such.host.invalid"], 1, nil),
             (
                 ["--port", "0", "--stream-window", "x"], 64,
-                "mock-apns: --stream-window: \"x\" is not a size; expected bytes such as 65535, 64k or 1MiB\n"
+                "mock-apns: --stream-window: \"x\" is not a size; expected for example 64KiB, 1MiB, 200MB or 65535B\n"
             ),
             (["--port", "x"], 64, nil),
         ] as [([String], Int32, String?)])

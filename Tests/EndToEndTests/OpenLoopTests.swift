@@ -68,7 +68,7 @@ import Testing
         #expect((1700...2300).contains(poisson.pushes.planned))
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID()).csv")
         defer { try? FileManager.default.removeItem(at: file) }
-        try "time\n10.0\n10.1\n10.1\n10.2\n".write(to: file, atomically: true, encoding: .utf8)
+        try "time_s\n10.0\n10.1\n10.1\n10.2\n".write(to: file, atomically: true, encoding: .utf8)
         let (replayed, _, _) = try Programs.load(["--trace", file.path])
         #expect(replayed.pushes.accepted == 4 && replayed.run.durationSeconds >= 0.2)
     }

@@ -66,7 +66,7 @@ import Testing
             return finished.error
         }
         func question(_ devices: String, _ within: String, _ further: String...) throws -> String {
-            try refusal(["--devices", devices, "--within", within, "--calibration", path] + further)
+            try refusal(["--devices", devices, "--within", within, "--calibration", path, "--rtt", "0"] + further)
         }
         #expect(try question("0", "60s") == "pushload: --devices 0: expected 1 to 1,000,000 M\n")
         #expect(try question("1M", "0s") == "pushload: --within 0s: expected more than 0, such as 60s\n")
@@ -90,11 +90,15 @@ import Testing
             try question("1M", "60s", "--mock-threads", "1")
                 == "pushload: --mock-threads: the bundled mock is on the client's machine; give --machines 1\n")
         #expect(
-            try refusal(["--devices", "5"]) == "pushload: plan: --devices and --within go together\n")
+            try refusal(["--devices", "1M", "--within", "60s", "--calibration", path])
+                == "pushload: plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine\n"
+        )
         #expect(
-            try refusal([])
+            try refusal(["--rtt", "0", "--devices", "5"]) == "pushload: plan: --devices and --within go together\n")
+        #expect(
+            try refusal(["--rtt", "0"])
                 == "pushload: plan: expected --devices and --within, or --connections and --machines to judge\n")
-        let plain = ["--devices", "1M", "--within", "60s", "--from"]
+        let plain = ["--devices", "1M", "--within", "60s", "--rtt", "0", "--from"]
         let missing = folder.path + "/none"
         #expect(
             try refusal(plain + [missing])

@@ -51,7 +51,7 @@ import Testing
             ["--profile", "alert:80,silent:15,rich:5"], ["--profile", "live-activity"], ["--profile", "voip"],
             ["--plaintext"], ["--tls-max", "1.2"], ["--sign-policy", "per-push", "-n", "300"],
             ["--sign-policy", "every:100"], ["--sign-policy", "per-connection", "-c", "3"], ["--apns-id"],
-            ["--send-batch", "1"], ["--send-batch", "65536"], ["--stream-window", "0", "--encoder-table", "0"],
+            ["--send-batch", "1B"], ["--send-batch", "64KiB"], ["--stream-window", "0", "--encoder-table", "0"],
             ["--huffman"], ["--huffman", "--apns-id", "--encoder-table", "0", "--sign-policy", "every:100"],
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
@@ -74,7 +74,7 @@ import Testing
             ["--engine", "nio"], ["--engine", "nio", "--apns-id", "--profile", "rich", "-c", "2"],
             ["--engine", "nio", "--plaintext", "-t", "2", "-c", "3"], ["--engine", "nio", "--tls-max", "1.2"],
             ["--engine", "nio", "--rate", "2k", "-c", "2"], ["--engine", "nio", "--header-table", "0"],
-            ["--engine", "nio", "--send-batch", "1"], ["--engine", "nio", "-D", "300ms", "--rate", "10k"],
+            ["--engine", "nio", "--send-batch", "1B"], ["--engine", "nio", "-D", "300ms", "--rate", "10k"],
         ]
 
         @Test("SwiftNIO is asked for what it cannot do: one line says so")

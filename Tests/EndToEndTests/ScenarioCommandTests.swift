@@ -23,38 +23,43 @@ import Testing
     func check() throws {
         let bad = try file("rate: fast\nconections: 3\n")
         defer { try? FileManager.default.removeItem(atPath: bad) }
-        let finished = try Programs.run("pushload", ["check", bad])
+        let finished = try Programs.run("pushload", ["scenario", "check", bad])
         #expect(finished.status == 64 && finished.error.split(separator: "\n").count == 2, "\(finished.error)")
         #expect(finished.error.contains("\(bad):2:1: unknown key \"conections\"; did you mean \"connections\"?"))
         let missing = try file("pushes: 5\ntemplate: nowhere.json\n")
         defer { try? FileManager.default.removeItem(atPath: missing) }
-        let unread = try Programs.run("pushload", ["check", missing])
+        let unread = try Programs.run("pushload", ["scenario", "check", missing])
         #expect(unread.status == 64 && unread.error.contains("cannot read the template"), "\(unread.error)")
         let good = try file("rate: 1k\nduration: 2s\n")
         defer { try? FileManager.default.removeItem(atPath: good) }
-        let passed = try Programs.run("pushload", ["check", good])
+        let passed = try Programs.run("pushload", ["scenario", "check", good])
         #expect(
             passed.status == 0 && passed.output == "\(good): can be run (open loop, 2000 pushes)\n", "\(passed.error)")
-        let unknown = try Programs.run("pushload", ["check", "nowhere"])
+        let unknown = try Programs.run("pushload", ["scenario", "check", "nowhere"])
         #expect(unknown.status == 64 && unknown.error.contains("no scenario file nowhere, and no bundled scenario"))
     }
 
     @Test("init writes a file that check takes, and never overwrites one")
     func initialise() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("new-\(UUID()).yaml").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let written = try Programs.run("pushload", ["init", path, "--from", "smoke"])
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("new-\(UUID())/s.yaml").path
+        let folder = (path as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let written = try Programs.run("pushload", ["scenario", "init", path, "--from", "smoke"])
         #expect(written.status == 0 && written.output.contains("run it with"), "\(written.error)")
-        #expect(try Programs.run("pushload", ["check", path]).status == 0)
-        let again = try Programs.run("pushload", ["init", path])
+        #expect(try Programs.run("pushload", ["scenario", "check", path]).status == 0)
+        // The schema that its first line names lies beside it.
+        let schema = try String(contentsOfFile: folder + "/scenario.schema.json", encoding: .utf8)
+        #expect(schema == (try Programs.run("pushload", ["scenario", "show", "--schema"]).output))
+        let again = try Programs.run("pushload", ["scenario", "init", path])
         #expect(again.status == 64 && again.error.contains("is there already"))
     }
 
     @Test("Bundled scenarios are listed, printed and run")
     func bundled() throws {
-        let list = try Programs.run("pushload", ["scenarios"]).output
+        let list = try Programs.run("pushload", ["scenario", "list"]).output
         for name in ["smoke", "breaking-news", "steady", "soak", "far-away"] { #expect(list.contains(name)) }
-        #expect(try Programs.run("pushload", ["scenarios", "smoke"]).output.contains("pushes: 10k"))
+        #expect(try Programs.run("pushload", ["scenario", "show", "smoke"]).output.contains("pushes: 10k"))
         let (result, status, error) = try Programs.load(["smoke", "--set", "pushes=1000"])
         #expect(status == 0 && result.pushes.accepted == 1000, "\(error)")
         // Its own threshold is for its 100,000 pushes: of 2,000 more than 11 % are rejected in one run of fifteen.
@@ -66,14 +71,17 @@ import Testing
 
     @Test("Every key of a scenario file is a flag, and every flag of the groups a key")
     func flags() throws {
-        let help = try Programs.run("pushload", ["run", "--help"]).output
+        let help = try Programs.run("pushload", ["run", "--help-all"]).output
         let keys = try JSONSerialization.jsonObject(
-            with: Data(try Programs.run("pushload", ["scenarios", "--schema"]).output.utf8))
+            with: Data(try Programs.run("pushload", ["scenario", "show", "--schema"]).output.utf8))
         let properties = try #require((keys as? [String: Any])?["properties"] as? [String: Any])
         for key in properties.keys where key != "include" && key != "measure" {
-            #expect(help.contains("--" + key.replacingOccurrences(of: "_", with: "-")), "\(key)")
+            let flag = key == "allowed_targets" ? "--allow-target" : "--" + key.replacingOccurrences(of: "_", with: "-")
+            #expect(help.contains(flag), "\(key)")
         }
-        let others: Set = ["set", "output", "report", "json", "quiet", "version", "help"]
+        let others: Set = [
+            "set", "output", "report", "json", "quiet", "version", "help", "help_all", "allow_target", "measure",
+        ]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
             if name.hasPrefix("no_"), properties[String(name.dropFirst(3))] != nil { continue }
@@ -83,16 +91,25 @@ import Testing
 
     @Test("A schedule is printed as a table with a picture, or as CSV, without sending anything")
     func schedule() throws {
-        let text = try Programs.run("pushload", ["schedule", "--stages", "ramp 0 1k 10s, hold 1k 10s, burst 500"])
-            .output
+        let text = try Programs.run(
+            "pushload", ["scenario", "schedule", "--stages", "ramp 0 1k 10s, hold 1k 10s, burst 500"]
+        )
+        .output
         #expect(text.hasPrefix("15,500 pushes in 20.0 s, constant arrivals\n"), "\(text)")
         for part in ["ramp", "hold", "500 at once", "█"] { #expect(text.contains(part)) }
+        // What is due at once is no rate.
+        let burst = try Programs.run("pushload", ["scenario", "schedule", "--stages", "burst 1M"]).output
+        #expect(burst.contains("1,000,000 at once") && !burst.contains("000/s"), "\(burst)")
+        let both = try Programs.run(
+            "pushload", ["scenario", "schedule", "--stages", "hold 1k 5s, burst 1M, hold 1k 5s"]
+        ).output
+        #expect(both.contains("1,006/s │") && !both.contains("000,000/s") && both.contains("▲ due at once"), "\(both)")
         let csv = try Programs.run(
-            "pushload", ["schedule", "--rate", "100", "-D", "10s", "--csv", "--rows", "10"]
+            "pushload", ["scenario", "schedule", "--rate", "100", "-D", "10s", "--csv", "--rows", "10"]
         ).output
         let rows = csv.split(separator: "\n")
         #expect(rows.count == 11 && rows[0] == "seconds,pushes_per_second" && rows[5] == "4.000,100.0", "\(csv)")
-        let closed = try Programs.run("pushload", ["schedule", "-n", "5"])
+        let closed = try Programs.run("pushload", ["scenario", "schedule", "-n", "5"])
         #expect(closed.status == 64 && closed.error.contains("closed loop has no schedule"))
     }
 

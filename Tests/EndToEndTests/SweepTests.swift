@@ -227,9 +227,9 @@ import Testing
                 == "pushload: \(file):3:3: vary: unknown key \"streems\"; did you mean \"streams\"?\n")
         let scenario = try Programs.run("pushload", ["run", file])
         #expect(scenario.status == 64 && scenario.error.contains("pushload sweep \(file)"), "\(scenario)")
-        let list = try Programs.run("pushload", ["sweeps"])
+        let list = try Programs.run("pushload", ["sweep", "--list"])
         #expect(list.output.contains("windows ") && list.output.contains("tls "), "\(list)")
-        let one = try Programs.run("pushload", ["sweeps", "tls"])
+        let one = try Programs.run("pushload", ["sweep", "tls", "--show"])
         #expect(one.output.contains("ciphersuites: TLS_AES_128_GCM_SHA256"), "\(one)")
     }
 }

@@ -48,6 +48,81 @@ import Transport
         return try RunInputs(scenario)
     }
 
+    private func problem(_ change: (inout Scenario) -> Void) -> String {
+        do {
+            try inputs(change).checkMeaning()
+            return "none"
+        } catch { return "\(error)" }
+    }
+
+    @Test("Reasons and labels that there are not are refused with the nearest one")
+    func names() {
+        #expect(
+            problem { $0.expectedReasons = ["Unregistered", "BadDevceToken"] }
+                == "expect_reasons BadDevceToken: not a reason of APNs; did you mean \"BadDeviceToken\"?")
+        func threshold(_ part: String, by: [String]) -> String {
+            problem {
+                $0.by = by
+                $0.connections = 2
+                $0.thresholds = ["p99{\(part)} < 1s"]
+            }
+        }
+        #expect(threshold("tag:location_=location_Boston", by: ["tag:location_"]) == "none")
+        #expect(
+            threshold("tag:location_=location_Bosten", by: ["tag:location_"])
+                == "threshold \"p99{tag:location_=location_Bosten} < 1s\": no device has the tag \"location_Bosten\"; did you mean \"location_Boston\"?"
+        )
+        #expect(
+            threshold("tag=location_Boston", by: ["tag:location_"])
+                == "threshold \"p99{tag=location_Boston} < 1s\": nothing is kept apart by tag; give --by tag:PREFIX, and the same in braces"
+        )
+        #expect(threshold("tag:username:=username:user7", by: ["tag:username:"]) == "none")
+        #expect(
+            threshold("tag:username:=username:user1000000", by: ["tag:username:"]).contains("no device has the tag"))
+        #expect(threshold("connection=1", by: ["connection"]) == "none")
+        #expect(threshold("connection=2", by: ["connection"]).hasSuffix("no connection \"2\"; expected 0 to 1"))
+        #expect(threshold("status=20O", by: ["status"]).hasSuffix("no status \"20O\"; expected one such as 200 or 503"))
+    }
+
+    @Test("Only this machine is sent to unless somebody says so; Apple's servers never")
+    func targets() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("targets-\(UUID())")
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("pushload"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func check(_ target: String, _ hosts: [String] = []) -> String {
+            let allowed = AllowedTargets(hosts, ["XDG_CONFIG_HOME": folder.path], siteFile: folder.path + "/site")
+            do throws(HarnessError) {
+                try allowed.check(target)
+                return "allowed"
+            } catch { return error.description }
+        }
+        for target in ["http://127.0.0.1:80", "https://localhost:1", "https://[::1]:2", "http://127.9.9.9:3"] {
+            #expect(check(target) == "allowed")
+        }
+        for target in [
+            "https://api.push.apple.com", "https://API.sandbox.push.apple.com.:2197", "https://17.188.1.2",
+            "https://[2620:149:a44::5]:443", "https://apple.com", "https://[::ffff:17.1.1.1]:443",
+        ] {
+            #expect(
+                check(target, ["api.push.apple.com", "17.188.1.2", "apple.com"]).contains("that is Apple's"),
+                "\(target)")
+        }
+        #expect(
+            check("http://192.0.2.7:80")
+                == "target http://192.0.2.7:80: 192.0.2.7 is not this machine; if it is yours to load, say so: --allow-target "
+                + "192.0.2.7, or allowed_targets: [192.0.2.7] in the scenario, or a line 192.0.2.7 in \(folder.path)/site or "
+                + "\(folder.path)/pushload/targets")
+        #expect(check("http://192.0.2.7:80", ["192.0.2.7"]) == "allowed")
+        #expect(check("http://[2001:db8::1]:80", ["2001:DB8::1"]) == "allowed")
+        #expect(check("http://192.0.2.8:80", ["192.0.2.7"]).contains("not this machine"))
+        #expect(check("https://apple.com.example:80").contains("not this machine"))
+        try "# ours\n192.0.2.9 # the test bed\n".write(
+            to: folder.appendingPathComponent("pushload/targets"), atomically: true, encoding: .utf8)
+        try "192.0.2.10\n".write(to: folder.appendingPathComponent("site"), atomically: true, encoding: .utf8)
+        #expect(check("http://192.0.2.9:80") == "allowed" && check("http://192.0.2.10:80") == "allowed")
+    }
+
     /// What one worker takes when it is asked at these times, as sequence numbers and due times.
     private func taken(_ inputs: RunInputs, worker: Int = 0, workers: Int = 1, at times: [UInt64]) throws -> [(
         UInt64, UInt64

@@ -39,11 +39,11 @@ import Testing
               tcp_reset_every: 5s
               handshake_failures: 1%
               stall: 500ms/10s
-              slow_reading: 64k/s
+              slow_reading: 64KiB/s
               repeat_settings: yes
               settings:
                 - {after: 5s, max_concurrent_streams: 10, stream_window: 0}
-                - {after: 1s, max_concurrent_streams: 1000, max_frame_size: 16384, header_table_size: 0}
+                - {after: 1s, max_concurrent_streams: 1000, max_frame_size: 16KiB, header_table_size: 0}
             rules:
               - token: [AB*, ff]
                 latency: lognormal 20ms 0.5
@@ -90,7 +90,7 @@ import Testing
                 "f:1:22: connections.stall: \"10s/1s\": expected how long and how often, as in 500ms/10s"
             ),
             (
-                "connections: {settings: [{max_frame_size: 1, after: 1s}]}",
+                "connections: {settings: [{max_frame_size: 1B, after: 1s}]}",
                 "f:1:43: connections.settings[0].max_frame_size: 1: expected 16384 to 16777215"
             ),
             (
@@ -139,8 +139,8 @@ import Testing
         let counts = draw(0)
         #expect(counts == draw(0) && counts != draw(1))
         for (fate, expected) in [
-            ("rejected(MockAPNs.Reason.serviceUnavailable)", 2000),
-            ("rejected(MockAPNs.Reason.tooManyRequests)", 10_000),
+            ("rejected(Payloads.Reason.serviceUnavailable)", 2000),
+            ("rejected(Payloads.Reason.tooManyRequests)", 10_000),
             ("silent", 5000), ("reset", 3000), ("normal", 80_000),
         ] {
             let spread = 5 * Double(expected).squareRoot()

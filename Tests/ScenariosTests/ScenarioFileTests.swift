@@ -65,7 +65,7 @@ import Testing
             ),
             (
                 "send_batch: big",
-                "s.yaml:1:13: send_batch: \"big\" is not a size; expected bytes such as 65535, 64k or 1MiB"
+                "s.yaml:1:13: send_batch: \"big\" is not a size; expected for example 64KiB, 1MiB, 200MB or 65535B"
             ),
             ("apns_id: maybe", "s.yaml:1:10: apns_id: \"maybe\": expected true or false"),
             ("priority: 7", "s.yaml:1:11: priority: \"7\": expected 10, 5 or 1"),
@@ -96,7 +96,13 @@ import Testing
                 "s.yaml:1:9: warmup: \"bit\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
             ),
             ("include: base.yaml", "s.yaml:1:10: include: cannot read /nowhere/base.yaml"),
-            ("xyz: 1", "s.yaml:1:1: unknown key \"xyz\"; pushload init lists all keys"),
+            ("xyz: 1", "s.yaml:1:1: unknown key \"xyz\"; pushload scenario init lists all keys"),
+            ("rtt: 80", "s.yaml:1:6: rtt: \"80\" has no unit; write 80ms, 80s or 80m"),
+            ("timeout: 5", "s.yaml:1:10: timeout: \"5\" has no unit; write 5ms, 5s or 5m"),
+            (
+                "allowed_targets: https://a.example.com",
+                "s.yaml:1:18: allowed_targets: \"https://a.example.com\": expected a host without scheme and port, such as push.test.example.com"
+            ),
             ("- a", "s.yaml:1:1: expected keys with values (key: value)"),
             ("rate: 1\nrate: 2", "s.yaml:1:1: rate is given twice"),
             ("", "s.yaml: the file is empty"),
@@ -160,10 +166,39 @@ import Testing
     @Test("The file init writes is a scenario itself, and names every key")
     func template() throws {
         for entry in BundledScenarios.all {
-            let text = ScenarioTemplate.text(entry)
+            let text = ScenarioTemplate.text(entry, schema: true)
             #expect(problems(text) == [])
+            #expect(text.hasPrefix("# yaml-language-server: $schema=./scenario.schema.json\n"))
             for key in ScenarioKey.all where key.name != "measure" { #expect(text.contains("\(key.name):")) }
         }
+    }
+
+    @Test("The keys that init writes as comments can be taken as they are, and change nothing that has a default")
+    func templateValues() throws {
+        let text = ScenarioTemplate.text(.init(name: "none", summary: "nothing", text: ""), schema: false)
+        let values = text.split(separator: "\n").filter { line in
+            ScenarioKey.all.contains { line.hasPrefix("# \($0.name): ") }
+        }
+        #expect(values.count == ScenarioKey.all.count - 1)
+        #expect(problems(values.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
+        var scenario = Scenario()
+        let standard = values.filter { !$0.contains("# not set") }.map { String($0.dropFirst(2)) }.joined(
+            separator: "\n")
+        try ScenarioFile.apply(standard, file: "s.yaml", folder: "/nowhere", depth: 0, to: &scenario)
+        #expect(scenario == Scenario())
+        #expect(standard.contains("threads: 1\n") && standard.contains("stream_window: 65535B\n"), "\(standard)")
+    }
+
+    @Test("A variable that is no setting is refused with the nearest one")
+    func variables() {
+        var scenario = Scenario()
+        #expect(throws: SettingsError("PUSHLOAD_STREEMS: no such setting; did you mean PUSHLOAD_STREAMS?")) {
+            try ScenarioFile.applyEnvironment(["PUSHLOAD_STREEMS": "7"], to: &scenario)
+        }
+        #expect(
+            throws: SettingsError(
+                "PUSHLOAD_X: no such setting; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE")
+        ) { try ScenarioFile.applyEnvironment(["PUSHLOAD_X": "7"], to: &scenario) }
     }
 
     @Test("The JSON Schema in the repository is the one made of the keys")
@@ -172,6 +207,6 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("scenarios/scenario.schema.json")
         #expect(
             try String(contentsOf: file, encoding: .utf8) == ScenarioSchema.text,
-            "make it again: pushload scenarios --schema > scenarios/scenario.schema.json")
+            "make it again: pushload scenario show --schema > scenarios/scenario.schema.json")
     }
 }

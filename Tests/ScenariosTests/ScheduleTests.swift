@@ -143,15 +143,21 @@ import Testing
 
     @Test("A recorded trace is replayed from its first time on, and cut by pushes and duration")
     func replay() throws {
-        let times = try ArrivalTrace.parse("time,what\n10.5,a\n10,b\n# comment\n\n12s,c\n10500ms,d\n", file: "f")
+        let times = try ArrivalTrace.parse("due_s,what\n10.5,a\n10,b\n# comment\n\n12s,c\n10500ms,d\n", file: "f")
         #expect(times == [0, 500_000_000, 500_000_000, 2_000_000_000])
         #expect(dues(LoadSchedule(trace: times)) == times)
         #expect(LoadSchedule(trace: times, limit: 2).count == 2)
         #expect(LoadSchedule(trace: times, length: Self.second).count == 3)
         #expect(throws: SettingsError("f:2: \"soon\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"))
         {
-            try ArrivalTrace.parse("1\nsoon\n", file: "f")
+            try ArrivalTrace.parse("1s\nsoon\n", file: "f")
         }
+        #expect(try ArrivalTrace.parse("due_ms\n5\n7\n", file: "f") == [0, 2_000_000])
+        #expect(
+            throws: SettingsError(
+                "f:2: \"10\" has no unit; write 10ms, 10s or 10m, or a header that says it: due_s, due_ms, due_us or due_ns"
+            )
+        ) { try ArrivalTrace.parse("time\n10\n", file: "f") }
         #expect(throws: SettingsError("f: no due time in it; expected one a line")) {
             try ArrivalTrace.parse("t\n", file: "f")
         }

@@ -30,7 +30,7 @@ import Testing
             try read("total_accepted.p99 < 1s").metric
                 == .latency(stage: "total_accepted", statistic: .percentile(99), part: nil))
         #expect(try read("rate >= 95% * target").limit == 0.95 && read("rate > 20k").limit == 20_000)
-        #expect(try read("rss < 200MB").limit == 209_715_200 && read("cpu < 2us").limit == 2000)
+        #expect(try read("rss < 200MB").limit == 200_000_000 && read("cpu < 2us").limit == 2000)
         let both = try Threshold.list(parsing: "p99 < 50ms && accepted >= 99.9%")
         #expect(both.count == 2 && both[1].text == "accepted >= 99.9%")
     }
@@ -39,6 +39,8 @@ import Testing
         "What is no threshold is refused with what would be one",
         arguments: [
             ("p99 50ms", "\"p99 50ms\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"),
+            ("p99 < 50", "\"p99 < 50\": \"50\" has no unit; write 50ms, 50s or 50m"),
+            ("rss < 100", "\"rss < 100\": \"100\" has no unit; write 100B, 100KiB or 100MiB"),
             ("p99 <", "\"p99 <\": nothing to compare with"),
             ("p5O < 1s", "\"p5O < 1s\": \"p5O\" is not a figure; did you mean \"p50\"?"),
             ("acepted > 1", "\"acepted > 1\": \"acepted\" is not a figure; did you mean \"accepted\"?"),

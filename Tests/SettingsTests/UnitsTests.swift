@@ -15,13 +15,43 @@ import Testing
         }
         for (text, value) in [
             ("500ms", 500_000_000), ("10s", 10_000_000_000), ("1m30s", 90_000_000_000), ("2h", 7_200_000_000_000),
-            ("3", 3_000_000_000), ("0.5s", 500_000_000), ("7us", 7_000),
+            ("0", 0), ("0.0", 0), ("0.5s", 500_000_000), ("7us", 7_000),
         ] {
             #expect(try Units.duration(text) == UInt64(value))
         }
         for (text, value) in [
-            ("65535", 65_535), ("64k", 65_536), ("64KiB", 65_536), ("1MiB", 1_048_576), ("0.5k", 512),
+            ("65535B", 65_535), ("64KiB", 65_536), ("1MiB", 1_048_576), ("0.5kib", 512), ("64kB", 64_000),
+            ("200MB", 200_000_000), ("2GB", 2_000_000_000), ("0", 0),
         ] { #expect(try Units.bytes(text) == value) }
+    }
+
+    @Test("A number without its unit is refused, with the units it may have")
+    func bareNumbers() {
+        func message<Value>(_ read: () throws(Units.ParseError) -> Value) -> String {
+            do throws(Units.ParseError) { return "\(try read())" } catch { return error.description }
+        }
+        #expect(
+            message { () throws(Units.ParseError) in try Units.duration("50") }
+                == "\"50\" has no unit; write 50ms, 50s or 50m")
+        #expect(
+            message { () throws(Units.ParseError) in try Units.duration("1.5") }
+                == "\"1.5\" has no unit; write 1.5ms, 1.5s or 1.5m")
+        #expect(
+            message { () throws(Units.ParseError) in try Units.bytes("100") }
+                == "\"100\" has no unit; write 100B, 100KiB or 100MiB")
+        #expect(
+            message { () throws(Units.ParseError) in try Units.bytes("64k") }
+                == "\"64k\" has no unit; write 64KiB (powers of 1,024) or 64kB (of 1,000)")
+        #expect(message { () throws(Units.ParseError) in try Units.bandwidth("64k/s") }.contains("not a bandwidth"))
+    }
+
+    @Test(
+        "What is written for a setting is read as the same",
+        arguments: [0, 1, 999, 1000, 20_000, 65_535, 65_536, 1_500_000, 3 << 30])
+    func written(_ value: UInt64) throws {
+        #expect(try Units.count(Units.written(count: value)) == value)
+        #expect(try Units.duration(Units.written(duration: value)) == value)
+        #expect(try Units.bytes(Units.written(bytes: Int(value))) == Int(value))
     }
 
     @Test(
@@ -49,10 +79,13 @@ import Testing
         for text in ["", "%", "101%", "1.5", "-1%", "2 %", "x"] {
             #expect(throws: Units.ParseError.self) { try Units.share(text) }
         }
-        for (text, value) in [("100Mbit/s", 12_500_000.0), ("8bit/s", 1), ("1MiB/s", 1_048_576), ("64k/s", 65_536)] {
+        for (text, value) in [
+            ("100Mbit/s", 12_500_000.0), ("100Mbit", 12_500_000), ("8bit/s", 1), ("1MiB/s", 1_048_576),
+            ("64KiB/s", 65_536),
+        ] {
             #expect(try Units.bandwidth(text) == value)
         }
-        for text in ["", "100", "100Mbit", "0Mbit/s", "/s"] {
+        for text in ["", "100", "100MiB", "0Mbit/s", "/s", "100/s"] {
             #expect(throws: Units.ParseError.self) { try Units.bandwidth(text) }
         }
     }

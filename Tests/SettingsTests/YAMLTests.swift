@@ -12,7 +12,7 @@ import Testing
     @Test("Values are read with their units, and JSON is read too")
     func reading() throws {
         var map = try YAMLValue(
-            parsing: "wait: 80ms\nshare: 2%\nsize: 64k\ncount: 20k\nlist: [a, b]\non: yes\n", file: "f"
+            parsing: "wait: 80ms\nshare: 2%\nsize: 64KiB\ncount: 20k\nlist: [a, b]\non: yes\n", file: "f"
         ).map()
         #expect(try map.need("wait").duration() == 80_000_000 && map.need("share").share() == 0.02)
         #expect(try map.need("size").bytes() == 65_536 && map.need("count").count() == 20_000)

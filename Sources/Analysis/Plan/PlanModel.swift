@@ -136,8 +136,9 @@ struct PlanModel {
         }
         connections = max(connections, 1e-9)
         let whole = question.machines.map(Double.init) ?? (isContinuous ? machines : machines.rounded(.up))
+        let used = workersUsed(cores: cores, machines: whole)
         let kept =
-            question.connections.map(Double.init) ?? (isContinuous ? connections : max(connections, whole * workers))
+            question.connections.map(Double.init) ?? (isContinuous ? connections : max(connections, whole * used))
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
         let memory =
             whole * costs.memoryBase
@@ -148,12 +149,18 @@ struct PlanModel {
             machines: machines, memory: memory, bandwidth: rate * question.wireBytes)
     }
 
+    /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for
+    /// them, no more than are needed.
+    private func workersUsed(cores: Double, machines: Double) -> Double {
+        let workers = max(1, workersPerMachine)
+        let isSpare = machines == 1 || machines > (cores / workers).rounded(.up)
+        return question.machines == nil && isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
+    }
+
     /// The needs in whole connections and machines, or what was given.
     func configuration(_ needs: Needs) -> Configuration {
         let machines = question.machines.map(Double.init) ?? max(1, (needs.machines - 1e-9).rounded(.up))
-        let workers = max(1, workersPerMachine)
-        // On one machine no more workers than are needed.
-        let used = question.machines == nil && machines == 1 ? min(workers, max(1, needs.cores.rounded(.up))) : workers
+        let used = workersUsed(cores: needs.cores, machines: machines)
         let connections =
             question.connections.map(Double.init) ?? max((needs.connections - 1e-9).rounded(.up), machines * used)
         return Configuration(machines: machines, workers: min(used, connections), connections: connections)

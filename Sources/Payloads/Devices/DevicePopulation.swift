@@ -46,4 +46,35 @@ public enum DevicePopulation: Sendable {
     public func token(_ device: UInt64) -> String {
         String(unsafeUninitializedCapacity: longestToken) { writeToken(device, into: $0.baseAddress!) }
     }
+
+    /// Whether a device has this tag, and some others with the same prefix. Of a file every line may be looked at.
+    public func look(for tag: String, prefix: String) -> (isThere: Bool, others: [String]) {
+        var others: [String] = []
+        var found = false
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestTag) { buffer in
+            guard let base = buffer.baseAddress else { return }
+            // Of a synthetic population each text is soon met; what is the device's own number is not looked for one by one.
+            let most: UInt64 = if case .synthetic = self { 10_000 } else { .max }
+            for device in 0..<min(count, most) {
+                var number = 0
+                while case let length = writeTag(device, number, into: base), length > 0 {
+                    number += 1
+                    let text = String(decoding: UnsafeBufferPointer(start: base, count: length), as: UTF8.self)
+                    guard text.hasPrefix(prefix) else { continue }
+                    if text == tag {
+                        found = true
+                        return
+                    }
+                    if others.count < 20, !others.contains(text) { others.append(text) }
+                    // A push is counted under the first tag that begins so.
+                    break
+                }
+            }
+        }
+        if case .synthetic(let devices) = self, !found, tag.hasPrefix(SyntheticDevices.userTag), tag.hasPrefix(prefix) {
+            let number = UInt64(tag.dropFirst(SyntheticDevices.userTag.count))
+            return (number.map { $0 < devices.count } ?? false, others)
+        }
+        return (found, others)
+    }
 }

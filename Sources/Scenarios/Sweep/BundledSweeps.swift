@@ -69,7 +69,7 @@ public enum BundledSweeps {
                 pushes: 300k
                 streams: 500
                 vary:
-                  send_batch: 256..64KiBx2
+                  send_batch: 256B..64KiBx2
                 """),
         Entry(
             name: "engines", summary: "engines × streams (nio is there only in a build with it)",

@@ -30,7 +30,7 @@ extension SweepAxis {
         name = name.replacing("-", with: "_")
         guard let key = ScenarioKey.named(name) else {
             let hint = NearestName.of(name, among: keys).map { "; did you mean \"\($0)\"?" }
-            throw SettingsError("unknown key \"\(given)\"" + (hint ?? "; pushload init lists all keys"))
+            throw SettingsError("unknown key \"\(given)\"" + (hint ?? "; pushload scenario init lists all keys"))
         }
         guard !fixed.contains(name) else { throw SettingsError("\"\(name)\" cannot be varied") }
         return key

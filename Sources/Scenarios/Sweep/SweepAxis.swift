@@ -49,6 +49,7 @@ public struct SweepAxis: Sendable, Equatable, Codable {
     /// What may not be varied, because it is about the sweep or its outcome rather than the run.
     static let fixed: Set<String> = [
         "name", "threshold", "metrics_port", "abort_on_fail", "abort_on_fail_window", "abort_on_fail_delay",
+        "allowed_targets",
     ]
 
     /// The names of settings that may be varied.

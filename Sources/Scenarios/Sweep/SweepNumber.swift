@@ -13,8 +13,6 @@ struct SweepNumber {
         case .duration: unit = .duration
         case .bytes: unit = .bytes
         case .number: unit = .plain
-        // A text to us, because the mock reads it.
-        case .text where key.name == "rtt": unit = .duration
         default: return nil
         }
     }
@@ -42,14 +40,8 @@ struct SweepNumber {
             var text = Units.fixed(value, places: 3)
             while text.hasSuffix("0") { text.removeLast() }
             return text.hasSuffix(".") ? String(text.dropLast()) : text
-        case .duration:
-            let units: [(UInt64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us"), (1, "ns")]
-            let (size, name) = units.first { whole % $0.0 == 0 && whole > 0 } ?? (1_000_000, "ms")
-            return "\(whole / size)\(name)"
-        case .bytes:
-            let units: [(UInt64, String)] = [(1 << 20, "MiB"), (1 << 10, "KiB")]
-            guard whole > 0, let (size, name) = units.first(where: { whole % $0.0 == 0 }) else { return "\(whole)" }
-            return "\(whole / size)\(name)"
+        case .duration: return whole == 0 ? "0ms" : Units.written(duration: whole)
+        case .bytes: return whole == 0 ? "0" : Units.written(bytes: Int(whole))
         }
     }
 }

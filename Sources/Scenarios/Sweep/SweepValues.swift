@@ -24,13 +24,23 @@ enum SweepValues {
         guard let number = SweepNumber(key), let dots = item.range(of: "..") else { return [item] }
         let wrong = SettingsError("\"\(item)\" is not a range; expected \(forms)")
         let rest = item[dots.upperBound...]
-        guard let sign = rest.lastIndex(where: { $0 == "x" || $0 == "+" }),
-            let first = number.read(trimmed(item[..<dots.lowerBound])), let last = number.read(trimmed(rest[..<sign]))
-        else { throw wrong }
+        /// What is wrong with the number itself is said first.
+        func read(_ text: String) throws(SettingsError) -> Double {
+            if let value = number.read(text) { return value }
+            guard !text.isEmpty, text.allSatisfy({ $0.isNumber || $0 == "." }) else { throw wrong }
+            var scratch = Scenario()
+            do throws(SettingsError) { try key.apply([text], to: &scratch) } catch {
+                throw SettingsError("\"\(item)\": \(error)")
+            }
+            throw wrong
+        }
+        guard let sign = rest.lastIndex(where: { $0 == "x" || $0 == "+" }) else { throw wrong }
+        let first = try read(trimmed(item[..<dots.lowerBound]))
+        let last = try read(trimmed(rest[..<sign]))
         guard first <= last else { throw SettingsError("\"\(item)\": a range goes upwards") }
         let step = trimmed(rest[rest.index(after: sign)...])
         if rest[sign] == "+" {
-            guard let step = number.read(step) else { throw wrong }
+            let step = try read(step)
             guard step > 0 else { throw SettingsError("\"\(item)\": expected a step above 0") }
             return try collect(item, number, upTo: last) { first + Double($0) * step }
         }

@@ -63,7 +63,8 @@ import Testing
             // One value that is not the default for every key there is.
             let values: [String: String] = [
                 "stages": "ramp 1k 2k 1s, sine 10 5 2s 4s, burst 7, pause 1s", "arrivals": "poisson",
-                "warmup": "5s", "by": "status", "profile": "silent", "push_type": "voip", "priority": "5",
+                "warmup": "5s", "allowed_targets": "test.example.com", "by": "status", "profile": "silent",
+                "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
                 "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
@@ -72,6 +73,8 @@ import Testing
                 switch key.kind {
                 case .flag: value = ["measure", "nodelay"].contains(key.name) ? "false" : "true"
                 case .text, .choice, .list: value = values[key.name] ?? "some-\(key.name)"
+                case .duration: value = values[key.name] ?? "7ms"
+                case .bytes: value = "7B"
                 default: value = values[key.name] ?? "7"
                 }
                 do throws(SettingsError) { try key.apply([value], to: &scenario) } catch {

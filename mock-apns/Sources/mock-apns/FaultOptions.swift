@@ -54,7 +54,7 @@ struct FaultOptions: ParsableArguments {
     var stall: String?
 
     @Option(
-        help: ArgumentHelp("Read what a connection sends no faster than this, as in 64k/s.", valueName: "bandwidth"))
+        help: ArgumentHelp("Read what a connection sends no faster than this, as in 64KiB/s.", valueName: "bandwidth"))
     var slowReading: String?
 
     @Option(help: ArgumentHelp("Emulate a link with this round-trip time.", valueName: "duration"))

@@ -47,16 +47,16 @@ struct ListenOptions: ParsableArguments {
     var allStreamsAtOnce = false
 
     @Option(help: ArgumentHelp("Flow-control window of each stream, bytes.", valueName: "size"))
-    var streamWindow = "65535"
+    var streamWindow = "65535B"
 
     @Option(help: ArgumentHelp("Flow-control window of each connection, bytes.", valueName: "size"))
     var connectionWindow = "1MiB"
 
     @Option(help: ArgumentHelp("Largest frame the client may send, bytes.", valueName: "size"))
-    var maxFrameSize = "16384"
+    var maxFrameSize = "16KiB"
 
     @Option(help: ArgumentHelp("HPACK dynamic table the client may use, bytes.", valueName: "size"))
-    var headerTableSize = "4096"
+    var headerTableSize = "4KiB"
 
     @Option(help: ArgumentHelp("Most connections a thread holds; the next one is closed at once.", valueName: "count"))
     var maxConnections = 100_000

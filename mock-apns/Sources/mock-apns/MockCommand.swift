@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Networking
+import Settings
 
 @main
 struct MockCommand: ParsableCommand {
@@ -11,7 +12,7 @@ struct MockCommand: ParsableCommand {
             Without a subcommand it listens: `mock-apns --port 2197 --credentials ./credentials`. The flags are listed by \
             `mock-apns serve --help`.
             """,
-        version: "0.2.0",
+        version: Version.number,
         subcommands: [ServeCommand.self, CheckCommand.self], defaultSubcommand: ServeCommand.self)
 
     static func main() {

@@ -72,7 +72,8 @@ public enum FaultFile {
         var change = ConnectionFaults.SettingsChange(after: try map.need("after").duration())
         func number(_ name: String, _ range: ClosedRange<Int>) throws(SettingsError) -> UInt32? {
             guard let value = map.take(name) else { return nil }
-            let number = try value.bytes()
+            let number =
+                name == "max_concurrent_streams" ? Int(clamping: try value.count()) : try value.bytes()
             guard range.contains(number) else {
                 throw value.error("\(number): expected \(range.lowerBound) to \(range.upperBound)")
             }

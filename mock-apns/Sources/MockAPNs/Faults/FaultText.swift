@@ -58,9 +58,13 @@ public enum FaultText {
     /// `500ms/10s`: how long, and how often.
     public static func stall(_ text: String) throws(SettingsError) -> (length: UInt64, every: UInt64) {
         let parts = text.split(separator: "/").map(String.init)
-        guard parts.count == 2, let length = try? Units.duration(parts[0]), let every = try? Units.duration(parts[1]),
-            length > 0, length < every
-        else { throw SettingsError("\"\(text)\": expected how long and how often, as in 500ms/10s") }
-        return (length, every)
+        let wrong = SettingsError("\"\(text)\": expected how long and how often, as in 500ms/10s")
+        guard parts.count == 2 else { throw wrong }
+        let times: [UInt64]
+        do throws(Units.ParseError) { times = [try Units.duration(parts[0]), try Units.duration(parts[1])] } catch {
+            throw SettingsError("\"\(text)\": \(error)")
+        }
+        guard times[0] > 0, times[0] < times[1] else { throw wrong }
+        return (times[0], times[1])
     }
 }

@@ -1,0 +1,63 @@
+import Foundation
+import Harness
+import Results
+
+/// Results as people name them: by a file, a run's folder, or a folder of runs.
+struct FoundResults {
+    private(set) var runs: [(path: String, result: ResultDocument)] = []
+    /// What cannot be used, and why.
+    private(set) var leftOut: [HistoryDocument.LeftOut] = []
+
+    /// - Parameters:
+    ///   - reason: leaves out runs that were interrupted or are incomplete, for this reason.
+    ///   - mayBeEmpty: whoever asks says what that means.
+    /// - Throws: one line when a path is not there, or one for each result when none can be used.
+    init(_ paths: [String], wholeOnly reason: String? = nil, mayBeEmpty: Bool = false) throws(HarnessError) {
+        for path in paths {
+            let files = try Self.files(path)
+            guard mayBeEmpty || !files.isEmpty else { throw HarnessError("\(path): no result found") }
+            for file in files { add(file, reason) }
+        }
+        guard mayBeEmpty || !runs.isEmpty else {
+            throw HarnessError(leftOut.map { "\($0.path): \($0.reason)" }.joined(separator: "\n"))
+        }
+    }
+
+    private mutating func add(_ file: String, _ wholeOnly: String?) {
+        guard !leftOut.contains(where: { $0.path == file }) else { return }
+        let result: ResultDocument
+        do throws(ResultError) { result = try ResultFile.read(file) } catch {
+            // The error names the file, which its list does too.
+            let text = error.description
+            let isNamed = text.hasPrefix(file + ": ")
+            leftOut.append(.init(path: file, reason: isNamed ? String(text.dropFirst(file.count + 2)) : text))
+            return
+        }
+        if let wholeOnly, result.run.interrupted || !result.run.complete {
+            let what = result.run.interrupted ? "was interrupted" : "is incomplete"
+            leftOut.append(.init(path: file, reason: "the run \(what); \(wholeOnly)"))
+            return
+        }
+        runs.append((file, result))
+    }
+
+    /// The file itself, the folder's own result.json, or every one below the folder, in order of their paths.
+    static func files(_ path: String) throws(HarnessError) -> [String] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw HarnessError("\(path): no such file or folder; expected a result.json or a folder of runs")
+        }
+        guard isFolder.boolValue else { return [path] }
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        if FileManager.default.fileExists(atPath: folder + "result.json") { return [folder + "result.json"] }
+        let below = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return below.filter { $0.hasSuffix("/result.json") }.sorted().map { folder + $0 }
+    }
+
+    /// Says on standard error what was left out: how many of how many, and each with its reason.
+    func tell() {
+        guard !leftOut.isEmpty else { return }
+        Console.error("left out \(leftOut.count) of \(leftOut.count + runs.count) results:")
+        for result in leftOut { Console.error("  \(result.path): \(result.reason)") }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Results
+import Testing
+
+@Suite(.serialized) struct UnusableResultTests {
+    @Test("report, merge, compare, history and plan take a folder of runs, and say what of it they left out and why")
+    func leftOut() throws {
+        let folder = OutputFolder()
+        for _ in 0..<3 {
+            #expect(try Programs.run("pushload", ["run", "-n", "500", "-q", "-o", folder.path]).status == 0)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        // As if side by side, for merge; one of them stopped.
+        for (index, name) in names.enumerated() {
+            let path = "\(folder.path)/\(name)/result.json"
+            var result = try ResultFile.read(path)
+            result.run.startedAt = "2026-01-02T03:04:05Z"
+            result.run.durationSeconds = 2
+            result.run.interrupted = index == 0
+            try ResultFile.write(result, to: path)
+        }
+        let cut = "\(folder.path)/cut"
+        try FileManager.default.createDirectory(atPath: cut, withIntermediateDirectories: false)
+        try "{\"schema\":".write(toFile: cut + "/result.json", atomically: true, encoding: .utf8)
+        let stopped = "\(folder.path)/\(names[0])/result.json: the run was interrupted"
+        let broken = "\(cut)/result.json: not complete JSON; the file is truncated or damaged"
+        let page = folder.path + "/page.html"
+        let commands: [(arguments: [String], count: Int)] = [
+            (["report", folder.path, "-o", page], 1), (["merge", folder.path, "-o", folder.path + "/all.json"], 1),
+            (["compare", folder.path, folder.path], 2),
+            (["plan", "--from", folder.path, "--devices", "1M", "--within", "60s", "--rtt", "0"], 2),
+        ]
+        for (arguments, count) in commands {
+            let finished = try Programs.run("pushload", arguments)
+            #expect(finished.status == 0, "\(arguments): \(finished)")
+            #expect(finished.error.contains("pushload: left out \(count) of 4 results:\n"), "\(finished.error)")
+            #expect(
+                finished.error.contains(broken) && finished.error.contains(stopped) == (count == 2), "\(finished.error)"
+            )
+        }
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("</html>"))
+        let history = try Programs.run("pushload", ["history", folder.path])
+        #expect(
+            history.status == 0 && history.output.contains(broken) && history.output.contains(stopped), "\(history)")
+        // A run's folder and its file are the same to all.
+        let run = "\(folder.path)/\(names[1])"
+        for path in [run, run + "/", run + "/result.json"] {
+            let finished = try Programs.run("pushload", ["report", path, "--format", "terminal"])
+            #expect(
+                finished.status == 0 && finished.error.isEmpty && finished.output.contains("accounted for"),
+                "\(finished)")
+        }
+        // Nothing is left: that is an error, with every reason.
+        let none = try Programs.run(
+            "pushload", ["plan", "--from", cut, "--devices", "1M", "--within", "60s", "--rtt", "0"])
+        #expect(none.status == 64 && none.error == "pushload: \(broken)\n", "\(none)")
+    }
+}
