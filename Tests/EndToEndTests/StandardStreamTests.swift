@@ -25,7 +25,7 @@ import Testing
         ["pushload", "compare", "FOLDER/one", "FOLDER/two"],
         ["pushload", "ab", "-n", "20", "--self", "--rounds", "2"], ["pushload", "history", "FOLDER/one"],
         ["pushload", "report", "FOLDER/one"],
-        ["pushload", "plan", "--devices", "1M", "--within", "60s", "--from", "FOLDER/one"],
+        ["pushload", "plan", "--devices", "1M", "--within", "60s", "--rtt", "0", "--from", "FOLDER/one"],
         ["pushload", "token", "--credentials", "FOLDER/keys"], ["pushload", "device-token", "5"],
         ["mock-apns", "--help"], ["mock-apns", "--version"], ["mock-apns", "--port", "0", "--plaintext"],
     ]
