@@ -24,7 +24,8 @@ struct RateShortfall: CustomStringConvertible {
     private static func limit(_ result: ResultDocument) -> String {
         if let streams = streamLimit(result) { return streams }
         if result.generator.limited { return "the generator was a limit, see there" }
-        if result.pushes.failed + result.notSent.filter({ $0.key != "run_ended" && $0.key != "overflowed" }).values.reduce(0, +)
+        if result.pushes.failed
+            + result.notSent.filter({ $0.key != "run_ended" && $0.key != "overflowed" }).values.reduce(0, +)
             > result.pushes.planned / 20
         {
             return "pushes failed or found no connection"
@@ -40,7 +41,8 @@ struct RateShortfall: CustomStringConvertible {
         guard held > 0 else { return nil }
         let most = connections * streams / (held / 1e9)
         guard (0.8...1.25).contains(result.throughput.answered / most) else { return nil }
-        return "\(Units.grouped(UInt64(connections * streams))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
+        return
+            "\(Units.grouped(UInt64(connections * streams))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
             + "on average, carry \(Units.perSecond(most))"
     }
 }

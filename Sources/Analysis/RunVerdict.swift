@@ -30,6 +30,10 @@ public struct RunVerdict: Sendable, Equatable {
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
                     + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
+        if result.connections.opened == 0, result.connections.connectFailures > 0 {
+            let ends = result.connections.ends.keys.sorted().joined(separator: ", ")
+            problems.append("no connection to the \(result.run.target) could be made: \(ends)")
+        }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes) in [
             (pushes.failed, "failed", result.failures), (pushes.notSent, "were not sent", result.notSent),

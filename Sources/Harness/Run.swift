@@ -85,15 +85,14 @@ public struct Run: Sendable {
             let outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
         }
-        let record = output.map { RunRecord(inputs: inputs, started: started, target: Self.bundledMock, output: $0) }
+        let record = output.map {
+            RunRecord(inputs: inputs, started: started, target: ResultDocument.Run.bundledMock, output: $0)
+        }
         return try await executeWithMock(
             started, isTerminal: isTerminal, judge: judge, record: record, progress: progress)
     }
 
     // MARK: The bundled mock
-
-    /// How results name it.
-    private static let bundledMock = "bundled mock"
 
     private func executeWithMock(
         _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
@@ -140,7 +139,7 @@ public struct Run: Sendable {
             account.problem = "the bundled mock ended before the run: its ledger is lost"
         }
         return RunDocument(
-            inputs: inputs, outcome: outcome, started: started, target: Self.bundledMock, mock: account
+            inputs: inputs, outcome: outcome, started: started, target: ResultDocument.Run.bundledMock, mock: account
         ).product
     }
 

@@ -19,7 +19,9 @@ public enum SummaryReport {
                 + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed, "
                 + "\(Units.grouped(pushes.notSent)) not sent in \(Units.fixed(result.run.durationSeconds, places: 2)) s"
         )
-        lines.append(rateLine(result.throughput))
+        // Where there was no connection, there is nothing to tell of pushes and latencies.
+        let hasSent = pushes.sent > 0 || result.connections.opened > 0
+        if hasSent { lines.append(rateLine(result.throughput)) }
         if result.cooldown.seconds >= 0.1 {
             lines.append(
                 "cool-down: \(Units.grouped(result.cooldown.pushes)) pushes were open when the last one had been taken, "
@@ -30,11 +32,13 @@ public enum SummaryReport {
                 "warm-up left out of rate and latencies: \(Units.grouped(result.warmup.answered)) pushes, "
                     + "\(Units.fixed(result.warmup.seconds, places: 2)) s")
         }
-        lines.append(ledgerLine(pushes))
-        lines.append("")
-        lines += latencyTable(result.latency, picture.width)
-        lines += breakdowns(result, picture.width)
-        lines.append("")
+        if hasSent {
+            lines.append(ledgerLine(result))
+            lines.append("")
+            lines += latencyTable(result.latency, picture.width)
+            lines += breakdowns(result, picture.width)
+            lines.append("")
+        }
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
         lines += causes("failures", result.failures) + causes("not sent", result.notSent)
@@ -47,7 +51,7 @@ public enum SummaryReport {
         }
         lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
-        lines += costLines(result.cost, result.generator.cpu)
+        if hasSent { lines += costLines(result.cost, result.generator.cpu) }
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
@@ -85,9 +89,10 @@ public enum SummaryReport {
         }
     }
 
-    private static func ledgerLine(_ pushes: ResultDocument.Pushes) -> String {
-        guard let lost = pushes.lost, let duplicated = pushes.duplicated else {
-            return "ledger: none (the target is not the bundled mock)"
+    private static func ledgerLine(_ result: ResultDocument) -> String {
+        guard let lost = result.pushes.lost, let duplicated = result.pushes.duplicated else {
+            return result.run.target == ResultDocument.Run.bundledMock
+                ? "ledger: none (the notes say why)" : "ledger: none (the target is not the bundled mock)"
         }
         return "ledger: \(Units.grouped(lost)) lost, \(Units.grouped(duplicated)) doubled"
     }

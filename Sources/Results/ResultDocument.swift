@@ -71,6 +71,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// False when the run was stopped before its plan was done.
         public var complete: Bool
         public var interrupted: Bool
+        /// `target` where no URL was given.
+        public static let bundledMock = "bundled mock"
         public var engine: String
         public var target: String
         @Nullable public var tls: String?

@@ -54,6 +54,33 @@ public enum ResultFile {
         throw ResultError("cannot make a folder \(base): there are 10000 already")
     }
 
+    /// Room that a result takes at most, but for its log, bytes.
+    static let room: UInt64 = 2_000_000
+
+    /// - Throws: when there is so little room that a result cannot be written.
+    public static func checkRoom(in folder: String) throws(ResultError) {
+        var facts = statvfs()
+        guard statvfs(folder, &facts) == 0 else { throw failure(folder) }
+        let free = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
+        guard !free.overflow, free.partialValue < room else { return }
+        throw ResultError(
+            "\(folder): only \(free.partialValue / 1000) kB are free there, a result takes up to \(room / 1000) kB; make room, or "
+                + "give another --output")
+    }
+
+    /// - Throws: when a file cannot be written there, as far as that can be known before.
+    public static func checkWritable(_ path: String) throws(ResultError) {
+        var facts = stat()
+        if stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
+            throw ResultError("cannot write \(path): it is a folder")
+        }
+        let temporary = path + ".partial"
+        let descriptor = open(temporary, O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(path) }
+        close(descriptor)
+        unlink(temporary)
+    }
+
     /// Writes the whole document or nothing: to a temporary file, synced, then renamed.
     public static func write(_ document: ResultDocument, to path: String) throws(ResultError) {
         try write(try encode(document), to: path)

@@ -53,6 +53,10 @@ struct RunCommand: AsyncParsableCommand {
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder.make(in: output, name: scenario.name)
+        do { try checkRoom(folder) } catch {
+            rmdir(folder)
+            throw error
+        }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
         let stops = Mutex(0)
@@ -99,22 +103,20 @@ struct RunCommand: AsyncParsableCommand {
         return { live.crossed(at: $0, $1, total: $2, planned: $3) }
     }
 
+    /// What would keep the result from being written.
+    private func checkRoom(_ folder: String) throws(HarnessError) {
+        do throws(ResultError) {
+            try ResultFile.checkRoom(in: folder)
+            if let report, report.contains("/") { try ResultFile.checkWritable(report) }
+        } catch {
+            throw HarnessError(error.description)
+        }
+    }
+
+    /// Prints before it writes: what was measured is seen whatever becomes of the disk.
     private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {
         let result = product.result
         let path = folder + "/result.json"
-        do throws(ResultError) {
-            try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
-            try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
-            try ResultFile.write(result, to: path)
-            if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
-        } catch {
-            throw HarnessError(error.description, isUsage: false)
-        }
-        if let report {
-            try ReportFile.write(
-                [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
-                to: report.contains("/") ? report : folder + "/" + report)
-        }
         let verdict = RunVerdict(result, thresholds: thresholds)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
         if !quiet {
@@ -127,7 +129,30 @@ struct RunCommand: AsyncParsableCommand {
                 (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" }).joined(
                     separator: "\n"))
         }
+        do throws(ResultError) {
+            if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
+            try ResultFile.write(result, to: path)
+            try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
+            try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
+        } catch {
+            throw HarnessError(error.description + Self.rescued(result, from: path), isUsage: false)
+        }
+        if let report {
+            try ReportFile.write(
+                [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
+                to: report.contains("/") ? report : folder + "/" + report)
+        }
         if !verdict.isGood { throw ExitCode(verdict.exitCode) }
+    }
+
+    /// Where the result is that could not be written whole beside its run, as the end of a sentence.
+    private static func rescued(_ result: ResultDocument, from path: String) -> String {
+        if (try? ResultFile.read(path)) == result { return "; the result itself is in \(path)" }
+        let other = FileManager.default.temporaryDirectory.path + "/pushload-\(result.run.id).json"
+        do throws(ResultError) { try ResultFile.write(result, to: other) } catch {
+            return "; nor can \(other) be written: the summary is all there is"
+        }
+        return "; the result is in \(other) instead"
     }
 }
 

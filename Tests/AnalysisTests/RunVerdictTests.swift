@@ -96,7 +96,9 @@ import Testing
         #expect(unsound.exitCode == 1)
     }
 
-    @Test("An open loop that sent less than nine tenths of what came due did not reach its rate, and says what held it back")
+    @Test(
+        "An open loop that sent less than nine tenths of what came due did not reach its rate, and says what held it back"
+    )
     func rate() throws {
         var result = result()
         result.throughput = .init(windowSeconds: 2, offered: 20_000, sent: 18_001, answered: 18_001)

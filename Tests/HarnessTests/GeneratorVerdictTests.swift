@@ -31,7 +31,8 @@ import Transport
         #expect(reasons.count == 1 && reasons[0].hasPrefix("a worker thread waited for a core 17 % of the time"))
     }
 
-    @Test("The parts of the client's CPU add up to the whole, also when threads lost their cores in the middle of a call")
+    @Test(
+        "The parts of the client's CPU add up to the whole, also when threads lost their cores in the middle of a call")
     func parts() throws {
         var outcome = LoadOutcome()
         var counts = PushCounts()
@@ -50,7 +51,8 @@ import Transport
         outcome.workerTime.busy = 3_000_000
         #expect(try parts() == [0, 50, 150, 300, 200, 1300])
         // Not known, and more than there is.
-        outcome.workerTime = WorkerTime(cpu: 1_500_000, transfer: 3_000_000, socket: 1_700_000, sign: 100_000, busy: nil)
+        outcome.workerTime = WorkerTime(
+            cpu: 1_500_000, transfer: 3_000_000, socket: 1_700_000, sign: 100_000, busy: nil)
         #expect(try parts() == [0, 0, 300, 1700, 0, 0])
         outcome.workerTime = WorkerTime(cpu: 500_000)
         #expect(try parts() == [0, 0, 0, 0, 0, 2000])

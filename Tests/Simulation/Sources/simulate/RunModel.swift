@@ -48,7 +48,10 @@ struct RunModel {
     private(set) var finalSeen: [SeriesModel.Snapshot] = []
     private let world: World
 
-    init(_ scenario: Scenario, logs: [PushLog], start: UInt64, request: RunControl.Request, stopCause: FailureCause, world: World) {
+    init(
+        _ scenario: Scenario, logs: [PushLog], start: UInt64, request: RunControl.Request, stopCause: FailureCause,
+        world: World
+    ) {
         self.scenario = scenario
         self.start = start
         self.request = request

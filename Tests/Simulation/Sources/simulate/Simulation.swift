@@ -203,7 +203,8 @@ final class Simulation {
         world.note(run.control.request == .abort ? .drainEnded : .timeUp)
         let over = drawn.scenario.duration.map { run.start + $0 + drawn.scenario.drain / 10 }
         world.check(
-            run.start > 0 && over.map { time > $0 } ?? false, "the run is ended at \(World.milliseconds(time)), before its time")
+            run.start > 0 && over.map { time > $0 } ?? false,
+            "the run is ended at \(World.milliseconds(time)), before its time")
     }
 
     private func noticeReady() {
