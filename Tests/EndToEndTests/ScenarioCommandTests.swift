@@ -73,7 +73,7 @@ import Testing
         for key in properties.keys where key != "include" && key != "measure" {
             #expect(help.contains("--" + key.replacingOccurrences(of: "_", with: "-")), "\(key)")
         }
-        let others: Set = ["set", "output", "report", "json", "quiet", "version", "help"]
+        let others: Set = ["set", "output", "report", "json", "live", "quiet", "version", "help"]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
             if name.hasPrefix("no_"), properties[String(name.dropFirst(3))] != nil { continue }
