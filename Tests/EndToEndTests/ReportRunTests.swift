@@ -19,7 +19,9 @@ import Testing
         #expect(again.status == 0 && again.output.contains("report.html"), "\(again.error)")
         #expect(try String(contentsOfFile: folder + "/report.html", encoding: .utf8) == page)
 
-        let terminal = try Programs.run("pushload", ["report", folder, "--format", "terminal"])
+        let terminal = try Programs.start(
+            "pushload", ["report", folder, "--format", "terminal"], environment: ["COLUMNS": "80"]
+        ).wait()
         #expect(terminal.status == 0 && terminal.output.contains("latency, due to answered"), "\(terminal)")
         #expect(terminal.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(terminal.output)")
         #expect(!FileManager.default.fileExists(atPath: folder + "/report.txt"))

@@ -80,7 +80,8 @@ import Testing
             #expect(help.contains(flag), "\(key)")
         }
         let others: Set = [
-            "set", "output", "report", "json", "quiet", "version", "help", "help_all", "allow_target", "measure",
+            "set", "output", "report", "json", "live", "quiet", "version", "help", "help_all", "allow_target",
+            "measure",
         ]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
