@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct HelpTests {
     private func output(_ program: String, _ arguments: [String]) throws -> String {
-        let finished = try Programs.run(program, arguments)
+        let finished = try Programs.start(program, arguments, environment: ["COLUMNS": "80"]).wait()
         #expect(finished.status == 0 && finished.error.isEmpty, "\(arguments): \(finished)")
         return finished.output
     }
