@@ -7,7 +7,7 @@ public enum SettingWords {
     /// - Returns: `30s`, `100ms`, `64KiB`: exactly the value; nil when the setting is neither a time nor a size.
     public static func text(_ name: String, _ value: Int64) -> String? {
         guard value >= 0, let unit = units[name] else { return nil }
-        return unit == .duration ? duration(UInt64(value)) : bytes(value)
+        return unit == .duration ? Units.written(duration: UInt64(value)) : Units.written(bytes: Int(value))
     }
 
     /// The name of a property of `Scenario` in documents: `keyID` is `key_id`.
@@ -20,19 +20,6 @@ public enum SettingWords {
             wasLower = !character.isUppercase
         }
         return name
-    }
-
-    static func duration(_ nanoseconds: UInt64) -> String {
-        let units: [(UInt64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")]
-        guard nanoseconds > 0 else { return "0s" }
-        let (size, unit) = units.first { nanoseconds % $0.0 == 0 } ?? (1, "ns")
-        return "\(nanoseconds / size)\(unit)"
-    }
-
-    private static func bytes(_ count: Int64) -> String {
-        let units: [(Int64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
-        let (size, unit) = units.first { count > 0 && count % $0.0 == 0 } ?? (1, "B")
-        return "\(count / size)\(unit)"
     }
 
     private enum Unit { case duration, bytes }
@@ -57,8 +44,9 @@ public enum SettingWords {
             default: continue
             }
             var scenario = Scenario()
-            do throws(SettingsError) { try key.apply([unit == .duration ? "7919s" : "7919"], to: &scenario) } catch {
-                continue
+            for text in unit == .duration ? ["7919s", "7919ms", "7us"] : ["7919B", "77777B"] {
+                // Whatever is within the key's range.
+                do throws(SettingsError) { try key.apply([text], to: &scenario) } catch { continue }
             }
             for (name, value) in values(scenario) where value != usual[name] { units[documentName(name)] = unit }
         }

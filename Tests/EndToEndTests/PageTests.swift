@@ -43,7 +43,7 @@ struct PageTests {
         for part in [
             "Verdict and thresholds", "Throughput (pushes/s)", "Waiting (pushes)", "in flight",
             "By percentile (log scale)", "Over time, due to answered (log scale)", "Latency by stage",
-            "CPU of the client's worker threads a push", "Outcomes", "Environment", "Settings",
+            "CPU of the client a push", "Outcomes", "Environment", "Settings",
         ] { #expect(document.contains(part), "\(part) is not on the page") }
         // As drawn: each line has its points.
         #expect(document.components(separatedBy: "<polyline").count > 6)

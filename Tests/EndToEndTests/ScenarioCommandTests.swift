@@ -101,9 +101,10 @@ import Testing
         // What is due at once is no rate.
         let burst = try Programs.run("pushload", ["scenario", "schedule", "--stages", "burst 1M"]).output
         #expect(burst.contains("1,000,000 at once") && !burst.contains("000/s"), "\(burst)")
-        let both = try Programs.run(
-            "pushload", ["scenario", "schedule", "--stages", "hold 1k 5s, burst 1M, hold 1k 5s"]
-        ).output
+        let both = try Programs.start(
+            "pushload", ["scenario", "schedule", "--stages", "hold 1k 5s, burst 1M, hold 1k 5s"],
+            environment: ["COLUMNS": "80"]
+        ).wait().output
         #expect(both.contains("1,006/s │") && !both.contains("000,000/s") && both.contains("▲ due at once"), "\(both)")
         let csv = try Programs.run(
             "pushload", ["scenario", "schedule", "--rate", "100", "-D", "10s", "--csv", "--rows", "10"]

@@ -16,7 +16,7 @@ import Testing
             case .bytes: isTime = false
             default: continue
             }
-            for text in isTime ? ["1s", "1500ms", "3us", "77ns", "90m"] : ["1", "1000", "64KiB", "3MiB"] {
+            for text in isTime ? ["1s", "1500ms", "3us", "77ns", "90m"] : ["1B", "1000B", "64KiB", "3MiB"] {
                 var scenario = Scenario()
                 // What is out of a key's range is refused, and never in a result.
                 do throws(SettingsError) { try key.apply([text], to: &scenario) } catch { continue }
