@@ -83,23 +83,31 @@ public enum ScheduleReport {
         let height = 8
         var (counts, marks) = due(schedule, buckets: columns, without: bursts)
         var seconds = Double(schedule.duration) / 1e9 / Double(columns)
-        func label(_ count: Double) -> String { Units.grouped(UInt64(min(count / seconds, 1e18))) + "/s" }
+        func label(_ rate: Double) -> String { Units.grouped(UInt64(min(rate.rounded(), 1e18))) + "/s" }
         // Rates of many digits leave the picture fewer columns.
-        let margin = max(12, label(Double(counts.max() ?? 0)).count)
+        let margin = max(12, label(Double(counts.max() ?? 0) / seconds).count)
         if margin > 12 {
             columns = max(20, columns + 12 - margin)
             (counts, marks) = due(schedule, buckets: columns, without: bursts)
             seconds = Double(schedule.duration) / 1e9 / Double(columns)
         }
-        let highest = counts.max() ?? 0
+        // The rate meant; of recorded times, what they come to.
+        let rates = counts.indices.map { column in
+            stages.isEmpty
+                ? Double(counts[column]) / seconds
+                : [0.125, 0.375, 0.625, 0.875].reduce(0) {
+                    $0 + schedule.rate(at: (Double(column) + $1) * seconds) / 4
+                }
+        }
+        let highest = rates.max() ?? 0
         guard highest > 0 || !marks.isEmpty else { return [] }
         var lines: [String] = []
         var marked: [String] = []
         for row in (1...height).reversed() {
-            let level = Double(highest) * Double(row) / Double(height)
+            let level = highest * Double(row) / Double(height)
             let label = highest > 0 && (row == height || row == height / 2) ? label(level) : ""
-            let bar = counts.map { count -> Character in
-                let filled = Double(count) / Double(max(highest, 1)) * Double(height) - Double(row - 1)
+            let bar = rates.map { rate -> Character in
+                let filled = highest > 0 ? rate / highest * Double(height) - Double(row - 1) : 0
                 return filled >= 1 ? "█" : filled >= 0.5 ? "▄" : filled > 0.05 ? "▁" : " "
             }
             lines.append(String(repeating: " ", count: max(0, margin - label.count)) + label + " │" + String(bar))
