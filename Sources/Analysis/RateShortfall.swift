@@ -11,18 +11,28 @@ struct RateShortfall: CustomStringConvertible {
 
     /// nil: the rate was reached, or there was none.
     init?(_ result: ResultDocument) {
-        guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted,
-            result.throughput.sent < Self.reached * offered
-        else { return nil }
-        let share = Units.fixed(100 * result.throughput.sent / offered, places: 1)
+        guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted else { return nil }
+        // Attempts were counted: without those that sent a push again.
+        let again = Double(result.pushes.retried) + Double(result.retries.attempts)
+        let first = result.pushes.sent > 0 ? max(0, 1 - again / Double(result.pushes.sent)) : 1
+        let sent = result.throughput.sent * first
+        guard sent < Self.reached * offered else { return nil }
+        let share = Units.fixed(100 * sent / offered, places: 1)
         description =
-            "rate not reached: \(Units.perSecond(result.throughput.sent)) sent of \(Units.perSecond(offered)) due (\(share) %): "
+            "rate not reached: \(Units.perSecond(sent)) sent of \(Units.perSecond(offered)) due (\(share) %): "
             + Self.limit(result)
     }
 
     /// What held it back, as far as the result tells.
     private static func limit(_ result: ResultDocument) -> String {
         if let streams = streamLimit(result) { return streams }
+        let connections = result.connections
+        if connections.connectFailures > connections.opened
+            || connections.lost > 0 && connections.opened <= connections.lost
+        {
+            return "connections were lost or could not be made: "
+                + connections.ends.keys.sorted().joined(separator: ", ")
+        }
         if result.generator.limited { return "the generator was a limit, see there" }
         if result.pushes.failed
             + result.notSent.filter({ $0.key != "run_ended" && $0.key != "overflowed" }).values.reduce(0, +)

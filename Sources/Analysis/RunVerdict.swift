@@ -32,7 +32,7 @@ public struct RunVerdict: Sendable, Equatable {
         }
         if result.connections.opened == 0, result.connections.connectFailures > 0 {
             let ends = result.connections.ends.keys.sorted().joined(separator: ", ")
-            problems.append("no connection to the \(result.run.target) could be made: \(ends)")
+            problems.append("no connection could be made (\(result.run.target)): \(ends)")
         }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes) in [
@@ -43,7 +43,7 @@ public struct RunVerdict: Sendable, Equatable {
             }
             problems.append("\(Units.grouped(count)) pushes \(what): \(list.joined(separator: ", "))")
         }
-        if let problem = RateShortfall(result)?.description, !thresholds.contains(where: \.isAboutRates) {
+        if let problem = RateShortfall(result)?.description, !thresholds.contains(where: \.asksForRate) {
             problems.append(problem)
         }
         if let lost = pushes.lost, lost > 0 {
@@ -73,8 +73,11 @@ public struct RunVerdict: Sendable, Equatable {
 }
 
 extension Threshold {
-    /// Says what rate must be reached.
-    var isAboutRates: Bool { if case .rate = metric { true } else { false } }
+    /// Says what rate must be sent, answered or accepted at least.
+    var asksForRate: Bool {
+        guard case .rate(let rate, _) = metric, rate != .offered else { return false }
+        return comparison == .atLeast || comparison == .above
+    }
 
     /// Says how many pushes may end in which way.
     var isAboutOutcomes: Bool {

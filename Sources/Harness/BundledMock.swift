@@ -42,6 +42,9 @@ struct BundledMock: Sendable {
         let url: String?
     }
 
+    /// How long the mock may take to end, ns.
+    private static let patience: UInt64 = 15_000_000_000
+
     let executable: String
     let arguments: [String]
     /// Some are the user's own.
@@ -127,6 +130,13 @@ struct BundledMock: Sendable {
                 _ = await work.result
                 kill(pid, SIGTERM)
             }
+            // One that is frozen, or does not end for any other reason, must not hold up the result.
+            let killer = Task {
+                _ = await work.result
+                try await Task.sleep(nanoseconds: Self.patience)
+                kill(pid, SIGKILL)
+            }
+            defer { killer.cancel() }
             var counts: Counts?
             while let line = try await lines.next() {
                 if let read = try? JSONDecoder().decode(Counts.self, from: Data(line.utf8)) { counts = read }

@@ -63,7 +63,7 @@ struct GeneratorVerdict {
             left -= part
             return perPush(part)
         }
-        let spin = part(Double(time.spin))
+        let spin = part(Double(time.spin) * time.onCore)
         let socket = part(Double(time.socket) * time.onCore)
         let tls = part(Double(time.transfer - min(time.transfer, time.socket)) * time.onCore)
         let encoded = part(encode.count > 0 ? encode.mean * Double(counts.sent) * time.onCore : 0)

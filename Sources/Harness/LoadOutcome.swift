@@ -31,6 +31,8 @@ struct LoadOutcome: Sendable {
     /// Pushes of the plan that no worker took; they are among those not sent.
     var untaken: UInt64 = 0
     var isInterrupted = false
+    /// A worker gave up for want of a connection.
+    var isAbandoned = false
     /// Its time ended it, with pushes still to be sent or answered.
     var hasEndedInTime = false
     /// Why the run was ended before its time, by itself.
@@ -95,10 +97,10 @@ struct Rates: Sendable {
     }
 }
 
-/// What the worker threads did, ns. CPU time but for the parts, which were taken with a clock that goes on when a thread loses
+/// What the worker threads did, ns. Only `cpu` is CPU time: the others were taken with a clock that goes on when a thread loses
 /// its core.
 struct WorkerTime: Sendable {
-    /// Without what was spun away.
+    /// With what was spun away.
     var cpu: UInt64 = 0
     var spin: UInt64 = 0
     /// In calls that read from and write to connections: TLS and the socket.
@@ -106,13 +108,13 @@ struct WorkerTime: Sendable {
     /// In the socket calls alone.
     var socket: UInt64 = 0
     var sign: UInt64 = 0
-    /// When threads did not wait, by the clock of the parts; nil when it is not known.
+    /// When threads neither waited nor spun; nil when it is not known.
     var busy: UInt64? = 0
 
     /// What of a part's time was CPU time, on the whole.
     var onCore: Double {
-        guard let busy, busy > cpu else { return 1 }
-        return Double(cpu) / Double(busy)
+        guard let busy, busy + spin > cpu else { return 1 }
+        return Double(cpu) / Double(busy + spin)
     }
 
     mutating func add(_ other: WorkerTime) {

@@ -91,11 +91,13 @@ final class LoadRun: Sendable {
             gathering.isDone.store(true, ordering: .relaxed)
             return await watching.value
         }
+        // What the end of the run takes is not the pushes'.
+        let allocationsAfter = AllocationCount.current()
         if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, isUsage: false) }
         var outcome = collect(gathering.workers.withLock { $0.map(\.worker) }, watcher)
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
-        if let before = allocationsBefore, let after = AllocationCount.current() {
+        if let before = allocationsBefore, let after = allocationsAfter {
             outcome.allocations = after - min(before, after)
         }
         return outcome
@@ -159,7 +161,9 @@ final class LoadRun: Sendable {
             outcome.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
         }
         // Not where all had ended before they were asked to.
-        outcome.isInterrupted = interruptedAt > 0
+        let ranOut = outcome.measurements.failures[FailureCause.runEnded.index] > 0
+        outcome.isInterrupted = interruptedAt > 0 || control.isInterrupted && ranOut
+        outcome.isAbandoned = abandonedBy != nil
         outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && abandonedBy == nil
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it

@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Networking
 import PlainHTTP
 import Synchronization
@@ -19,6 +20,7 @@ final class MetricsServer: Sendable {
         // Handed over to the thread and not touched here again.
         nonisolated(unsafe) let owned = (listener, reactor)
         let thread = Thread { [self] in
+            AllocationCount.leaveThreadOut()
             while !stopping.load(ordering: .relaxed) {
                 guard owned.1.wait(timeout: 100_000_000) > 0 else { continue }
                 while case .descriptor(let descriptor) = owned.0.accept() { Self.serve(descriptor, text) }

@@ -30,10 +30,15 @@ struct Retries {
     /// Retries the budget does not refuse, so that the first pushes of a run have one.
     private static let always = 10.0
 
+    private var isStopped = false
+
     var isOff: Bool { policy.isOff }
     var isEmpty: Bool { waiting.isEmpty }
     /// When the next one is to be sent, ns.
     var nextDue: UInt64? { waiting.first?.due }
+
+    /// From now on every outcome is final.
+    mutating func stop() { isStopped = true }
 
     /// Takes an outcome that can be retried.
     ///
@@ -47,6 +52,7 @@ struct Retries {
         case .rejected(let status): if !policy.includes(status: Int(status)) { return false }
         case .failed(let cause): if !policy.connectionLoss || !cause.isConnectionLoss { return false }
         }
+        guard !isStopped else { return false }
         guard UInt64(ticket.retries) < attempts else {
             counts.exhausted += 1
             return false

@@ -85,8 +85,8 @@ struct RunDocument {
                 id: inputs.run.description, name: scenario.name,
                 startedAt: Self.timestamp(outcome.startedAt ?? started),
                 durationSeconds: outcome.duration,
-                complete: (outcome.untaken == 0 || outcome.hasEndedInTime) && !outcome.isInterrupted
-                    && outcome.planned > 0,
+                complete: (outcome.untaken == 0 && !outcome.isAbandoned || outcome.hasEndedInTime)
+                    && !outcome.isInterrupted && outcome.planned > 0,
                 interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),
             environment: .init(
                 host: facts.host, cpu: facts.cpuModel, cores: facts.cores, memoryBytes: facts.memoryBytes,

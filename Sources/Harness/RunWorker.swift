@@ -15,6 +15,8 @@ final class RunWorker {
     private let signer: TokenSigner?
     /// CPU time of its thread, ns, without what was spun away.
     private(set) var cpu: UInt64 = 0
+    /// The same with it, ns.
+    private var used: UInt64 = 0
     /// Time its thread did not wait, whether it had a core or not, ns; nil when the engine cannot tell.
     private var busy: UInt64?
     /// Time its thread could have run and had no core, ns; nil where the kernel does not count it.
@@ -59,7 +61,7 @@ final class RunWorker {
         let (before, delayBefore) = (ThreadTime.now(), ThreadTime.runQueueDelay())
         let begin = MonotonicClock.now()
         engine.run()
-        let used = ThreadTime.now() - before
+        used = ThreadTime.now() - before
         let whole = MonotonicClock.now() - begin
         busy = engine.waitTime.map { whole - min(whole, $0) }
         cpu = used - min(used, engine.spinTime)
@@ -74,7 +76,7 @@ final class RunWorker {
 
     var time: WorkerTime {
         WorkerTime(
-            cpu: cpu, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime,
+            cpu: used, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime,
             busy: busy)
     }
 }

@@ -237,7 +237,7 @@ final class WorkerDriver: PushDriver {
         }
     }
 
-    /// What waits for a stream will not get one.
+    /// What waits for a stream will not get one: it is not sent.
     ///
     /// - Parameter time: what is due by then counts as waiting.
     /// - Returns: how many pushes would have come due later.
@@ -245,7 +245,11 @@ final class WorkerDriver: PushDriver {
         guard !supply.isUsedUp else { return 0 }
         beginCooldown(now)
         supply.noteOverflow(now) { overflowed($0, due: $1, now) }
-        return supply.close(time) { notBegun($0, due: $1, now: now) }
+        let cause = abandonedBy ?? stoppedBy
+        return supply.close(time) {
+            recorder.notSent(1, cause: cause.index)
+            notBegun($0, due: $1, now: now)
+        }
     }
 
     /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
@@ -275,7 +279,9 @@ final class WorkerDriver: PushDriver {
 
     override func stopped(_ cause: FailureCause, now: UInt64) {
         stoppedBy = cause
+        retries.stop()
         joinSchedule(now)
+        if !supply.isUsedUp { lastEnd = max(lastEnd, now) }
         // When the run's time is over, so is the span.
         if cause == .runEnded {
             _ = closeSupply(now, until: now)

@@ -12,8 +12,8 @@ public final class PushClient: PushEngine {
         var retryAt: UInt64 = 0
         var backoff: Backoff
         var wasOpen = false
-        /// A connection of it was lost or could not be made.
-        var hasFailed = false
+        /// What its first connection that was lost or could not be made ran into.
+        var firstFailure: FailureCause?
     }
 
     private let target: Target
@@ -297,7 +297,7 @@ public final class PushClient: PushEngine {
             handle(connection, [])
         } catch {
             note(FailureCause(error), error.description)
-            lanes[lane].hasFailed = true
+            lanes[lane].firstFailure = lanes[lane].firstFailure ?? lastCause
             driver.connection(options.firstConnection + lane, .connectFailed)
             driver.connection(options.firstConnection + lane, .ended(.broken(lastCause)))
             lanes[lane].retryAt = now + lanes[lane].backoff.next()
@@ -366,7 +366,7 @@ public final class PushClient: PushEngine {
     private func release(_ lane: Int, hadAnswers: Bool) {
         lanes[lane].connection = nil
         lanes[lane].wasOpen = false
-        lanes[lane].hasFailed = true
+        lanes[lane].firstFailure = lanes[lane].firstFailure ?? lastCause
         let now = loop.now
         if hadAnswers { lanes[lane].backoff.reset() }
         lanes[lane].retryAt = now + lanes[lane].backoff.next()
@@ -415,8 +415,8 @@ public final class PushClient: PushEngine {
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
     }
 
-    /// Nothing has ever been open, and what the last of the first connections ran into will be there again.
-    private var isHopeless: Bool { !hasOpened && lastCause.isLasting && lanes.allSatisfy(\.hasFailed) }
+    /// Nothing has ever been open, and what all first connections ran into will be there again.
+    private var isHopeless: Bool { !hasOpened && lanes.allSatisfy { $0.firstFailure?.isLasting == true } }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {

@@ -110,6 +110,19 @@ import Testing
                 "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): the generator was a limit, see there"
             ])
         #expect(RunVerdict(result).exitCode == 1)
+        // A server that died is no fault of the generator's.
+        (result.connections.opened, result.connections.lost) = (1, 1)
+        result.connections.ends = ["connection_reset": 1]
+        #expect(
+            RunVerdict(result).problems.first?.hasSuffix("connections were lost or could not be made: connection_reset")
+                == true)
+        (result.connections.opened, result.connections.lost) = (0, 0)
+        // Attempts that sent pushes again are no pushes.
+        result.throughput.sent = 24_000
+        (result.pushes.sent, result.retries.attempts) = (48_000, 24_000)
+        #expect(RunVerdict(result).problems.first?.hasPrefix("rate not reached: 12,000/s sent of 20,000/s due") == true)
+        result.throughput.sent = 1200
+        (result.pushes.sent, result.retries.attempts) = (0, 0)
         // 100 streams, each held 80 ms, carry 1,250/s.
         result.scenario["connections"] = .number(1)
         result.scenario["streams"] = .number(100)
@@ -120,6 +133,9 @@ import Testing
                 + "average, carry 1,250/s")
         for text in ["rate >= 1000", "sent_rate >= 0.05 * target"] {
             #expect(RunVerdict(result, thresholds: [try Threshold(parsing: text)]).isGood, "\(text)")
+        }
+        for text in ["offered >= 1", "rate < 30000"] {
+            #expect(!RunVerdict(result, thresholds: [try Threshold(parsing: text)]).isGood, "\(text)")
         }
         result.run.interrupted = true
         #expect(RunVerdict(result).problems.allSatisfy { !$0.contains("rate") })

@@ -71,10 +71,14 @@ struct ResultChecks {
         let isWhole = model.closed.allSatisfy { $0 == nil }
         if isWhole { equal("not_sent.overflowed", result.notSent["overflowed"] ?? 0, result.pushes.notSent) }
         world.check(
-            result.run.interrupted == (model.request != .none && model.stopCause == .interrupted)
+            result.run.interrupted
+                == (model.request != .none && (model.stopCause == .interrupted || isCutShort))
                 || model.request == .none,
             "run.interrupted \(result.run.interrupted)")
     }
+
+    /// Somebody did not wait for the drain's end.
+    private var isCutShort: Bool { model.wasAsked && (result.failures["run_ended"] ?? 0) > 0 }
 
     private func checkRetries() {
         equal("retries.attempts", result.retries.attempts, model.retries.attempts)

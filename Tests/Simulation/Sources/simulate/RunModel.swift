@@ -40,6 +40,8 @@ struct RunModel {
     private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
     /// What pushes end with that nobody waits for any more.
     let stopCause: FailureCause
+    /// An operator asked for something.
+    let wasAsked: Bool
     /// Of each worker: when attempts were written, and its answers.
     private(set) var writes: [[UInt64]] = []
     private(set) var answers: [[RateModel.Answer]] = []
@@ -50,12 +52,14 @@ struct RunModel {
 
     init(
         _ scenario: Scenario, logs: [PushLog], start: UInt64, request: RunControl.Request, stopCause: FailureCause,
+        wasAsked: Bool,
         world: World
     ) {
         self.scenario = scenario
         self.start = start
         self.request = request
         self.stopCause = stopCause
+        self.wasAsked = wasAsked
         self.logs = logs
         self.world = world
         schedule = (try? scenario.makeSchedule()) ?? nil
@@ -89,6 +93,7 @@ struct RunModel {
         var sentHere: UInt64 = 0
         var idleUntil: UInt64 = 0
         var close: (at: UInt64, isAbandoned: Bool)?
+        var isStopped = false
         /// Pushes that wait to be retried, and not before when.
         var waiting: [UInt64: UInt64] = [:]
         var tally = SeriesModel.Snapshot()
@@ -125,7 +130,7 @@ struct RunModel {
                 tally.sent += 1
             case .requeued: requeued += 1
             case .finished(let finish):
-                if mayRetry(finish) {
+                if !isStopped, mayRetry(finish) {
                     if finish.ticket.retries >= min(255, scenario.retryAttempts) {
                         retries.exhausted += 1
                     } else if Double(retried + 1) > max(Double(sentHere) * scenario.retryBudget, 10) {
@@ -145,6 +150,7 @@ struct RunModel {
             case .abandoned(let now): if close == nil { close = (now, true) }
             case .stopped(let cause, let now):
                 world.check(cause == stopCause, "a worker is told of \(cause)")
+                isStopped = true
                 if close == nil { close = (now, false) }
             case .ended(let now):
                 // What waited to be retried will not be.

@@ -50,6 +50,7 @@ final class Simulation {
     private var nextLook: UInt64 = 0
     private var patience: UInt64 = 0
     private var end: UInt64 = 0
+    private var wasAsked = false
     private var steps = 0
     private static let address = try! SocketAddress(host: "127.0.0.1", port: 1)
     private static let lookPause: UInt64 = 50_000_000
@@ -175,6 +176,7 @@ final class Simulation {
     }
 
     private func ask(_ order: Order) {
+        if order != .targetGone { wasAsked = true }
         world.tell("the operator asks: \(order)")
         switch order {
         case .drain:
@@ -274,7 +276,7 @@ final class Simulation {
         let result = run.result()
         let model = RunModel(
             drawn.scenario, logs: logs, start: run.start, request: run.control.request, stopCause: run.control.cause,
-            world: world)
+            wasAsked: wasAsked, world: world)
         ResultChecks(model, result, now: world.clock.now, world: world).check()
         checkLedger(model)
         checkConnections(result)
