@@ -34,10 +34,8 @@ struct RateShortfall: CustomStringConvertible {
                 + connections.ends.keys.sorted().joined(separator: ", ")
         }
         if result.generator.limited { return "the generator was a limit, see there" }
-        if result.pushes.failed
-            + result.notSent.filter({ $0.key != "run_ended" && $0.key != "overflowed" }).values.reduce(0, +)
-            > result.pushes.planned / 20
-        {
+        let unsent = result.notSent.filter { $0.key != "run_ended" && $0.key != "overflowed" }.values
+        if unsent.reduce(Double(result.pushes.failed), { $0 + Double($1) }) > Double(result.pushes.planned) / 20 {
             return "pushes failed or found no connection"
         }
         return "streams were not free in time, or the target took nothing: look at in flight and backlog in the series"
@@ -48,11 +46,12 @@ struct RateShortfall: CustomStringConvertible {
         func number(_ key: String) -> Double? { result.scenario[key].flatMap { Double($0.description) } }
         guard let connections = number("connections"), let streams = number("streams") else { return nil }
         let held = result.latency.service.mean
-        guard held > 0 else { return nil }
-        let most = connections * streams / (held / 1e9)
+        let whole = connections * streams
+        guard held > 0, whole >= 1, whole < 1e15 else { return nil }
+        let most = whole / (held / 1e9)
         guard (0.8...1.25).contains(result.throughput.answered / most) else { return nil }
         return
-            "\(Units.grouped(UInt64(connections * streams))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
+            "\(Units.grouped(UInt64(whole))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
             + "on average, carry \(Units.perSecond(most))"
     }
 }

@@ -12,6 +12,9 @@ struct LengthOptions: ParsableArguments {
     @Option(name: [.customShort("D"), .customLong("duration")], help: .of("duration", "duration"))
     var duration: String?
 
+    @Option(name: .customLong("drain"), help: .of("drain", "duration"))
+    var drain: String?
+
     @Option(name: .customLong("stages"), help: .of("stages", "stages"))
     var stages: [String] = []
 
@@ -48,6 +51,7 @@ struct LengthOptions: ParsableArguments {
             ("name", name.map { [$0] }),
             ("pushes", pushes.map { [$0] }),
             ("duration", duration.map { [$0] }),
+            ("drain", drain.map { [$0] }),
             ("stages", stages.isEmpty ? nil : stages),
             ("trace", trace.map { [$0] }),
             ("warmup", warmup.map { [$0] }),

@@ -6,9 +6,6 @@ struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("rate"), help: .of("rate", "rate"))
     var rate: String?
 
-    @Option(name: .customLong("drain"), help: .of("drain", "duration"))
-    var drain: String?
-
     @Option(name: [.customShort("c"), .customLong("connections")], help: .of("connections", "count"))
     var connections: String?
 
@@ -66,7 +63,6 @@ struct LoadOptions: ParsableArguments {
     /// The flags that were given, by key.
     var given: [(key: String, texts: [String]?)] {
         [
-            ("drain", drain.map { [$0] }),
             ("connections", connections.map { [$0] }),
             ("streams", streams.map { [$0] }),
             ("threads", threads.map { [$0] }),

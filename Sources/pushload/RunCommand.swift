@@ -21,8 +21,8 @@ struct RunCommand: AsyncParsableCommand {
             --help-all lists every flag, each with its default and range.
 
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
-            rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, 64 when \
-            the request itself is wrong, 74 when standard output cannot be written, 99 when a threshold was crossed.
+            rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, or the \
+            rate was not reached, 64 when the request itself is wrong, 74 when standard output cannot be written, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments

@@ -131,6 +131,13 @@ import Testing
             RunVerdict(result).problems.first
                 == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
                 + "average, carry 1,250/s")
+        // Figures of a file that nobody knows.
+        var strange = result
+        (strange.pushes.failed, strange.notSent) = (.max, ["x": .max, "y": .max])
+        strange.scenario["connections"] = .number(-1e300)
+        #expect(RunVerdict(strange).problems.contains { $0.hasSuffix("pushes failed or found no connection") })
+        strange.scenario["connections"] = .number(1e300)
+        #expect(!RunVerdict(strange).isGood)
         for text in ["rate >= 1000", "sent_rate >= 0.05 * target"] {
             #expect(RunVerdict(result, thresholds: [try Threshold(parsing: text)]).isGood, "\(text)")
         }
