@@ -134,6 +134,7 @@ import Testing
         // Figures of a file that nobody knows.
         var strange = result
         (strange.pushes.failed, strange.notSent) = (.max, ["x": .max, "y": .max])
+        strange.generator.limited = false
         strange.scenario["connections"] = .number(-1e300)
         #expect(RunVerdict(strange).problems.contains { $0.hasSuffix("pushes failed or found no connection") })
         strange.scenario["connections"] = .number(1e300)
