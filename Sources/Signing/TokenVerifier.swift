@@ -53,9 +53,13 @@ public final class TokenVerifier {
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             iss = try container.decodeIfPresent(String.self, forKey: .iss)
-            if let whole = try? container.decode(Int64.self, forKey: .iat) {
+            // A whole number beyond 2^53, which a Double no longer holds, and one too near to 0 for a Double, are whole.
+            let number = try? container.decode(Double.self, forKey: .iat)
+            if let number, number.magnitude < 0x1p53 {
+                iat = TokenVerifier.seconds(number)
+            } else if let whole = try? container.decode(Int64.self, forKey: .iat) {
                 iat = whole
-            } else if let number = try? container.decode(Double.self, forKey: .iat) {
+            } else if let number {
                 iat = TokenVerifier.seconds(number)
             } else {
                 iat = (try? container.decode(String.self, forKey: .iat)).flatMap(TokenVerifier.seconds)
