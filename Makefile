@@ -27,8 +27,8 @@ build-nio: deps ## with the third engine, nio: SwiftNIO HTTP/2 and NIOSSL, seven
 test-nio: test-deps ## every test, over the third engine too
 	swift test --traits NIO,Jemalloc --scratch-path .build/nio
 
-test: test-deps ## every test
-	swift test
+test: test-deps build ## every test; those of the programs take them as released
+	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test
 
 test-clients: build test-deps ## other people's clients, Go and Java too, against the mock: writes the table of mock-apns/README.md
 	@missing=""; for p in $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

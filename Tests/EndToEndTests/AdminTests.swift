@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The admin listener, as people and programs use it: with curl.
-@Suite(.serialized) struct AdminTests {
+@Suite(.serialized, .waitsForPrograms) struct AdminTests {
     private let device = ReasonTests.device
 
     private func admin(_ mock: Mock, _ method: String, _ path: String, _ body: String? = nil) throws -> String {

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Figures taken apart: by connection, tag and status, and the round trip by its parts.
-@Suite(.serialized) struct BreakdownRunTests {
+@Suite(.serialized, .waitsForPrograms) struct BreakdownRunTests {
     @Test(
         "The parts of the round trip are those the mock and its link were told to take", arguments: Programs.engines)
     func oneWay(_ engine: String) throws {

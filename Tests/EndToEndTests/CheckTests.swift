@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `mock-apns check`, and what `--verbose` shows.
-@Suite(.serialized) struct CheckTests {
+@Suite(.serialized, .waitsForPrograms) struct CheckTests {
     private func check(_ text: String, _ arguments: [String] = []) throws -> Finished {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("push-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -3,7 +3,7 @@ import Testing
 
 /// Other people's clients, with the scripts of Tests/Clients; those whose installation is large (Go, Java) are run by
 /// `make test-clients` only.
-@Suite(.serialized) struct ClientTests {
+@Suite(.serialized, .waitsForPrograms) struct ClientTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private static let python = root.appendingPathComponent(".build/python/bin/python3").path

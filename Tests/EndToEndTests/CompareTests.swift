@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct CompareTests {
+@Suite(.serialized, .waitsForPrograms) struct CompareTests {
     @Test("Folders of runs, a run's folder and a file are compared; JSON says the same; nothing of it fails")
     func compared() throws {
         let (a, b) = (OutputFolder(), OutputFolder())

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Why connections ended, from the mock's GOAWAY to what a user reads.
-@Suite(.serialized) struct ConnectionEndRunTests {
+@Suite(.serialized, .waitsForPrograms) struct ConnectionEndRunTests {
     /// `sum of ends = lost + goaways + connect_failures`; nobody here uses up 2^30 stream ids.
     private func isBalanced(_ connections: ResultDocument.Connections) -> Bool {
         connections.ends.values.reduce(0, +)

@@ -3,7 +3,7 @@ import Networking
 import Testing
 
 /// The Grafana dashboard under `deploy/grafana`, held against what the programs print.
-@Suite(.serialized) struct DashboardTests {
+@Suite(.serialized, .waitsForPrograms) struct DashboardTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("deploy/grafana")
 

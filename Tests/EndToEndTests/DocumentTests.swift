@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What documents tell their readers to run is run, by `Tests/documents.py`.
-@Suite struct DocumentTests {
+@Suite(.waitsForPrograms) struct DocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 

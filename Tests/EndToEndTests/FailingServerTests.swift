@@ -4,7 +4,7 @@ import Results
 import Testing
 
 /// What figures say when the server, or the run, goes wrong: each against a truth that can be counted.
-@Suite(.serialized) struct FailingServerTests {
+@Suite(.serialized, .waitsForPrograms) struct FailingServerTests {
     private func isBalanced(_ result: ResultDocument) -> Bool {
         let pushes = result.pushes
         return pushes.planned == pushes.accepted + pushes.rejected + pushes.failed + pushes.notSent

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Runs against a mock that misbehaves or is far away: whatever happens, every push has exactly one outcome.
-@Suite(.serialized) struct FaultRunTests {
+@Suite(.serialized, .waitsForPrograms) struct FaultRunTests {
     @Test(
         "Resets, GOAWAYs, lost connections, 503s and answers that never come are all accounted for",
         arguments: Programs.engines)

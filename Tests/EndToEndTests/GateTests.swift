@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct GateTests {
+@Suite(.serialized, .waitsForPrograms) struct GateTests {
     /// A gate's 30 seconds are too short beside other work.
     private static let patience = ["--budget", "1h"]
 

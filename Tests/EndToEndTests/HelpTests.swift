@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct HelpTests {
+@Suite(.waitsForPrograms) struct HelpTests {
     private func output(_ program: String, _ arguments: [String]) throws -> String {
         let finished = try Programs.start(program, arguments, environment: ["COLUMNS": "80"]).wait()
         #expect(finished.status == 0 && finished.error.isEmpty, "\(arguments): \(finished)")

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct HistoryTests {
+@Suite(.serialized, .waitsForPrograms) struct HistoryTests {
     @Test(
         "Runs of a folder become series; files that are no results get a line each; picture, JSON and CSV say the same")
     func history() throws {

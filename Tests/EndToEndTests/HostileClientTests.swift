@@ -54,7 +54,7 @@ private final class RawClient {
     }
 }
 
-@Suite(.serialized) struct HostileClientTests {
+@Suite(.serialized, .waitsForPrograms) struct HostileClientTests {
     private func check(_ name: String, _ attack: (RawClient, UInt64) -> Void) throws {
         let mock = try Mock(plaintext: true)
         let seed = UInt64.random(in: .min ... .max)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Ctrl-C at a moment drawn at random, and what killed programs leave behind.
-@Suite struct InterruptTests {
+@Suite(.waitsForPrograms) struct InterruptTests {
     /// What is left in a program's temporary folder.
     private func leftovers(_ folder: OutputFolder) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/tmp")) ?? []

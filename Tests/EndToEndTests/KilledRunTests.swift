@@ -3,7 +3,7 @@ import Measurement
 import Results
 import Testing
 
-@Suite struct KilledRunTests {
+@Suite(.waitsForPrograms) struct KilledRunTests {
     /// The log's lines of intervals so far, those that are whole.
     private func log(_ folder: String) -> ArraySlice<Substring> {
         let text = (try? String(contentsOfFile: folder + "/latency.hlog", encoding: .utf8)) ?? ""

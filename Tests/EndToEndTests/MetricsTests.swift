@@ -3,7 +3,7 @@ import Networking
 import Results
 import Testing
 
-@Suite(.serialized) struct MetricsTests {
+@Suite(.serialized, .waitsForPrograms) struct MetricsTests {
     @Test("A run answers GET /metrics while it goes on, with counts that grow to its result")
     func metrics() throws {
         // A port that was free a moment ago.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized) struct MockTests {
+@Suite(.serialized, .waitsForPrograms) struct MockTests {
     private func token(_ mock: Mock) throws -> String {
         let finished = try Programs.run("pushload", ["token", "--credentials", mock.folder])
         #expect(finished.status == 0 && finished.output.hasPrefix("bearer "))

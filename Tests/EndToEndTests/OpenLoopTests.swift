@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Open loop against mocks whose speed is known: what must follow, counted.
-@Suite(.serialized) struct OpenLoopTests {
+@Suite(.serialized, .waitsForPrograms) struct OpenLoopTests {
     @Test("A stalled server shows in the total latency of all pushes that were due meanwhile, and not in service time")
     func stall() throws {
         // 1,000/s for 2 s; the server does nothing for the last 400 ms of the first second: about 400 pushes are late, by up

@@ -4,7 +4,7 @@ import Settings
 import Testing
 
 @Suite(
-    .serialized,
+    .serialized, .waitsForPrograms,
     .enabled(if: Chromium.path != nil, "Chromium is not installed: make test-deps, or apt install chromium"))
 struct PageTests {
     @Test("Chromium shows the figures of result.json, each chart and every section, and has nothing to complain about")

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct PlanTests {
+@Suite(.serialized, .waitsForPrograms) struct PlanTests {
     /// A calibration by hand: two runs of each of two settings, 1,000 and 2,000 ns of CPU time a push.
     private func calibration(_ folder: OutputFolder) throws -> String {
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)

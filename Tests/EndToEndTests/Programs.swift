@@ -11,8 +11,9 @@ struct Finished {
 
 /// The executables of this build, run as a user runs them.
 enum Programs {
-    /// The folder the test bundle lies in holds the executables too.
+    /// `TESTED_PROGRAMS`, where it is set; else the folder the test bundle lies in, which holds the executables too.
     static let folder: URL = {
+        if let folder = ProcessInfo.processInfo.environment["TESTED_PROGRAMS"] { return URL(fileURLWithPath: folder) }
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<6 {
             if FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent("pushload").path) { break }

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// A provider library of other people's: aioapns from PyPI, in the environment `make test-deps` makes.
-@Suite(.serialized) struct PythonClientTests {
+@Suite(.serialized, .waitsForPrograms) struct PythonClientTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private static let python = root.appendingPathComponent(".build/python/bin/python3").path

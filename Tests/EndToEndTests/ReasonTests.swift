@@ -3,7 +3,7 @@ import Signing
 import Testing
 
 /// Provokes every reason of APNs with curl, a client that is not ours: once by a request that deserves it, once by a rule.
-@Suite(.serialized) struct ReasonTests {
+@Suite(.serialized, .waitsForPrograms) struct ReasonTests {
     static let device = String(repeating: "0a", count: 32)
     static let other = String(repeating: "0b", count: 32)
     static let topic = "com.example.app"

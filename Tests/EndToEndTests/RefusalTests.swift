@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct RefusalTests {
+@Suite(.waitsForPrograms) struct RefusalTests {
     /// What is typed, and what has to be said of it.
     static let cases: [(arguments: [String], part: String)] = [
         (["run", "-n", "5", "--rtt", "80"], "--rtt: \"80\" has no unit; write 80ms"),

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct ReportRunTests {
+@Suite(.serialized, .waitsForPrograms) struct ReportRunTests {
     @Test("A run writes a report beside its result; report makes the same page of it, and Markdown")
     func reports() throws {
         let output = OutputFolder()

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct RetryTests {
+@Suite(.serialized, .waitsForPrograms) struct RetryTests {
     @Test(
         "Rejections that a provider would send again are, and nearly all pushes get through",
         arguments: Programs.engines)

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct RunTests {
+@Suite(.serialized, .waitsForPrograms) struct RunTests {
     @Test("A run against the bundled mock accepts every push, and the ledger agrees")
     func bundled() throws {
         let (result, status, error) = try Programs.load(["-n", "20k", "-c", "2", "-t", "2", "-m", "100"])

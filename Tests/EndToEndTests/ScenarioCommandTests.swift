@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct ScenarioCommandTests {
+@Suite(.serialized, .waitsForPrograms) struct ScenarioCommandTests {
     private func file(_ text: String) throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("scenario-\(UUID()).yaml").path
         try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -1,7 +1,7 @@
 import Testing
 
 /// Limits that follow from the setting, not from the machine: no more than streams × connections a round trip.
-@Suite(.serialized) struct SearchTests {
+@Suite(.serialized, .waitsForPrograms) struct SearchTests {
     private func search(_ arguments: [String]) throws -> (answer: Double, output: String) {
         let finished = try Programs.run("pushload", ["search", "--probe", "1s", "--precision", "10%"] + arguments)
         #expect(finished.status == 0, "\(finished.error)")

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Every command with a standard output that is full, closed, or read by nobody.
-@Suite struct StandardStreamTests {
+@Suite(.waitsForPrograms) struct StandardStreamTests {
     enum Output: String, CaseIterable { case full = ">/dev/full", closed = ">&-", cut = "| true" }
 
     /// Commands that print on standard output and end by themselves; FOLDER holds a run of each of two names.

@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// `pushload sweep`, as a user runs it.
-@Suite struct SweepTests {
+@Suite(.waitsForPrograms) struct SweepTests {
     private func outcome(_ finished: Finished) throws -> SweepDocument {
         try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// pushload on a terminal, as a terminal emulator (pyte) shows it.
-@Suite struct TerminalTests {
+@Suite(.waitsForPrograms) struct TerminalTests {
     private struct Session: Decodable {
         let status: Int32
         let raw: String

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct ThresholdRunTests {
+@Suite(.serialized, .waitsForPrograms) struct ThresholdRunTests {
     private func run(_ arguments: [String]) throws -> Finished {
         let output = OutputFolder()
         return try Programs.run("pushload", ["run", "--output", output.path] + arguments)

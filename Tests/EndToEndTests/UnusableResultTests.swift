@@ -2,7 +2,7 @@ import Foundation
 import Results
 import Testing
 
-@Suite(.serialized) struct UnusableResultTests {
+@Suite(.serialized, .waitsForPrograms) struct UnusableResultTests {
     @Test("report, merge, compare, history and plan take a folder of runs, and say what of it they left out and why")
     func leftOut() throws {
         let folder = OutputFolder()

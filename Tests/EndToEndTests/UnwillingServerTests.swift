@@ -39,7 +39,7 @@ private final class UnwillingServer: Sendable {
     }
 }
 
-@Suite struct UnwillingServerTests {
+@Suite(.waitsForPrograms) struct UnwillingServerTests {
     /// SETTINGS_MAX_CONCURRENT_STREAMS 0 (RFC 9113 section 6.5.2), and the acknowledgement of the client's.
     private static let noStreams: [UInt8] =
         [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]

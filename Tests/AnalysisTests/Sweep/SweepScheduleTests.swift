@@ -7,14 +7,19 @@ import Testing
     static func plan(
         _ vary: [String], seed: UInt64 = 1, _ change: (inout SweepSearch) -> Void = { _ in }
     ) throws -> SweepPlan {
+        try plan(vary.map { try SweepAxis(parsing: $0) }, seed: seed, change)
+    }
+
+    static func plan(
+        _ axes: [SweepAxis], seed: UInt64 = 1, _ change: (inout SweepSearch) -> Void = { _ in }
+    ) throws -> SweepPlan {
         var scenario = Scenario()
         scenario.pushes = 10
         scenario.seed = seed
         var search = SweepSearch()
         change(&search)
         return try SweepPlan(
-            version: "1", startedAt: "", scenario: scenario, axes: try vary.map { try SweepAxis(parsing: $0) },
-            search: search)
+            version: "1", startedAt: "", scenario: scenario, axes: axes, search: search)
     }
 
     @Test("Each repetition has every point once, in an order of its own that the seed alone decides")
@@ -38,9 +43,9 @@ import Testing
 
     @Test("A random search has as many different points of the grid as asked for, and other ones with another seed")
     func random() throws {
-        let vary = ["streams=1..1000+1", "connections=1..1000+1", "threads=1..1000+1"]
+        let axes = try ["streams", "connections", "threads"].map { try SweepAxis(parsing: $0 + "=1..1000+1") }
         let drawn = try (0..<20 as Range<UInt64>).map { seed in
-            let plan = try Self.plan(vary, seed: seed) { ($0.method, $0.points) = (.random, 40) }
+            let plan = try Self.plan(axes, seed: seed) { ($0.method, $0.points) = (.random, 40) }
             let points = SweepSchedule(plan).points
             #expect(points.count == 40 && Set(points).count == 40 && points == points.sorted())
             #expect(points.allSatisfy { (0..<1_000_000_000).contains($0) })
