@@ -3,6 +3,15 @@ import Settings
 
 /// What was run, and where.
 enum ConfigurationSection {
+    private static func ofTheEnd(_ result: ResultDocument) -> [(String, String)] {
+        let load = Units.fixed((result.generator.workerLoad.first ?? 0) * 100, places: 1)
+        return [
+            ("busiest worker", "\(load) % of the time"),
+            ("CPU time taken by other virtual machines", "\(Units.fixed(result.generator.steal * 100, places: 2)) %"),
+            ("provider tokens signed", Written.count(result.cost.tokensSigned)),
+        ]
+    }
+
     static func make(_ run: ReportedRun) -> ReportSection {
         let result = run.result
         let environment = result.environment
@@ -13,13 +22,7 @@ enum ConfigurationSection {
             ("CPU", environment.cpu), ("cores", "\(environment.cores)"),
             ("memory", Units.bytes(environment.memoryBytes)), ("kernel", environment.kernel),
             ("system", environment.system), ("commit", environment.commit ?? "none"),
-            (
-                "busiest worker",
-                "\(Units.fixed((result.generator.workerLoad.first ?? 0) * 100, places: 1)) % of the time"
-            ),
-            ("CPU time taken by other virtual machines", "\(Units.fixed(result.generator.steal * 100, places: 2)) %"),
-            ("provider tokens signed", Written.count(result.cost.tokensSigned)),
-        ] {
+        ] + (result.isPartial ? [] : ofTheEnd(result)) {
             facts.add([name, value])
         }
         for (name, version) in environment.versions.sorted(by: { $0.key < $1.key }) {

@@ -26,6 +26,7 @@ enum HeadlineSection {
     /// The same names in the same order for every result.
     static func figures(_ result: ResultDocument) -> [(name: String, value: String, remark: String)] {
         let (pushes, total, cost) = (result.pushes, result.latency.total, result.cost)
+        let isPartial = result.isPartial
         let times = Written.latencies(total, [.p50, .p99, .p999, .max])
         let latency =
             total.unanswered > 0
@@ -55,12 +56,18 @@ enum HeadlineSection {
             ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),
             ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
-            ("client CPU", "\(Units.duration(nanoseconds: cost.clientCPU)) a push", "user and system"),
+            (
+                "client CPU", isPartial ? "-" : "\(Units.duration(nanoseconds: cost.clientCPU)) a push",
+                isPartial ? "known at the end" : "user and system"
+            ),
             (
                 "mock CPU", cost.mockCPU.map { "\(Units.duration(nanoseconds: $0)) a push" } ?? "-",
-                cost.mockCPU == nil ? "not the bundled mock" : "user and system"
+                isPartial ? "known at the end" : cost.mockCPU == nil ? "not the bundled mock" : "user and system"
             ),
-            ("client memory", Units.bytes(cost.clientMemory), allocations.isEmpty ? "peak" : "peak; " + allocations),
+            (
+                "client memory", isPartial ? "-" : Units.bytes(cost.clientMemory),
+                allocations.isEmpty ? "peak" : "peak; " + allocations
+            ),
             ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
         ]
     }
