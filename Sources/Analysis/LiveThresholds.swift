@@ -62,7 +62,8 @@ public final class LiveThresholds: Sendable {
         for threshold in thresholds {
             switch threshold.metric {
             case .latency("total", let statistic, nil):
-                guard var (recent, length, open) = latest else { continue }
+                guard let (latest, length, open) = latest else { continue }
+                var recent = latest
                 let waiting = threshold.longest.map { open.olderThan($0) } ?? 0
                 if waiting > 0, let longest = threshold.longest { recent.unanswered.record(longest, count: waiting) }
                 guard recent.count >= Self.fewest else { continue }
@@ -104,7 +105,8 @@ public final class LiveThresholds: Sendable {
             state.latencies = window
             var open = state.open ?? OpenPushes(begin: elapsed, due: due, ended: total.count)
             open.advance(to: elapsed, due: due, ended: total.count, keeping: longest)
-            state.open = open
+            // It begins when something is due that is measured: what waits then is of a warm-up.
+            state.open = due > 0 ? open : nil
             return (latest.recent, latest.length, open)
         }
     }

@@ -5,7 +5,6 @@ import Harness
 import Reports
 import Results
 import Scenarios
-import Settings
 
 struct ABCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -50,7 +50,7 @@ struct ABRounds {
                     break
                 }
                 Console.diagnostic("\(place): \(Units.perSecond(result.throughput.answered)) answered\n")
-                made[index] = (round == 0 ? "" : try keep(result, side, round), result)
+                made[index] = (path: try round == 0 ? "" : keep(result, side, round), result: result)
             }
             if round > 0, let a = made[0], let b = made[1] {
                 runs[0].append(a)

@@ -182,12 +182,13 @@ struct SweepSession {
 /// Targets at which nobody answered, whatever the other settings: they are not asked again within one go.
 struct UnreachedTargets {
     private struct Key: Hashable {
-        /// nil: the bundled mock.
-        let target: String?
+        let target: String
         let connectTimeout: UInt64
 
-        init(_ scenario: Scenario) {
-            target = scenario.target
+        /// nil for the bundled mock, which each run has its own of.
+        init?(_ scenario: Scenario) {
+            guard let target = scenario.target else { return nil }
+            self.target = target
             connectTimeout = scenario.connectTimeout
         }
     }
@@ -196,11 +197,12 @@ struct UnreachedTargets {
     private var reasons: [Key: String] = [:]
 
     /// Why a run of this scenario would not reach its target; nil when it may.
-    subscript(scenario: Scenario) -> String? { reasons[Key(scenario)] }
+    subscript(scenario: Scenario) -> String? { Key(scenario).flatMap { reasons[$0] } }
 
     /// - Parameter result: of a run that did not reach its target.
     mutating func note(_ result: ResultDocument, of scenario: Scenario, _ why: String) {
-        if Self.causes.isSuperset(of: result.connections.ends.keys) { reasons[Key(scenario)] = why }
+        guard let key = Key(scenario), Self.causes.isSuperset(of: result.connections.ends.keys) else { return }
+        reasons[key] = why
     }
 }
 

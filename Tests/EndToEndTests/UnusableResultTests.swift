@@ -81,7 +81,7 @@ import Testing
             (["compare", folder.path, files[1]], "A and B share runs"),
             (
                 ["plan", "--from", folder.path, "--devices", "1M", "--within", "60s", "--rtt", "0"],
-                "(2 runs, 1 settings)"
+                "(2 runs, 1 setting)"
             ),
             (["history", folder.path], ": 2 runs, "),
         ]

@@ -16,15 +16,14 @@ enum ConfigurationSection {
         let result = run.result
         let environment = result.environment
         var facts = ReportTable(["environment", "value"])
-        for (name, value) in [
+        let known = [
             ("run", result.run.id), ("started", result.run.startedAt), ("engine", result.run.engine),
             ("target", result.run.target), ("TLS", result.security), ("host", environment.host),
             ("CPU", environment.cpu), ("cores", "\(environment.cores)"),
             ("memory", Units.bytes(environment.memoryBytes)), ("kernel", environment.kernel),
             ("system", environment.system), ("commit", environment.commit ?? "none"),
-        ] + (result.isPartial ? [] : ofTheEnd(result)) {
-            facts.add([name, value])
-        }
+        ]
+        for (name, value) in result.isPartial ? known : known + ofTheEnd(result) { facts.add([name, value]) }
         for (name, version) in environment.versions.sorted(by: { $0.key < $1.key }) {
             facts.add(["version of \(name)", version])
         }

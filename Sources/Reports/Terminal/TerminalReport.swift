@@ -73,11 +73,12 @@ public enum TerminalReport {
         let columns = picture.width - names - 26
         let seconds = Units.fixed(run.result.run.durationSeconds, places: 2)
         let step = run.result.seriesStep
-        return ["", "over \(seconds) s"]
+        let remark = step.isEmpty ? [] : ["  (p50 and p99\(step) of each point)"]
+        return ["", "over \(seconds) s"] + remark
             + rows.map { row in
                 let name = row.name + String(repeating: " ", count: names - row.name.count)
                 return "  \(name)  \(picture.sparkline(row.values, columns: columns, low: 0))  at most \(row.highest)"
-            } + (step.isEmpty ? [] : ["  (p50 and p99\(step) of each point)"])
+            }
     }
 
     private static func percentiles(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
