@@ -220,7 +220,7 @@ public struct MergedMeasurements: Sendable {
     public mutating func add(_ handedOver: TotalLatencies) { totals.add(handedOver) }
 
     /// What workers show of their counts while they run; by cause, or empty while there are none.
-    public mutating func add(_ shown: PushCounts, failures: [UInt64], notSent: [UInt64]) {
+    public mutating func add(_ shown: PushCounts, failures: [UInt64] = [], notSent: [UInt64] = []) {
         counts.add(shown)
         for (index, count) in failures.enumerated() { self.failures[index] += count }
         for (index, count) in notSent.enumerated() { self.notSent[index] += count }
