@@ -6,7 +6,8 @@ import Synchronization
 /// Thresholds that can be seen to be crossed while a run goes on, before it is over.
 ///
 /// - Statistics of total latency, over a sliding window: a server that has recovered is not held to its past. Fewer than
-///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers.
+///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers, and so does one that
+///   is open when it was due longer ago than an upper limit allows (`OpenPushes`).
 /// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
 ///   pushes planned.
 ///
@@ -21,7 +22,12 @@ public final class LiveThresholds: Sendable {
     private let delay: UInt64
     /// One of the thresholds is on total latency.
     private let isLatencyJudged: Bool
-    private let latencies: Mutex<LatencyWindow?>
+    private struct State {
+        var latencies: LatencyWindow?
+        var open: OpenPushes?
+    }
+
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - window: how far back latencies are judged, nanoseconds.
@@ -33,8 +39,11 @@ public final class LiveThresholds: Sendable {
         isLatencyJudged = thresholds.contains {
             if case .latency("total", _, nil) = $0.metric { true } else { false }
         }
-        latencies = Mutex(
-            delay == 0 ? LatencyWindow(length: window, begin: 0, total: CensoredHistogram()) : nil)
+        state = Mutex(
+            delay == 0
+                ? State(
+                    latencies: LatencyWindow(length: window, begin: 0, total: CensoredHistogram()),
+                    open: OpenPushes(begin: 0, due: 0, ended: 0)) : State())
     }
 
     /// Looks at the run once more: about once a second, in the order of time.
@@ -42,22 +51,28 @@ public final class LiveThresholds: Sendable {
     /// - Parameters:
     ///   - elapsed: nanoseconds since the start.
     ///   - counts: since the start, like `total`.
+    ///   - due: measured pushes that have come due since the start, whether they have ended or not.
     ///   - planned: pushes of the whole run; nil when that is not known.
     /// - Returns: the first threshold that is crossed, in words; nil when none is.
     public func crossed(
-        at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, planned: UInt64?
+        at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, due: UInt64, planned: UInt64?
     ) -> String? {
         guard elapsed >= delay else { return nil }
-        let latest = isLatencyJudged ? advance(to: elapsed, total) : nil
+        let latest = isLatencyJudged ? advance(to: elapsed, total, due: due) : nil
         for threshold in thresholds {
             switch threshold.metric {
             case .latency("total", let statistic, nil):
-                guard let (recent, length) = latest, recent.count >= Self.fewest else { continue }
+                guard let (latest, length, open) = latest else { continue }
+                var recent = latest
+                let waiting = threshold.longest.map { open.olderThan($0) } ?? 0
+                if waiting > 0, let longest = threshold.longest { recent.unanswered.record(longest, count: waiting) }
+                guard recent.count >= Self.fewest else { continue }
                 let (value, isCensored) = ThresholdVerdict.value(statistic, recent)
                 if isCensored || !threshold.comparison.holds(value, threshold.limit) {
                     return "\(threshold.text) was crossed: \(isCensored ? "more than " : "")"
                         + "\(Units.duration(nanoseconds: value)) over the last "
                         + Units.duration(nanoseconds: Double(length))
+                        + (waiting > 0 ? ", \(Units.grouped(waiting)) pushes open for longer than the limit" : "")
                 }
             case .count(let name, let isShare):
                 guard [.below, .atMost, .equal].contains(threshold.comparison) else { continue }
@@ -79,15 +94,28 @@ public final class LiveThresholds: Sendable {
         return nil
     }
 
-    private func advance(to elapsed: UInt64, _ total: CensoredHistogram) -> (CensoredHistogram, UInt64) {
-        latencies.withLock { latencies in
+    private func advance(
+        to elapsed: UInt64, _ total: CensoredHistogram, due: UInt64
+    ) -> (recent: CensoredHistogram, length: UInt64, open: OpenPushes) {
+        state.withLock { state in
             // The first look after the delay: what was before it does not enter, nor does a warm-up.
-            if total.count == 0 { latencies = nil }
-            var window = latencies ?? LatencyWindow(length: window, begin: elapsed, total: total)
+            if total.count == 0, due == 0 { state = State() }
+            var window = state.latencies ?? LatencyWindow(length: window, begin: elapsed, total: total)
             let latest = window.advance(to: elapsed, total: total)
-            latencies = window
-            return latest
+            state.latencies = window
+            var open = state.open ?? OpenPushes(begin: elapsed, due: due, ended: total.count)
+            open.advance(to: elapsed, due: due, ended: total.count, keeping: longest)
+            // It begins when something is due that is measured: what waits then is of a warm-up.
+            state.open = due > 0 ? open : nil
+            return (latest.recent, latest.length, open)
         }
+    }
+
+    /// The largest upper limit on a total latency, ns; 0 when there is none.
+    private var longest: UInt64 {
+        thresholds.compactMap { threshold in
+            if case .latency("total", _, nil) = threshold.metric { threshold.longest } else { nil }
+        }.max() ?? 0
     }
 
     /// Says so when a window never holds enough answers to be judged; nil when it may, or no latency would be.
@@ -101,5 +129,13 @@ public final class LiveThresholds: Sendable {
         return "latency will not end the run early: at \(Units.fixed(rate, places: 1)) pushes/s a window of "
             + "\(Units.duration(nanoseconds: Double(window))) never holds \(Units.grouped(Self.fewest)) answers; give "
             + "--abort-on-fail-window \(Units.fixed(needed, places: 0))s"
+    }
+}
+
+extension Threshold {
+    /// Of a latency with an upper limit: that, ns; nil otherwise.
+    fileprivate var longest: UInt64? {
+        guard comparison == .below || comparison == .atMost, limit >= 1, limit < 1e18 else { return nil }
+        return UInt64(limit)
     }
 }

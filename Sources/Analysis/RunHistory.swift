@@ -14,7 +14,7 @@ public enum RunHistory {
     public static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
 
     /// - Parameters:
-    ///   - runs: results with the names of their files, in any order.
+    ///   - runs: results with the names of their files, each run once, in any order.
     ///   - unread: files that are no results, and why, one sentence each.
     ///   - metrics: of `ComparedMetric.names`.
     ///   - across: facts in which the runs of a series may differ, beside versions, commit, kernel and system.
@@ -85,17 +85,13 @@ public enum RunHistory {
 
     private typealias Run = (path: String, result: ResultDocument)
 
-    /// Whole runs, each once, by time.
+    /// Whole runs, by time.
     private static func usable(_ runs: [Run], _ leftOut: inout [HistoryDocument.LeftOut]) -> [Run] {
-        var seen: [String: String] = [:]
         var usable: [Run] = []
         for run in runs.sorted(by: { ($0.result.run.startedAt, $0.path) < ($1.result.run.startedAt, $1.path) }) {
             if run.result.run.interrupted || !run.result.run.complete {
                 let why = run.result.run.interrupted ? "was interrupted" : "is incomplete"
                 leftOut.append(.init(path: run.path, reason: "the run \(why)"))
-            } else if let other = seen.updateValue(run.path, forKey: run.result.run.id) {
-                seen[run.result.run.id] = other
-                leftOut.append(.init(path: run.path, reason: "the same run as \(other)"))
             } else {
                 usable.append(run)
             }

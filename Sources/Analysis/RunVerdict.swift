@@ -30,10 +30,7 @@ public struct RunVerdict: Sendable, Equatable {
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
                     + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
-        if result.connections.opened == 0, result.connections.connectFailures > 0 {
-            let ends = result.connections.ends.keys.sorted().joined(separator: ", ")
-            problems.append("no connection could be made (\(result.run.target)): \(ends)")
-        }
+        if let problem = Self.noConnection(result) { problems.append(problem) }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes) in [
             (pushes.failed, "failed", result.failures), (pushes.notSent, "were not sent", result.notSent),
@@ -64,11 +61,29 @@ public struct RunVerdict: Sendable, Equatable {
         if result.latency.total.count == 0, result.warmup.answered > 0, !result.run.interrupted {
             problems.append("nothing was measured: all \(result.warmup.answered) answers came in the warm-up")
         }
-        if result.run.interrupted { problems.append("the run was interrupted; the figures are of the part before") }
+        if let note = result.partialNote {
+            problems.insert("the result is \(note)", at: 0)
+        } else if result.run.interrupted {
+            problems.append("the run was interrupted; the figures are of the part before")
+        }
         self.problems = problems
         isUnsound =
             pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
             || (pushes.duplicated ?? 0) > 0
+    }
+}
+
+extension RunVerdict {
+    /// Why the target was never reached: what all attempts to connect ended with, and what is noted besides; nil when a
+    /// connection was made, or none was tried. One line, for commands that make many runs: there is no point in another one.
+    public static func unreached(_ result: ResultDocument) -> String? {
+        noConnection(result).map { ([$0] + result.notes).joined(separator: "; ") }
+    }
+
+    private static func noConnection(_ result: ResultDocument) -> String? {
+        guard result.connections.opened == 0, result.connections.connectFailures > 0 else { return nil }
+        let ends = result.connections.ends.keys.sorted().joined(separator: ", ")
+        return "no connection could be made (\(result.run.target)): \(ends)"
     }
 }
 

@@ -50,9 +50,9 @@ public struct ThresholdVerdict: Sendable, Equatable {
             guard let value = self.rate(rate, result.throughput) else { return nil }
             guard ofTarget else { return value }
             return result.throughput.offered.flatMap { $0 > 0 ? value / $0 : nil }
-        case .memory("rss"): return Double(result.cost.clientMemory)
+        case .memory("rss"): return result.isPartial ? nil : Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
-        case .cpu: return result.cost.clientCPU
+        case .cpu: return result.isPartial ? nil : result.cost.clientCPU
         }
     }
 

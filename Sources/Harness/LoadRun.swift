@@ -118,7 +118,6 @@ final class LoadRun: Sendable {
     func collect(_ workers: [RunWorker], _ watcher: RunWatcher) -> LoadOutcome {
         var outcome = LoadOutcome()
         var lastEnd: UInt64 = 0
-        var abandonedBy: FailureCause?
         var cooldownFrom: UInt64 = 0
         for worker in workers {
             let driver = worker.driver
@@ -138,7 +137,7 @@ final class LoadRun: Sendable {
             outcome.cooldown.pushes += driver.cooldownPushes
             outcome.workerTime.add(worker.time)
             lastEnd = max(lastEnd, driver.lastEnd)
-            abandonedBy = abandonedBy ?? driver.abandonedBy
+            outcome.isAbandoned = outcome.isAbandoned || driver.abandonedBy != nil
             outcome.tls = outcome.tls ?? worker.engine.tlsDescription
             if !worker.problem.isEmpty { outcome.lastProblem = worker.problem }
         }
@@ -163,8 +162,7 @@ final class LoadRun: Sendable {
         // Not where all had ended before they were asked to.
         let ranOut = outcome.measurements.failures[FailureCause.runEnded.index] > 0
         outcome.isInterrupted = interruptedAt > 0 || control.isInterrupted && ranOut
-        outcome.isAbandoned = abandonedBy != nil
-        outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && abandonedBy == nil
+        outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && !outcome.isAbandoned
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
         // took.
@@ -174,8 +172,10 @@ final class LoadRun: Sendable {
         outcome.tokensSigned += shared.signed
         outcome.abortedFor = outcome.isInterrupted ? watcher.abortedFor : nil
         outcome.foundSteadyState = watcher.foundSteadyState
-        if outcome.untaken > 0 {
-            outcome.measurements.addNotSent(outcome.untaken, cause: (abandonedBy ?? control.cause).index)
+        for driver in workers.map(\.driver) where outcome.untaken > 0 {
+            let own = driver.share.count(of: planned)
+            outcome.measurements.addNotSent(
+                own - min(own, driver.recorder.counts.taken), cause: (driver.abandonedBy ?? control.cause).index)
         }
         outcome.measurements.add(
             watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))

@@ -67,6 +67,9 @@ public struct Run: Sendable {
     /// The settings as its result will have them.
     public var settings: [String: Setting] { RunDocument.settings(inputs.scenario) }
 
+    /// How long a run that is stopped waits for the answers of its open pushes, ns.
+    static let stopDrain: UInt64 = 5_000_000_000
+
     /// Stops the run: the first time pushes in flight may still be answered, for 5 seconds; the second time at once.
     public func stop() { stopper.stop() }
 
@@ -215,7 +218,7 @@ private final class Stopper: Sendable {
         }
         control.ask(.drain)
         Task {
-            try? await Task.sleep(nanoseconds: 5_000_000_000)
+            try? await Task.sleep(nanoseconds: Run.stopDrain)
             control.ask(.abort)
         }
     }

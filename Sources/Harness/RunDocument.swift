@@ -132,11 +132,7 @@ struct RunDocument {
                 mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
                 clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
                 measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
-            series: outcome.series.map {
-                .init(
-                    t: $0.time, sent: $0.sent, accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed,
-                    notSent: $0.notSent, inFlight: $0.inFlight, backlog: $0.backlog, p50: $0.p50, p99: $0.p99)
-            },
+            series: outcome.series.map(ResultDocument.Point.init),
             histograms: Self.histograms(outcome, oneWay), notes: notes)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
         result.latency.totalAccepted = Self.latency(totals.accepted.summary)

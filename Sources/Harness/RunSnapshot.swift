@@ -18,6 +18,9 @@ struct RunSnapshot: Sendable {
 
     init() {}
 
+    /// Measured pushes that have come due.
+    var due: UInt64 { windows.reduce(0) { $0 + $1.offered } }
+
     mutating func add(_ worker: WorkerSnapshot) {
         time = max(time, worker.time)
         counts.add(worker.counts)

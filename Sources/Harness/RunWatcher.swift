@@ -34,6 +34,8 @@ final class RunWatcher: @unchecked Sendable {
     private var spare = TotalLatencies()
     /// Why the run was ended before its time.
     private(set) var abortedFor: String?
+    /// When it no longer waits for answers then, ns since the start.
+    private var abortAt = UInt64.max
     /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
     private(set) var foundSteadyState: Bool?
     /// The next point and the next second that are to end, counted from 1.
@@ -84,13 +86,15 @@ final class RunWatcher: @unchecked Sendable {
             endSecond(at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
             if let record, record.isDue(elapsed) { record.write(outcome(now, start)) }
-            if let judge, let reason = judge(elapsed, now.counts, totals.all, inputs.planned),
+            if let judge, let reason = judge(elapsed, now.counts, totals.all, now.due, inputs.planned),
                 control.request == .none
             {
                 abortedFor = reason
+                abortAt = elapsed + Run.stopDrain
                 control.ask(.drain)
             }
         }
+        if elapsed >= abortAt { control.ask(.abort) }
         endInTime(elapsed)
         if now.time >= shown.time + progressPause { show(now, elapsed) }
     }
@@ -145,7 +149,7 @@ final class RunWatcher: @unchecked Sendable {
         let taken = now.counts.taken
         outcome.planned = max(taken, inputs.planned ?? taken)
         outcome.untaken = outcome.planned - taken
-        outcome.measurements.add(now.counts)
+        outcome.measurements.add(now.counts, failures: now.failures, notSent: now.notSent)
         outcome.measurements.add(totals)
         // What is open or waits now would have no answer.
         if now.windows.contains(where: { $0.from <= now.time }) {
@@ -240,8 +244,9 @@ final class RunWatcher: @unchecked Sendable {
     }
 }
 
-/// Looks at a run while it goes on: ns since the start, counts, total latencies so far, pushes planned. A reason ends the run.
-public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64?) -> String?
+/// Looks at a run while it goes on: ns since the start, counts, total latencies so far, measured pushes that have come due so far,
+/// pushes planned. A reason ends the run.
+public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64, UInt64?) -> String?
 
 /// How far a run is, at one moment.
 public struct RunProgress: Sendable {

@@ -38,6 +38,7 @@ final class WorkerDriver: PushDriver {
     /// or since the engine last waited with nothing to do, whichever was later.
     @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
+    let share: WorkerShare
     private let state: RunState
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
     private let length: UInt64?
@@ -73,6 +74,7 @@ final class WorkerDriver: PushDriver {
     private static let mostCountedApart: UInt64 = 20_000_000
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
+        self.share = share
         self.state = state
         self.box = box
         self.signer = signer

@@ -219,8 +219,12 @@ public struct MergedMeasurements: Sendable {
     /// Adds what workers handed over.
     public mutating func add(_ handedOver: TotalLatencies) { totals.add(handedOver) }
 
-    /// What a worker shows of its counts while it runs.
-    public mutating func add(_ shown: PushCounts) { counts.add(shown) }
+    /// What workers show of their counts while they run; by cause, or empty while there are none.
+    public mutating func add(_ shown: PushCounts, failures: [UInt64] = [], notSent: [UInt64] = []) {
+        counts.add(shown)
+        for (index, count) in failures.enumerated() { self.failures[index] += count }
+        for (index, count) in notSent.enumerated() { self.notSent[index] += count }
+    }
 
     /// Measured pushes that are due and have no answer, without knowing how long each has waited.
     public mutating func addUnanswered(_ count: UInt64) { if count > 0 { totals.unanswered(1, count: count) } }

@@ -9,25 +9,50 @@ public struct SeriesPoint: Sendable, Equatable {
     public var failed: UInt64
     /// Never begun.
     public var notSent: UInt64
-    /// Open streams at its end.
+    /// Open streams at its end; of merged intervals the most.
     public var inFlight: Int
-    /// Open loop: pushes due and not on a stream, at its end.
+    /// Open loop: pushes due and not on a stream, likewise.
     public var backlog: UInt64
     /// Intended time to answer of the measured answers within it, ns; 0 when there were none. Of merged intervals the largest
     /// of each: of the worst among them.
     public var p50: UInt64
     public var p99: UInt64
 
+    public init(
+        time: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64, inFlight: Int,
+        backlog: UInt64, p50: UInt64, p99: UInt64
+    ) {
+        self.time = time
+        self.sent = sent
+        self.accepted = accepted
+        self.rejected = rejected
+        self.failed = failed
+        self.notSent = notSent
+        self.inFlight = inFlight
+        self.backlog = backlog
+        self.p50 = p50
+        self.p99 = p99
+    }
+
+    /// Neighbours as one, `size` (1 or more) at a time; at the end there may be fewer.
+    public static func merged(_ points: [SeriesPoint], by size: Int) -> [SeriesPoint] {
+        stride(from: 0, to: points.count, by: size).map { first in
+            var merged = points[first]
+            for next in points[(first + 1)..<min(first + size, points.count)] { merged.merge(next) }
+            return merged
+        }
+    }
+
     /// Adds the interval that follows.
-    mutating func merge(_ next: SeriesPoint) {
+    public mutating func merge(_ next: SeriesPoint) {
         time = next.time
         sent += next.sent
         accepted += next.accepted
         rejected += next.rejected
         failed += next.failed
         notSent += next.notSent
-        inFlight = next.inFlight
-        backlog = next.backlog
+        inFlight = max(inFlight, next.inFlight)
+        backlog = max(backlog, next.backlog)
         p50 = max(p50, next.p50)
         p99 = max(p99, next.p99)
     }
@@ -82,10 +107,6 @@ public struct SeriesBuilder: Sendable {
     public func points(atMost limit: Int) -> [SeriesPoint] {
         var size = 1
         while (points.count + size - 1) / size > limit { size *= 2 }
-        return stride(from: 0, to: points.count, by: size).map { first in
-            var merged = points[first]
-            for next in points[(first + 1)..<min(first + size, points.count)] { merged.merge(next) }
-            return merged
-        }
+        return SeriesPoint.merged(points, by: size)
     }
 }

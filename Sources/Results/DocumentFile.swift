@@ -3,8 +3,11 @@ import Foundation
 /// What reading and writing documents have in common.
 enum DocumentFile {
     /// As JSON text: sorted keys, pretty-printed, ending with a newline.
-    static func encode(_ document: some Encodable, _ what: String) throws(ResultError) -> [UInt8] {
+    static func encode(
+        _ document: some Encodable, _ what: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(ResultError) -> [UInt8] {
         let encoder = JSONEncoder()
+        encoder.userInfo = userInfo
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do { return Array(try encoder.encode(document)) + [0x0A] } catch {
             throw ResultError("cannot write the \(what) as JSON: \(error)")
@@ -13,16 +16,23 @@ enum DocumentFile {
 
     /// `schema` of a JSON object; nil when it has none.
     static func schema(_ bytes: [UInt8], origin: String) throws(ResultError) -> String? {
-        do {
-            return (try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])?["schema"] as? String
-        } catch {
+        try object(bytes, origin: origin)?["schema"] as? String
+    }
+
+    /// nil when it is JSON of another kind.
+    static func object(_ bytes: [UInt8], origin: String) throws(ResultError) -> [String: Any]? {
+        do { return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] } catch {
             throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
         }
     }
 
-    static func decode<Document: Decodable>(_ bytes: [UInt8], origin: String) throws(ResultError) -> Document {
+    static func decode<Document: Decodable>(
+        _ bytes: [UInt8], origin: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(ResultError) -> Document {
+        let decoder = JSONDecoder()
+        decoder.userInfo = userInfo
         do {
-            return try JSONDecoder().decode(Document.self, from: Data(bytes))
+            return try decoder.decode(Document.self, from: Data(bytes))
         } catch let error as DecodingError {
             throw ResultError("\(origin): \(describe(error))")
         } catch {

@@ -2,6 +2,12 @@ extension ResultDocument {
     /// How the note begins that says so.
     public static let partialMark = "partial: "
 
-    /// Written while the run went on: costs, ledger and whatever else only the end can tell are missing.
-    public var isPartial: Bool { notes.contains { $0.hasPrefix(Self.partialMark) } }
+    /// Written while the run went on: costs, connections, ledger and whatever else only the end can tell (`KnownAtEnd`) are not
+    /// known, and empty here.
+    public var isPartial: Bool { partialNote != nil }
+
+    /// The note that says so.
+    public var partialNote: String? { notes.first { $0.hasPrefix(Self.partialMark) } }
+
+    static func arePartial(_ notes: [String]) -> Bool { notes.contains { $0.hasPrefix(partialMark) } }
 }

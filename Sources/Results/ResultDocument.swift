@@ -1,3 +1,5 @@
+import Measurement
+
 /// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
 public struct ResultDocument: Codable, Sendable, Equatable {
     /// What this version writes.
@@ -12,18 +14,18 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var throughput: Throughput
     public var latency: Latencies
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
-    public var breakdown: [String: [String: Part]]
+    @KnownAtEnd public var breakdown: [String: [String: Part]]
     public var warmup: Warmup
-    public var cooldown = Cooldown()
-    public var retries = Retries()
-    public var generator: Generator
-    public var statuses: [String: UInt64]
-    public var reasons: [String: UInt64]
+    @KnownAtEnd public var cooldown = Cooldown()
+    @KnownAtEnd public var retries = Retries()
+    @KnownAtEnd public var generator: Generator
+    @KnownAtEnd public var statuses: [String: UInt64]
+    @KnownAtEnd public var reasons: [String: UInt64]
     public var failures: [String: UInt64]
     /// Pushes that were never begun, by cause.
     public var notSent: [String: UInt64] = [:]
-    public var connections: Connections
-    public var cost: Cost
+    @KnownAtEnd public var connections: Connections
+    @KnownAtEnd public var cost: Cost
     public var series: [Point]
     /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
     public var histograms: [String: String]
@@ -203,24 +205,24 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Latencies: Codable, Sendable, Equatable {
-        public var encode: Latency
-        public var sign: Latency
+        @KnownAtEnd public var encode: Latency
+        @KnownAtEnd public var sign: Latency
         /// Open loop only; the two parts of `queue`.
-        public var late: Latency
-        public var write: Latency
-        public var queue: Latency
-        public var roundTrip: Latency
+        @KnownAtEnd public var late: Latency
+        @KnownAtEnd public var write: Latency
+        @KnownAtEnd public var queue: Latency
+        @KnownAtEnd public var roundTrip: Latency
         /// Open loop only: from being put on a stream to the answer.
-        public var service: Latency
+        @KnownAtEnd public var service: Latency
         /// Of every push that was due and measured; one that got no answer counts as longer than all answers.
         public var total: Latency
         /// `total` of the accepted ones, and of the rejected ones, alone.
         public var totalAccepted = Latency()
         public var totalRejected = Latency()
         /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
-        public var toMock: Latency
-        public var inMock: Latency
-        public var fromMock: Latency
+        @KnownAtEnd public var toMock: Latency
+        @KnownAtEnd public var inMock: Latency
+        @KnownAtEnd public var fromMock: Latency
 
         enum CodingKeys: String, CodingKey {
             case encode, sign, late, write, queue, service, total
@@ -401,5 +403,21 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.p50 = p50
             self.p99 = p99
         }
+
+        public init(_ point: SeriesPoint) {
+            self.init(
+                t: point.time, sent: point.sent, accepted: point.accepted, rejected: point.rejected,
+                failed: point.failed,
+                notSent: point.notSent, inFlight: point.inFlight, backlog: point.backlog, p50: point.p50, p99: point.p99
+            )
+        }
+    }
+}
+
+extension SeriesPoint {
+    public init(_ point: ResultDocument.Point) {
+        self.init(
+            time: point.t, sent: point.sent, accepted: point.accepted, rejected: point.rejected, failed: point.failed,
+            notSent: point.notSent, inFlight: point.inFlight, backlog: point.backlog, p50: point.p50, p99: point.p99)
     }
 }

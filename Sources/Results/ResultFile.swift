@@ -11,19 +11,21 @@ public struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
 public enum ResultFile {
     /// The document as JSON text: sorted keys, pretty-printed, ending with a newline.
     public static func encode(_ document: ResultDocument) throws(ResultError) -> [UInt8] {
-        try DocumentFile.encode(document, "result")
+        try DocumentFile.encode(document, "result", userInfo: document.isPartial ? [.isPartialResult: true] : [:])
     }
 
     /// - Parameter origin: the file's name, for error messages.
     public static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
-        guard let schema = try DocumentFile.schema(bytes, origin: origin), schema.hasPrefix("pushload.result/") else {
+        let object = try DocumentFile.object(bytes, origin: origin)
+        guard let schema = object?["schema"] as? String, schema.hasPrefix("pushload.result/") else {
             throw ResultError("\(origin): not a pushload result: \"schema\" is missing or foreign")
         }
         guard schema == ResultDocument.currentSchema else {
             throw ResultError(
                 "\(origin): schema \(schema); this version reads \(ResultDocument.currentSchema)")
         }
-        return try DocumentFile.decode(bytes, origin: origin)
+        let isPartial = ResultDocument.arePartial(object?["notes"] as? [String] ?? [])
+        return try DocumentFile.decode(bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: true] : [:])
     }
 
     public static func read(_ path: String) throws(ResultError) -> ResultDocument {

@@ -43,6 +43,8 @@ public final class PushClient: PushEngine {
     /// A connection was open at some time.
     private var hasOpened = false
     private static let tickInterval: UInt64 = 20_000_000
+    /// Longer than a server that is there leaves a worker without a connection, ns.
+    private static let cutOffAfter: UInt64 = 200_000_000
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
     /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
@@ -160,6 +162,7 @@ public final class PushClient: PushEngine {
         } else {
             if !isStopped {
                 isStopped = true
+                if control.cause == .runEnded, isCutOff(now) { giveUp(now) }
                 driver.stopped(control.cause, now: now)
             }
             for connection in connections { connection.flush() }
@@ -390,7 +393,10 @@ public final class PushClient: PushEngine {
             connection.tick(now: now)
             settle(connection)
         }
-        if !isFinished, !driver.hasMore(now: now) { isFinished = true }
+        if !isFinished, !driver.hasMore(now: now) {
+            isFinished = true
+            if isCutOff(now) { giveUp(now) }
+        }
         var isUsable = !draining.isEmpty
         var isHeldBack = false
         for lane in lanes.indices {
@@ -417,6 +423,13 @@ public final class PushClient: PushEngine {
 
     /// Nothing has ever been open, and what all first connections ran into will be there again.
     private var isHopeless: Bool { !hasOpened && lanes.allSatisfy { $0.firstFailure?.isLasting == true } }
+
+    /// Connections were lost or could not be made, and for a while none has been open: when the run's time is over now, that is not
+    /// why the rest is not sent.
+    private func isCutOff(_ now: UInt64) -> Bool {
+        guard !lastProblem.isEmpty, draining.isEmpty, now > lastOpen &+ Self.cutOffAfter else { return false }
+        return !lanes.contains { $0.connection?.state == .open }
+    }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {

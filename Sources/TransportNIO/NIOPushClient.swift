@@ -53,6 +53,7 @@
         private var lastOpen: UInt64 = 0
         private var lastCause = FailureCause.connectFailed
         private static let tickInterval = TimeAmount.milliseconds(20)
+        private static let cutOffAfter: UInt64 = 200_000_000
         /// Pushes one connection gets in a row while a rate is kept, so that load spreads and batches still form.
         private static let pacedRun = 32
         /// Longer than NIO takes from the end of a task to its look at what is due next, ns.
@@ -130,6 +131,7 @@
             let request = control.request
             if request != .none, !isStopped {
                 isStopped = true
+                if control.cause == .runEnded, isCutOff(MonotonicClock.now()) { giveUp() }
                 driver.stopped(control.cause, now: MonotonicClock.now())
             }
             if request == .abort { abandonAll() }
@@ -284,6 +286,12 @@
             }
             driver.tick(now: now, unixTime: MonotonicClock.unixSeconds(), inFlight: inFlight)
             pump()
+        }
+
+        /// As `PushClient`'s.
+        private func isCutOff(_ now: UInt64) -> Bool {
+            guard !lastProblem.isEmpty, draining.isEmpty, now > lastOpen &+ Self.cutOffAfter else { return false }
+            return !lanes.contains { $0.connection?.state == .open }
         }
 
         /// No connection for too long: everything left fails with what kept the last connection from working.

@@ -5,7 +5,6 @@ import Harness
 import Reports
 import Results
 import Scenarios
-import Settings
 
 struct ABCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,8 +12,9 @@ struct ABCommand: AsyncParsableCommand {
         abstract: "Run a scenario two ways in alternation (A B B A …), and compare.",
         discussion: """
             Flags outside --a and --b are both sides'. One round more is run first and thrown away. With --a-binary or --b-binary \
-            each run is a process of its own; a side without one is this program. Exit status: 0 whatever the verdict, 64 when \
-            the request itself is wrong or a run was not whole. --help-all lists every flag.
+            each run is a process of its own; a side without one is this program. A round in which a run went wrong is said and \
+            left out. Exit status: 0 whatever the verdict, 1 when fewer than two rounds were whole, the target was gone or \
+            Ctrl-C ended it, 64 when the request itself is wrong. --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -70,6 +70,10 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError("ab: expected either --b with flags, --a-binary or --b-binary, or --self")
         }
         guard (1...1000).contains(rounds) else { throw HarnessError("--rounds \(rounds): expected 1 to 1000") }
+        for name in metrics where !ComparedMetric.names.contains(name) {
+            throw HarnessError(
+                "--metric \(name): expected one of \(ComparedMetric.names.joined(separator: ", "))")
+        }
         let given = flags.given
         let base = try source.scenario(given)
         let sides: [any ABSide]
@@ -82,28 +86,13 @@ struct ABCommand: AsyncParsableCommand {
         } else {
             sides = [try ABOwnSide("A", a, base), try ABOwnSide("B", isSelf ? a : b ?? "", base)]
         }
-        var runs: [[(path: String, result: ResultDocument)]] = [[], []]
         let series = RunSeries()
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
-        making: for round in 0...rounds {
-            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                guard let result = try await sides[index].execute(in: series) else { break making }
-                let place = round == 0 ? "warm-up" : "round \(round) of \(rounds)"
-                let rate = Units.perSecond(result.throughput.answered)
-                Console.diagnostic("\(place), \(sides[index].name): \(rate) answered\n")
-                if round > 0 { runs[index].append((try keep(result, sides[index], round), result)) }
-            }
-        }
-        if series.isStopped {
-            // Rounds that both sides have are as good as if no more had been asked for.
-            let whole = min(runs[0].count, runs[1].count)
-            guard whole >= 2 else {
-                throw HarnessError("interrupted after \(whole) of \(rounds) rounds: nothing to compare", isUsage: false)
-            }
-            Console.diagnostic("interrupted after \(whole) of \(rounds) rounds: these are compared\n")
-            runs = runs.map { Array($0.prefix(whole)) }
-        }
+        var made = ABRounds()
+        let end = try await made.make(rounds, of: sides, in: series, keep: keep)
+        try check(made, end)
+        let runs = made.runs
         do {
             let isOneProcess = sides.contains { $0 is ABOwnSide }
             var comparison = try ResultComparison.compare(
@@ -115,6 +104,7 @@ struct ABCommand: AsyncParsableCommand {
             } else if let warning = ABBinarySide.mockWarning(sides, runs.flatMap { $0.map(\.result) }) {
                 comparison.warnings.append(warning)
             }
+            comparison.warnings += made.leftOut
             if json {
                 Console.output(String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self))
             } else {
@@ -126,7 +116,22 @@ struct ABCommand: AsyncParsableCommand {
         } catch let error as ResultComparison.Failure {
             throw HarnessError(error.description)
         }
-        if series.isStopped { throw ExitCode(1) }
+        if end != .finished { throw ExitCode(1) }
+    }
+
+    /// Whole rounds are as good as if no more had been asked for.
+    private func check(_ made: ABRounds, _ end: ABRounds.End) throws(HarnessError) {
+        guard made.whole < rounds else { return }
+        let count = "\(made.whole) of \(rounds) rounds"
+        guard made.whole >= min(2, rounds) else {
+            throw HarnessError(
+                end == .interrupted
+                    ? "interrupted after \(count): nothing to compare" : "\(count) are whole: too few to compare",
+                isUsage: false)
+        }
+        Console.diagnostic(
+            end == .interrupted
+                ? "interrupted after \(count): these are compared\n" : "\(count) are whole: these are compared\n")
     }
 
     /// Writes a result if that was asked for; returns what to call it in messages.

@@ -46,7 +46,9 @@ struct CompareCommand: ParsableCommand {
     }
 
     private static func side(_ path: String) throws -> ResultComparison.Side {
-        let found = try FoundResults([path], wholeOnly: "only whole runs can be compared")
+        let found = try FoundResults([path]) {
+            FoundResults.incomplete($0, "only whole runs can be compared")
+        }
         found.tell()
         return ResultComparison.Side(name: path, runs: found.runs)
     }

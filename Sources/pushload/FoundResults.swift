@@ -2,17 +2,20 @@ import Foundation
 import Harness
 import Results
 
-/// Results as people name them: by a file, a run's folder, or a folder of runs.
+/// Results as people name them: by a file, a run's folder, or a folder of runs. Each run is there once, however often it was
+/// named or copied.
 struct FoundResults {
     private(set) var runs: [(path: String, result: ResultDocument)] = []
     /// What cannot be used, and why.
     private(set) var leftOut: [HistoryDocument.LeftOut] = []
 
     /// - Parameters:
-    ///   - reason: leaves out runs that were interrupted or are incomplete, for this reason.
+    ///   - reason: leaves out a run for what it says of it, if anything.
     ///   - mayBeEmpty: whoever asks says what that means.
     /// - Throws: one line when a path is not there, or one for each result when none can be used.
-    init(_ paths: [String], wholeOnly reason: String? = nil, mayBeEmpty: Bool = false) throws(HarnessError) {
+    init(
+        _ paths: [String], mayBeEmpty: Bool = false, leavingOut reason: (ResultDocument) -> String? = { _ in nil }
+    ) throws(HarnessError) {
         for path in paths {
             let files = try Self.files(path)
             guard mayBeEmpty || !files.isEmpty else { throw HarnessError("\(path): no result found") }
@@ -23,7 +26,13 @@ struct FoundResults {
         }
     }
 
-    private mutating func add(_ file: String, _ wholeOnly: String?) {
+    /// Says of runs that were interrupted or are incomplete that they are, and `why` it matters.
+    static func incomplete(_ result: ResultDocument, _ why: String) -> String? {
+        guard result.run.interrupted || !result.run.complete else { return nil }
+        return "the run \(result.run.interrupted ? "was interrupted" : "is incomplete"); \(why)"
+    }
+
+    private mutating func add(_ file: String, _ reason: (ResultDocument) -> String?) {
         guard !leftOut.contains(where: { $0.path == file }) else { return }
         let result: ResultDocument
         do throws(ResultError) { result = try ResultFile.read(file) } catch {
@@ -33,12 +42,13 @@ struct FoundResults {
             leftOut.append(.init(path: file, reason: isNamed ? String(text.dropFirst(file.count + 2)) : text))
             return
         }
-        if let wholeOnly, result.run.interrupted || !result.run.complete {
-            let what = result.run.interrupted ? "was interrupted" : "is incomplete"
-            leftOut.append(.init(path: file, reason: "the run \(what); \(wholeOnly)"))
-            return
+        if let reason = reason(result) {
+            leftOut.append(.init(path: file, reason: reason))
+        } else if let twin = runs.first(where: { $0.result.run.id == result.run.id }) {
+            leftOut.append(.init(path: file, reason: "the same run as \(twin.path)"))
+        } else {
+            runs.append((file, result))
         }
-        runs.append((file, result))
     }
 
     /// The file itself, the folder's own result.json, or every one below the folder, in order of their paths.

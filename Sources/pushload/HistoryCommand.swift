@@ -46,11 +46,10 @@ struct HistoryCommand: ParsableCommand {
         guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
         if let output { try ReportFile.checkName(output, "--output", [".html", ".htm"]) }
         let found = try FoundResults(paths, mayBeEmpty: true)
-        var seen: Set<String> = []
         let history: HistoryDocument
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(
-                found.runs.filter { seen.insert($0.path).inserted }, unread: found.leftOut,
+                found.runs, unread: found.leftOut,
                 metrics: metrics.isEmpty
                     ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
                 across: Set(across), level: level)

@@ -1,3 +1,4 @@
+import Analysis
 import Foundation
 import Harness
 import Results
@@ -9,8 +10,10 @@ enum PlanSamples {
     static func read(_ paths: [String]) throws(HarnessError) -> [CostSample] {
         var samples: [CostSample] = []
         var results: [String] = []
+        var calibrations: Set<String> = []
         for path in paths {
             if try isCalibration(path) {
+                guard calibrations.insert(path).inserted else { continue }
                 do throws(ResultError) { samples += try PlanFile.readCalibration(path).samples } catch {
                     throw HarnessError(error.description)
                 }
@@ -19,12 +22,13 @@ enum PlanSamples {
             }
         }
         if !results.isEmpty {
-            let found = try FoundResults(results, wholeOnly: "only whole runs say what a push costs")
+            let found = try FoundResults(results) {
+                FoundResults.incomplete($0, "only whole runs say what a push costs") ?? CostSample.problem($0)
+            }
             found.tell()
             samples += found.runs.map { CostSample($0.result, roundTrip: roundTrip($0.result)) }
         }
-        var seen: Set<String> = []
-        return samples.filter { seen.insert($0.run).inserted }
+        return samples
     }
 
     private static func isCalibration(_ file: String) throws(HarnessError) -> Bool {

@@ -100,7 +100,7 @@ struct RunCommand: AsyncParsableCommand {
         let live = LiveThresholds(
             scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
         if !quiet, let warning = live.warning(rate: scenario.rate) { Console.error(warning) }
-        return { live.crossed(at: $0, $1, total: $2, planned: $3) }
+        return { live.crossed(at: $0, $1, total: $2, due: $3, planned: $4) }
     }
 
     /// What would keep the result from being written.

@@ -15,8 +15,9 @@ struct SearchCommand: AsyncParsableCommand {
             Doubles the rate until the goal is missed, halves what lies between, and confirms the answer twice. A miss is tried \
             again, and counts when it repeats; an answer that is missed twice while it is confirmed is given up for a lower one. \
             Besides the goal, 98 % of the rate must be accepted and every push be sent; where the goal says how many may be \
-            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead. \
-            --help-all lists every flag.
+            rejected, or with --expect-reasons, 98 % must be answered. With --rate, connections are searched instead. Exit \
+            status: 0, 99 when the goal was never reached, 1 when it was interrupted or no connection could be made, 64 when \
+            the request itself is wrong. --help-all lists every flag.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -103,6 +104,7 @@ struct SearchCommand: AsyncParsableCommand {
                     "interrupted before an answer was found: what is above has been measured", isUsage: false)
             }
             guard StandardStreams.isOutputOpen else { throw ExitCode(1) }
+            if let why = RunVerdict.unreached(result) { throw HarnessError(why, isUsage: false) }
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Self.written(value))/s" : "\(Int(value)) connections"

@@ -16,8 +16,9 @@ struct SweepCommand: AsyncParsableCommand {
         discussion: """
             A range is 1..16x2 (1, 2, 4, 8, 16) or 10..50+10; values with commas in them are separated by semicolons. The points \
             are run in an order drawn anew for each repetition; a run before the first is thrown away. A sweep that was \
-            interrupted goes on with --resume. Exit status: 0 when every run was made, whatever came of it; 1 when it was \
-            interrupted; 64 when the request itself is wrong. --help-all lists every flag.
+            interrupted, or whose target was gone, goes on with --resume. Exit status: 0 when every run was made, whatever came of \
+            it; 1 when it was interrupted, a target could not be reached, or every point failed; 64 when the request itself is \
+            wrong. --help-all lists every flag.
             """)
 
     @Argument(
@@ -123,11 +124,20 @@ struct SweepCommand: AsyncParsableCommand {
         let end = try await session.go(store)
         let outcome = SweepAnalysis.make(plan, session.schedule, end.runs, isFinished: end.reason == .finished)
         try write(outcome, store)
+        let failures = SweepAnalysis.failures(outcome)
+        let unreached = SweepAnalysis.unreached(end.runs, of: outcome.points.count)
+        for line in failures.isEmpty ? unreached : failures { Console.error(line) }
         if end.reason != .finished {
-            let what = end.reason == .interrupted ? "interrupted" : "stopped after \(runs ?? 0) runs"
+            let what =
+                switch end.reason {
+                case .interrupted: "interrupted"
+                case .unreached: "not finished"
+                default: "stopped after \(runs ?? 0) runs"
+                }
             Console.diagnostic("\(what); go on with: pushload sweep --resume \(folder)\n")
         }
-        if end.reason == .interrupted { throw ExitCode(1) }
+        let isWhole = end.reason == .finished || end.reason == .limit
+        if !isWhole || !failures.isEmpty { throw ExitCode(1) }
     }
 
     /// What was given of that which makes a plan.

@@ -8,7 +8,11 @@ import Settings
 
 /// One go at a sweep: makes the runs that are not there yet.
 struct SweepSession {
-    enum Reason { case finished, interrupted, limit }
+    enum Reason {
+        case finished, interrupted, limit
+        /// Points' targets could not be reached: their runs are not made, and may be another time.
+        case unreached
+    }
 
     let schedule: SweepSchedule
     let runner = RunSeries()
@@ -71,6 +75,7 @@ struct SweepSession {
         say("\(pace.runs) runs in an order drawn with seed \(plan.scenario.seed), into \(store.folder)")
         var points = schedule.points.filter { impossible[$0] == nil }
         var made = 0
+        var unreached = UnreachedTargets()
         for rung in schedule.sizes.indices {
             var missing: [SweepJob] = []
             for job in schedule.jobs(rung: rung, points: points) {
@@ -87,27 +92,41 @@ struct SweepSession {
             for job in missing {
                 if let most, made >= most { return (runs, .limit) }
                 let scenario = try Self.scenario(plan, job)
+                if let why = runs.unreached[job.point] ?? unreached[scenario] {
+                    runs.add(unreached: why, point: job.point)
+                    pace.skipped(job.length)
+                    continue
+                }
                 if made == 0 {
                     // Thrown away: a first run finds cold caches and a slow clock. What is wrong with it is found again.
                     let warm = try Self.makeRun(scenario)
-                    if let result = try? await runner.execute(warm) { say("warm-up: \(Self.rate(result))") }
+                    if let result = try? await runner.execute(warm), RunVerdict.unreached(result) == nil {
+                        say("warm-up: \(Self.rate(result))")
+                    }
                 }
                 if runner.isStopped { return (runs, .interrupted) }
                 let began = Date()
                 guard let outcome = try await perform(job, scenario, store) else { return (runs, .interrupted) }
-                runs.add(outcome, of: job)
+                switch outcome {
+                case .made(let outcome): runs.add(outcome, of: job)
+                case .unreached(let why, let result):
+                    runs.add(unreached: why, point: job.point)
+                    unreached.note(result, of: scenario, why)
+                }
                 made += 1
                 pace.took(Date().timeIntervalSince(began), job.length)
                 let text: String
                 switch outcome {
-                case .result(let result): text = Self.rate(result)
-                case .failure(let reason): text = "failed: \(reason)"
+                case .made(.result(let result)): text = Self.rate(result)
+                case .made(.failure(let reason)), .unreached(let reason, _): text = "failed: \(reason)"
                 }
                 let length = job.rung > 0 ? ", length ×\(1 << job.rung)" : ""
                 say(
                     "run \(pace.done) of \(pace.runs): \(plan.description(of: job.point)) (repetition \(job.repetition)\(length)): "
                         + "\(text); \(pace.left)")
             }
+            // Which points go on cannot be said before all of them were run.
+            if !runs.unreached.isEmpty { return (runs, .unreached) }
             points = schedule.survivors(
                 of: rung,
                 points.map {
@@ -117,19 +136,27 @@ struct SweepSession {
         return (runs, .finished)
     }
 
+    /// What came of a run.
+    private enum Performed {
+        case made(SweepRuns.Outcome)
+        /// Nothing was sent, and nothing is kept: it is to be made another time.
+        case unreached(String, ResultDocument)
+    }
+
     /// nil when it was stopped.
     private func perform(
         _ job: SweepJob, _ scenario: Scenario, _ store: SweepStore
-    ) async throws(HarnessError) -> SweepRuns.Outcome? {
+    ) async throws(HarnessError) -> Performed? {
         let run = try Self.makeRun(scenario)
         do throws(HarnessError) {
             guard let result = try await runner.execute(run) else { return nil }
+            if let why = RunVerdict.unreached(result) { return .unreached(why, result) }
             try store.write(result, of: job.folder)
-            return .result(result)
+            return .made(.result(result))
         } catch {
             if runner.isStopped { return nil }
             try store.write(failure: error.description, settings: run.settings, of: job.folder)
-            return .failure(error.description)
+            return .made(.failure(error.description))
         }
     }
 
@@ -149,6 +176,33 @@ struct SweepSession {
 
     private func say(_ text: String) {
         if !isQuiet { Console.diagnostic(Console.picture(of: STDERR_FILENO).fitted(text + "\n")) }
+    }
+}
+
+/// Targets at which nobody answered, whatever the other settings: they are not asked again within one go.
+struct UnreachedTargets {
+    private struct Key: Hashable {
+        let target: String
+        let connectTimeout: UInt64
+
+        /// nil for the bundled mock, which each run has its own of.
+        init?(_ scenario: Scenario) {
+            guard let target = scenario.target else { return nil }
+            self.target = target
+            connectTimeout = scenario.connectTimeout
+        }
+    }
+
+    private static let causes: Set<String> = ["connection_refused", "connect_failed", "connect_timeout"]
+    private var reasons: [Key: String] = [:]
+
+    /// Why a run of this scenario would not reach its target; nil when it may.
+    subscript(scenario: Scenario) -> String? { Key(scenario).flatMap { reasons[$0] } }
+
+    /// - Parameter result: of a run that did not reach its target.
+    mutating func note(_ result: ResultDocument, of scenario: Scenario, _ why: String) {
+        guard let key = Key(scenario), Self.causes.isSuperset(of: result.connections.ends.keys) else { return }
+        reasons[key] = why
     }
 }
 

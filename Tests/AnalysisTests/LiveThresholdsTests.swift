@@ -11,6 +11,8 @@ private struct WatchedRun {
     /// Waits of pushes that were given up.
     var unanswered = LatencyHistogram()
     var counts = PushCounts()
+    /// Measured pushes that are due and have not ended.
+    var open: UInt64 = 0
     let judge: LiveThresholds
 
     init(_ thresholds: String, window: UInt64 = 10, delay: UInt64 = 0) throws {
@@ -25,7 +27,7 @@ private struct WatchedRun {
         seconds += 1
         return judge.crossed(
             at: seconds * 1_000_000_000, counts, total: CensoredHistogram(answered: total, unanswered: unanswered),
-            planned: planned)
+            due: total.count + unanswered.count + open, planned: planned)
     }
 }
 
@@ -54,6 +56,54 @@ private struct WatchedRun {
         #expect(run.second(1000, milliseconds: 1) == nil)
     }
 
+    @Test("A server that answers nothing crosses a latency's limit once enough pushes are open for longer than that")
+    func silent() throws {
+        var run = try WatchedRun("p99 < 2s")
+        for _ in 1...5 { #expect(run.second(1000, milliseconds: 1) == nil) }
+        for open in [1000, 2000] as [UInt64] {
+            run.open = open
+            #expect(run.second(0, milliseconds: 1) == nil, "\(open)")
+        }
+        // Those of the sixth second were due two looks ago.
+        run.open = 3000
+        let words = "more than 2.00 s over the last 8.00 s, 1,000 pushes open for longer than the limit"
+        #expect(run.second(0, milliseconds: 1) == "p99 < 2s was crossed: \(words)")
+        // From the beginning, with a lower limit that nothing is known of, and where the answers come late all the same.
+        var never = try WatchedRun("p50 < 100ms")
+        never.open = 900
+        #expect(never.second(0, milliseconds: 1) == nil)
+        never.open = 1800
+        #expect(never.second(0, milliseconds: 1) == nil)
+        never.open = 2700
+        #expect(
+            never.second(0, milliseconds: 1)
+                == "p50 < 100ms was crossed: more than 100 ms over the last 3.00 s, 1,800 pushes open for longer than the limit"
+        )
+        var lower = try WatchedRun("p50 > 100ms")
+        for open in 1...9 as ClosedRange<UInt64> {
+            lower.open = open * 1000
+            #expect(lower.second(0, milliseconds: 1) == nil)
+        }
+        var late = try WatchedRun("p99 < 2s")
+        for _ in 1...20 {
+            late.open = 1900
+            #expect(late.second(1000, milliseconds: 1900) == nil)
+        }
+    }
+
+    @Test("Open pushes of a warm-up or of the delay do not count")
+    func openBefore() throws {
+        // Of the warm-up nothing is due that is measured; what waits when it ends is of it.
+        var run = try WatchedRun("p99 < 100ms")
+        for _ in 1...5 { #expect(run.second(0, milliseconds: 1) == nil) }
+        run.open = 5000
+        #expect(run.second(0, milliseconds: 1) == nil)
+        for _ in 1...10 { #expect(run.second(1000, milliseconds: 1) == nil) }
+        var delayed = try WatchedRun("p99 < 100ms", delay: 5)
+        delayed.open = 5000
+        for _ in 1...20 { #expect(delayed.second(1000, milliseconds: 1) == nil) }
+    }
+
     @Test("Nothing is judged within the delay: no latency of that time ever, its counts when it is over")
     func delay() throws {
         var slow = try WatchedRun("p99 < 10ms", window: 10, delay: 20)
@@ -71,11 +121,15 @@ private struct WatchedRun {
         var total = LatencyHistogram()
         total.record(1_000_000_000, count: 5000)
         #expect(
-            judge.crossed(at: 20_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
+            judge.crossed(
+                at: 20_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), due: total.count,
+                planned: nil)
                 == nil)
         total.record(1_000_000_000, count: 5000)
         #expect(
-            judge.crossed(at: 21_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), planned: nil)
+            judge.crossed(
+                at: 21_700_000_000, PushCounts(), total: CensoredHistogram(answered: total), due: total.count,
+                planned: nil)
                 == "p99 < 10ms was crossed: 1.00 s over the last 1.00 s")
     }
 

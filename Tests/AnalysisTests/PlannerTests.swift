@@ -214,4 +214,31 @@ import Testing
         #expect(isClose(plan.bounds[0].perSecond.value, 2e9 / 1500) && isClose(plan.bounds[2].perSecond.value, 2e6))
         #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
     }
+
+    @Test("A run too short, too cheap or with rejections says nothing of what a push costs, and why")
+    func fitness() {
+        func problem(accepted: UInt64, rejected: UInt64 = 0, failed: UInt64 = 0, notSent: UInt64 = 0, cpu: Double)
+            -> String?
+        {
+            var result = SampleRun.make("a", 1)
+            result.pushes = .init(
+                planned: accepted + rejected + failed + notSent, sent: accepted, accepted: accepted, rejected: rejected,
+                failed: failed, notSent: notSent, retried: 0, lost: nil, duplicated: nil)
+            result.cost.clientCPU = cpu
+            return CostSample.problem(result)
+        }
+        #expect(problem(accepted: 10_000, notSent: 5000, cpu: 5000) == nil)
+        #expect(problem(accepted: 99_000, rejected: 500, failed: 500, cpu: 1000) == nil)
+        #expect(problem(accepted: 10, cpu: 1e9) == "10 pushes were accepted; a cost takes at least 10,000")
+        #expect(problem(accepted: 0, cpu: 0) == "0 pushes were accepted; a cost takes at least 10,000")
+        #expect(
+            problem(accepted: 10_000, cpu: 4800)
+                == "the client's CPU time was 48.0 ms; a cost takes at least 50.0 ms")
+        #expect(
+            problem(accepted: 0, rejected: 50_000, cpu: 5000)
+                == "0 of 50,000 pushes were accepted; a cost takes at least 99 %")
+        #expect(
+            problem(accepted: 98_999, rejected: 501, failed: 500, cpu: 1000)
+                == "98,999 of 100,000 pushes were accepted; a cost takes at least 99 %")
+    }
 }

@@ -68,18 +68,17 @@ import Testing
         #expect(message == "across \"hosst\": no fact of these runs; did you mean \"host\"?")
     }
 
-    @Test("Interrupted, incomplete and repeated runs are left out by name; figures that some runs lack are gaps")
+    @Test("Interrupted and incomplete runs are left out by name; figures that some runs lack are gaps")
     func leftOut() throws {
         var all = runs(calm)
         all[0].result.run.interrupted = true
         all[1].result.run.complete = false
-        all.append(("copy", all[2].result))
         all[3].result.cost.mockCPU = 500
         let unread = HistoryDocument.LeftOut(path: "x.json", reason: "no result")
         let history = try RunHistory.make(all, unread: [unread], metrics: ["mock CPU a push", "allocations a push"])
         #expect(
             history.leftOut.map { "\($0.path): \($0.reason)" } == [
-                "x.json: no result", "wire/5: the same run as copy", "wire/6: the run is incomplete",
+                "x.json: no result", "wire/6: the run is incomplete",
                 "wire/7: the run was interrupted",
             ])
         let metrics = history.series[0].metrics

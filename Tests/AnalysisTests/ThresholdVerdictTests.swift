@@ -55,6 +55,17 @@ import Testing
         #expect(try !verdict("rate >= 0.98 * target", closed).isHeld)
     }
 
+    @Test("What a partial result does not know holds no threshold")
+    func partial() throws {
+        var result = UnansweredRun.make()
+        result.notes = [ResultDocument.partialMark + "so far"]
+        for text in ["cpu < 1s", "rss < 1TB"] {
+            #expect(try verdict(text, result).description == "\(text): the run has no such figure")
+        }
+        #expect(try verdict("p99 < 50ms", result).isHeld)
+        #expect(RunVerdict(result).problems.first == "the result is partial: so far")
+    }
+
     @Test("Pushes that were not sent are counted apart from those that failed")
     func counts() throws {
         var result = UnansweredRun.make()

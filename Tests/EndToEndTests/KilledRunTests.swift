@@ -46,6 +46,15 @@ import Testing
         #expect(
             try String(contentsOfFile: folder + "/report.md", encoding: .utf8).contains(
                 "partial: written while the run went on"))
+        for format in ["terminal", "html"] {
+            let page = "\(folder)/page.\(format == "html" ? "html" : "txt")"
+            let made = try Programs.run("pushload", ["report", folder, "--format", format, "-o", page])
+            #expect(made.status == 0, "\(made)")
+            let text = try String(contentsOfFile: page, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+            #expect(
+                text.joined(separator: " ").contains("the result is partial: written while the run went on"),
+                "\(format)")
+        }
         let comparison = try Programs.run("pushload", ["compare", folder, folder])
         #expect(comparison.error.contains("the run was interrupted; only whole runs can be compared"))
         let history = try Programs.run("pushload", ["history", output.path])

@@ -44,7 +44,7 @@ import Testing
     func fromRuns() throws {
         let folder = OutputFolder()
         for _ in 0..<2 {
-            let run = try Programs.run("pushload", ["run", "-n", "2k", "-m", "100", "--output", folder.path])
+            let run = try Programs.run("pushload", ["run", "-n", "40k", "-m", "100", "--output", folder.path])
             #expect(run.status == 0, "\(run)")
         }
         let plan = try Programs.run(
@@ -54,6 +54,23 @@ import Testing
         #expect(document.measured.runs == 2 && document.measured.settings == 1 && document.measured.clientCPU.value > 0)
         #expect(document.goals.map(\.held) == [false])
         #expect(document.warnings.contains { $0.hasPrefix("connections were not varied") }, "\(document.warnings)")
+    }
+
+    @Test(
+        "Runs too small to say what a push costs, or of rejections, are left out with the reason; of nothing else there is no plan"
+    )
+    func unfit() throws {
+        let folder = OutputFolder()
+        for arguments in [["-n", "10"], ["-n", "20k", "--mock-flags", "--reject BadDeviceToken=100%"]] {
+            _ = try Programs.run("pushload", ["run", "-q", "--output", folder.path] + arguments)
+        }
+        let none = try Programs.run("pushload", Self.question + ["--from", folder.path])
+        #expect(none.status == 64 && none.output.isEmpty, "\(none)")
+        let reasons = [
+            ": 10 pushes were accepted; a cost takes at least 10,000\n",
+            ": 0 of 20,000 pushes were accepted; a cost takes at least 99 %\n",
+        ]
+        for reason in reasons { #expect(none.error.contains(reason), "\(none)") }
     }
 
     @Test("What cannot be planned ends with 64 and one line")

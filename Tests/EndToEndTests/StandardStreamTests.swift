@@ -25,7 +25,7 @@ import Testing
         ["pushload", "compare", "FOLDER/one", "FOLDER/two"],
         ["pushload", "ab", "-n", "20", "--self", "--rounds", "2"], ["pushload", "history", "FOLDER/one"],
         ["pushload", "report", "FOLDER/one"],
-        ["pushload", "plan", "--devices", "1M", "--within", "60s", "--rtt", "0", "--from", "FOLDER/one"],
+        ["pushload", "plan", "--devices", "1M", "--within", "60s", "--rtt", "0", "--from", "FOLDER/costs.json"],
         ["pushload", "token", "--credentials", "FOLDER/keys"], ["pushload", "device-token", "5"],
         ["mock-apns", "--help"], ["mock-apns", "--version"], ["mock-apns", "--port", "0", "--plaintext"],
     ]
@@ -52,6 +52,9 @@ import Testing
         try text.replacingOccurrences(of: result.run.id, with: String(result.run.id.reversed()))
             .write(toFile: "\(folder.path)/two/result.json", atomically: true, encoding: .utf8)
         try "pushes: 20\n".write(toFile: folder.path + "/s.yaml", atomically: true, encoding: .utf8)
+        let costs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("documents/costs.json").path
+        try FileManager.default.copyItem(atPath: costs, toPath: folder.path + "/costs.json")
         let keys = try Mock([], plaintext: true)
         for command in Self.commands {
             for output in Output.allCases {

@@ -57,6 +57,22 @@ import Testing
         #expect(result.notes.contains { $0.hasPrefix("ended early: p50 < 1us was crossed") }, "\(result.notes)")
     }
 
+    @Test("A run whose pushes get no answer is aborted for a latency, long before they time out")
+    func abortsInSilence() throws {
+        let finished = try run([
+            "-D", "120s", "--rate", "2000", "--timeout", "60s", "--drain", "0s", "-m", "1000", "--abort-on-fail",
+            "--threshold", "p99 < 300ms", "--mock-flags", "--silent 100%", "--json",
+        ])
+        #expect(finished.status == 99, "\(finished.error)")
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout")
+        #expect(result.pushes.accepted == 0 && result.pushes.planned == result.pushes.ended && result.run.interrupted)
+        #expect(
+            result.notes.contains {
+                $0.hasPrefix("ended early: p99 < 300ms was crossed: more than 300 ms over the last ")
+                    && $0.hasSuffix(" pushes open for longer than the limit")
+            }, "\(result.notes)")
+    }
+
     @Test("A run is not aborted within the delay, and says which window latency was judged over")
     func abortDelay() throws {
         let flags = ["--rate", "2000", "--abort-on-fail", "--threshold", "p50 < 1us", "--json"]

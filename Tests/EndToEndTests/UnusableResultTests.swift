@@ -7,7 +7,7 @@ import Testing
     func leftOut() throws {
         let folder = OutputFolder()
         for _ in 0..<3 {
-            #expect(try Programs.run("pushload", ["run", "-n", "500", "-q", "-o", folder.path]).status == 0)
+            #expect(try Programs.run("pushload", ["run", "-n", "10k", "-q", "-o", folder.path]).status == 0)
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         // As if side by side, for merge; one of them stopped.
@@ -17,6 +17,8 @@ import Testing
             result.run.startedAt = "2026-01-02T03:04:05Z"
             result.run.durationSeconds = 2
             result.run.interrupted = index == 0
+            // Enough for a plan, however fast the machine.
+            result.cost.clientCPU = 10_000
             try ResultFile.write(result, to: path)
         }
         let cut = "\(folder.path)/cut"
@@ -54,5 +56,44 @@ import Testing
         let none = try Programs.run(
             "pushload", ["plan", "--from", cut, "--devices", "1M", "--within", "60s", "--rtt", "0"])
         #expect(none.status == 64 && none.error == "pushload: \(broken)\n", "\(none)")
+    }
+
+    @Test("A run that is named or lies there twice counts once, for every command, and is said to be the same")
+    func copies() throws {
+        let folder = OutputFolder()
+        for _ in 0..<2 {
+            #expect(try Programs.run("pushload", ["run", "-n", "10k", "-q", "-o", folder.path]).status == 0)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let files = names.map { "\(folder.path)/\($0)/result.json" }
+        for file in files {
+            var result = try ResultFile.read(file)
+            result.run.startedAt = "2026-01-02T03:04:05Z"
+            result.run.durationSeconds = 2
+            result.cost.clientCPU = 10_000
+            try ResultFile.write(result, to: file)
+        }
+        try FileManager.default.copyItem(atPath: "\(folder.path)/\(names[0])", toPath: "\(folder.path)/z-copy")
+        let page = folder.path + "/page.md"
+        let commands: [(arguments: [String], shown: String)] = [
+            (["report", folder.path, "-o", page, "--format", "markdown"], ""),
+            (["merge", folder.path, "-o", folder.path + "/all.json"], "20,000 pushes planned"),
+            (["compare", folder.path, files[1]], "A and B share runs"),
+            (
+                ["plan", "--from", folder.path, "--devices", "1M", "--within", "60s", "--rtt", "0"],
+                "(2 runs, 1 setting)"
+            ),
+            (["history", folder.path], ": 2 runs, "),
+        ]
+        let twin = "\(folder.path)/z-copy/result.json: the same run as \(files[0])\n"
+        for (arguments, shown) in commands {
+            let finished = try Programs.run("pushload", arguments)
+            #expect(finished.status == 0 && finished.output.contains(shown), "\(arguments): \(finished)")
+            #expect((finished.error + finished.output).contains(twin), "\(arguments): \(finished)")
+        }
+        #expect(try String(contentsOfFile: page, encoding: .utf8).hasPrefix("# 2 runs: "))
+        let named = try Programs.run(
+            "pushload", ["history", files[0], files[0], files[1], "--csv", "--metric", "rate"])
+        #expect(named.status == 0 && named.output.split(separator: "\n").count == 3, "\(named)")
     }
 }

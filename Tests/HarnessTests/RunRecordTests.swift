@@ -112,14 +112,22 @@ import Transport
             #expect(result.pushes.accepted == 900 * seen && result.pushes.rejected == 50 * seen)
             #expect(result.pushes.failed == 50 * seen && result.pushes.notSent == 100_000 - 1000 * seen)
             #expect(result.pushes.planned == 100_000 && result.pushes.ended == 100_000)
-            // Why others failed is known at the end.
-            #expect(result.failures == ["interrupted": 20 * seen])
+            #expect(result.failures == ["interrupted": 20 * seen, "push_timeout": 30 * seen])
             #expect(result.notSent == ["interrupted": 100_000 - 1000 * seen])
             // Those that are open, and the seven that are due and wait, have no answer at this moment.
             #expect(
                 result.latency.total.count == 1000 * seen + 7 && result.latency.total.unanswered == 50 * seen + 7)
             #expect(result.latency.totalAccepted.count == 900 * seen && result.series.count == Int(seen))
             #expect(result.series.allSatisfy { $0.accepted == 900 && $0.inFlight == 20 && $0.backlog == 7 })
+            // What only the end can tell is null, not as if it had been measured.
+            let text = try Data(contentsOf: URL(fileURLWithPath: run.folder + "/result.json"))
+            let object = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+            for key in [
+                "statuses", "reasons", "connections", "cost", "generator", "breakdown", "cooldown", "retries",
+            ] { #expect(object[key] is NSNull, "\(key)") }
+            let latencies = try #require(object["latency_ns"] as? [String: Any])
+            #expect(
+                Set(latencies.filter { !($0.value is NSNull) }.keys) == ["total", "total_accepted", "total_rejected"])
             let rates = result.throughput
             #expect(rates.windowSeconds == Double(seen) && rates.sent == 1000)
             #expect(abs((rates.offered ?? 0) - 1000 - 7 / Double(seen)) < 1e-9)

@@ -15,8 +15,8 @@ import Testing
                 func sum(_ count: (SeriesPoint) -> UInt64) -> UInt64 { part.reduce(0) { $0 + count($1) } }
                 return SeriesPoint(
                     time: part.last!.time, sent: sum(\.sent), accepted: sum(\.accepted), rejected: sum(\.rejected),
-                    failed: sum(\.failed), notSent: sum(\.notSent), inFlight: part.last!.inFlight,
-                    backlog: part.last!.backlog, p50: part.map(\.p50).max()!, p99: part.map(\.p99).max()!)
+                    failed: sum(\.failed), notSent: sum(\.notSent), inFlight: part.map(\.inFlight).max()!,
+                    backlog: part.map(\.backlog).max()!, p50: part.map(\.p50).max()!, p99: part.map(\.p99).max()!)
             }
         }
     }

@@ -65,7 +65,8 @@ enum ReportedDocument {
         document.pushes.planned += 5
         document.notSent = ["overflowed": 5]
         document.series[1].notSent = 5
-        document.breakdown["profile"]?["alert"]?.total = document.latency.total
+        let total = document.latency.total
+        document.breakdown["profile"]?["alert"]?.total = total
         return document
     }
 

@@ -86,4 +86,21 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         }
         #expect(throws: ResultError.self) { try ResultFile.write(sampleResult(), to: "/nonexistent/r.json") }
     }
+
+    @Test("A partial result has null where only the end can tell; in a whole one that is damage")
+    func partial() throws {
+        var result = sampleResult()
+        result.notes = [ResultDocument.partialMark + "so far"]
+        let bytes = try ResultFile.encode(result)
+        let read = try ResultFile.decode(bytes, origin: "x")
+        #expect(read.isPartial && read.statuses.isEmpty && read.cost == .init() && read.latency.service == .init())
+        #expect(read.latency.total == result.latency.total && read.series == result.series)
+        #expect(try ResultFile.encode(read) == bytes)
+        let whole = String(decoding: bytes, as: UTF8.self).replacing(ResultDocument.partialMark, with: "all of it: ")
+        var message = ""
+        do throws(ResultError) { _ = try ResultFile.decode(Array(whole.utf8), origin: "x") } catch {
+            message = error.description
+        }
+        #expect(message.hasPrefix("x: \"") && message.hasSuffix("\" has the wrong type or value"), "\(message)")
+    }
 }

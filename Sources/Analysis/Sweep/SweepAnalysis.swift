@@ -29,6 +29,31 @@ public enum SweepAnalysis {
             notes: (isFinished ? [] : [unfinished]) + notes(points, plan, results))
     }
 
+    /// When something went wrong with every point that was run: how many points for which cause, one line a cause, most points
+    /// first; else nothing.
+    public static func failures(_ sweep: SweepDocument) -> [String] {
+        let tried = sweep.points.filter { !$0.runs.isEmpty || $0.problem != nil }
+        guard tried.allSatisfy({ $0.problem != nil }) else { return [] }
+        return causes(tried.compactMap(\.problem), of: tried.count)
+    }
+
+    /// How many points could not be reached for which cause, likewise.
+    public static func unreached(_ runs: SweepRuns, of count: Int) -> [String] {
+        causes(Array(runs.unreached.values), of: count)
+    }
+
+    /// Problems that differ in nothing but their numbers have one cause.
+    static func causes(_ problems: [String], of count: Int) -> [String] {
+        let groups = Dictionary(grouping: problems) { problem in
+            problem.filter { !$0.isNumber && !",.".contains($0) }
+        }
+        return groups.values.sorted { ($1.count, $0[0]) < ($0.count, $1[0]) }.map { group in
+            let isSame = group.allSatisfy { $0 == group[0] }
+            return
+                "\(group.count) of \(count) point\(count == 1 ? "" : "s") failed\(isSame ? "" : ", for example"): \(group[0])"
+        }
+    }
+
     private static func point(
         _ number: Int, _ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns
     ) -> SweepDocument.Point {

@@ -14,9 +14,14 @@ public struct SweepRuns: Sendable {
     /// Points that cannot be run at all: why.
     public let impossible: [Int: String]
 
+    /// Points whose target could not be reached now: why. What is missing of them is to be made another time.
+    public private(set) var unreached: [Int: String] = [:]
+
     public init(impossible: [Int: String] = [:]) { self.impossible = impossible }
 
     public mutating func add(_ outcome: Outcome, of job: SweepJob) { outcomes[job] = outcome }
+
+    public mutating func add(unreached reason: String, point: Int) { unreached[point] = Self.oneLine(reason) }
 
     /// What is wrong with the runs of a point, in one line; nil when nothing is.
     func problem(_ point: Int, rung: Int, repeats: Int) -> String? {
@@ -36,7 +41,10 @@ public struct SweepRuns: Sendable {
                 problems += verdict.thresholds.filter { !$0.isHeld }.map { "threshold crossed: \($0.description)" }
             }
         }
-        guard let first = problems.first else { return nil }
+        guard let first = problems.first else {
+            // With runs of another time it is only unfinished.
+            return missing(point, rung: rung, repeats: repeats) == repeats ? unreached[point] : nil
+        }
         return problems.count == 1 ? first : "\(first) (and \(problems.count - 1) more)"
     }
 

@@ -3,25 +3,27 @@ import Settings
 
 /// What was run, and where.
 enum ConfigurationSection {
+    private static func ofTheEnd(_ result: ResultDocument) -> [(String, String)] {
+        let load = Units.fixed((result.generator.workerLoad.first ?? 0) * 100, places: 1)
+        return [
+            ("busiest worker", "\(load) % of the time"),
+            ("CPU time taken by other virtual machines", "\(Units.fixed(result.generator.steal * 100, places: 2)) %"),
+            ("provider tokens signed", Written.count(result.cost.tokensSigned)),
+        ]
+    }
+
     static func make(_ run: ReportedRun) -> ReportSection {
         let result = run.result
         let environment = result.environment
         var facts = ReportTable(["environment", "value"])
-        for (name, value) in [
+        let known = [
             ("run", result.run.id), ("started", result.run.startedAt), ("engine", result.run.engine),
             ("target", result.run.target), ("TLS", result.security), ("host", environment.host),
             ("CPU", environment.cpu), ("cores", "\(environment.cores)"),
             ("memory", Units.bytes(environment.memoryBytes)), ("kernel", environment.kernel),
             ("system", environment.system), ("commit", environment.commit ?? "none"),
-            (
-                "busiest worker",
-                "\(Units.fixed((result.generator.workerLoad.first ?? 0) * 100, places: 1)) % of the time"
-            ),
-            ("CPU time taken by other virtual machines", "\(Units.fixed(result.generator.steal * 100, places: 2)) %"),
-            ("provider tokens signed", Written.count(result.cost.tokensSigned)),
-        ] {
-            facts.add([name, value])
-        }
+        ]
+        for (name, value) in result.isPartial ? known : known + ofTheEnd(result) { facts.add([name, value]) }
         for (name, version) in environment.versions.sorted(by: { $0.key < $1.key }) {
             facts.add(["version of \(name)", version])
         }

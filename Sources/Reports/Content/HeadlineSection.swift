@@ -26,6 +26,7 @@ enum HeadlineSection {
     /// The same names in the same order for every result.
     static func figures(_ result: ResultDocument) -> [(name: String, value: String, remark: String)] {
         let (pushes, total, cost) = (result.pushes, result.latency.total, result.cost)
+        let isPartial = result.isPartial
         let times = Written.latencies(total, [.p50, .p99, .p999, .max])
         let latency =
             total.unanswered > 0
@@ -33,6 +34,11 @@ enum HeadlineSection {
         let (rates, window) = (result.throughput, Units.fixed(result.throughput.windowSeconds, places: 2))
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
         let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
+        let perPush = { (value: Double) in "\(Units.duration(nanoseconds: value)) a push" }
+        let clientCPU = isPartial ? "-" : perPush(cost.clientCPU)
+        let clientMemory = isPartial ? "-" : Units.bytes(cost.clientMemory)
+        let measured = isPartial ? "known at the end" : "user and system"
+        let mockMeasured = cost.mockCPU == nil && !isPartial ? "not the bundled mock" : measured
         return [
             ("planned", "\(Written.count(pushes.planned)) pushes", ""),
             ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
@@ -55,12 +61,8 @@ enum HeadlineSection {
             ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),
             ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
-            ("client CPU", "\(Units.duration(nanoseconds: cost.clientCPU)) a push", "user and system"),
-            (
-                "mock CPU", cost.mockCPU.map { "\(Units.duration(nanoseconds: $0)) a push" } ?? "-",
-                cost.mockCPU == nil ? "not the bundled mock" : "user and system"
-            ),
-            ("client memory", Units.bytes(cost.clientMemory), allocations.isEmpty ? "peak" : "peak; " + allocations),
+            ("client CPU", clientCPU, measured), ("mock CPU", cost.mockCPU.map(perPush) ?? "-", mockMeasured),
+            ("client memory", clientMemory, allocations.isEmpty ? "peak" : "peak; " + allocations),
             ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
         ]
     }

@@ -27,7 +27,7 @@ enum JudgementSections {
                 "Cool-down: \(Written.count(result.cooldown.pushes)) pushes were open when the last one had been taken, "
                     + "the last of them ended \(Units.fixed(result.cooldown.seconds, places: 2)) s later.")
         }
-        if !result.run.complete { lines.append("The run was stopped before its plan was done.") }
+        if !result.run.complete { lines.append("The run ended before its plan was done.") }
         return lines.isEmpty ? nil : ReportSection(title: "Notes and warnings", blocks: [.list(lines)])
     }
 }

@@ -21,6 +21,8 @@ enum OutcomeSections {
             blocks.append(.table(table))
         }
         if blocks.isEmpty { blocks.append(.text("No push was answered, none failed, and all were sent.")) }
+        // What follows only the end can tell.
+        if result.isPartial { return ReportSection(title: "Outcomes", blocks: blocks) }
         let connections = result.connections
         var table = ReportTable(["connections", "number"])
         for (name, count) in [

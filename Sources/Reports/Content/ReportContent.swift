@@ -21,8 +21,10 @@ enum ReportContent {
         }
         let verdicts = runs.map { run in
             let wrong = run.problems.count + run.thresholds.count { !$0.isHeld }
+            let partial = run.result.isPartial ? "partial, " : ""
             return (
-                text: run.isGood ? "\(run.label): good" : "\(run.label): \(wrong) thing\(wrong == 1 ? "" : "s") wrong",
+                text: run.isGood
+                    ? "\(run.label): good" : "\(run.label): \(partial)\(wrong) thing\(wrong == 1 ? "" : "s") wrong",
                 isGood: run.isGood
             )
         }

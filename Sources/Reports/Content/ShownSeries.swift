@@ -1,15 +1,15 @@
+import Measurement
 import Results
 
 extension ResultDocument {
-    /// The series as pictures show it: at most `most` points, and so few that each has ten answers on average. Neighbours are
-    /// added up; what was open or waiting is the most of it. What is left at the end and too short for a rate belongs to the
-    /// point before.
+    /// The series as pictures show it: at most `most` points, and so few that each has ten answers on average. What is left at
+    /// the end and too short for a rate belongs to the point before.
     func shownSeries(most: Int = 130) -> [Point] {
-        var points = series
+        var points = series.map(SeriesPoint.init)
         if points.count > 1, let last = points.last {
             let before = points[points.count - 2]
-            let usual = before.t - (points.count > 2 ? points[points.count - 3].t : 0)
-            if last.t - before.t < usual * 0.5 {
+            let usual = before.time - (points.count > 2 ? points[points.count - 3].time : 0)
+            if last.time - before.time < usual * 0.5 {
                 points.removeLast()
                 points[points.count - 1].merge(last)
             }
@@ -18,25 +18,14 @@ extension ResultDocument {
         let wanted = answered > 0 ? Double(10 * points.count) / Double(answered) : 1
         // Never fewer than ten for that.
         let size = max((points.count + most - 1) / most, min(Int(min(wanted, 1e6).rounded(.up)), points.count / 10), 1)
-        return stride(from: 0, to: points.count, by: size).map { first in
-            var merged = points[first]
-            for next in points[(first + 1)..<min(first + size, points.count)] { merged.merge(next) }
-            return merged
-        }
+        return SeriesPoint.merged(points, by: size).map(Point.init)
     }
-}
 
-extension ResultDocument.Point {
-    fileprivate mutating func merge(_ next: ResultDocument.Point) {
-        t = next.t
-        sent += next.sent
-        accepted += next.accepted
-        rejected += next.rejected
-        failed += next.failed
-        notSent += next.notSent
-        inFlight = max(inFlight, next.inFlight)
-        backlog = max(backlog, next.backlog)
-        p50 = max(p50, next.p50)
-        p99 = max(p99, next.p99)
+    /// What a p50 or p99 over time is of, as the end of its name: `, worst 0.1 s` where points are longer than the steps in which
+    /// latencies were looked at, which have the largest of theirs; else nothing.
+    var seriesStep: String {
+        let points = shownSeries()
+        guard let end = points.last?.t, end > 0.15 * Double(points.count) else { return "" }
+        return ", worst 0.1 s"
     }
 }

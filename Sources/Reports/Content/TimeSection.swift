@@ -110,8 +110,8 @@ enum TimeSection {
         LineChart(
             title: "Over time, due to answered (log scale)", x: .seconds, y: .nanoseconds,
             lines: [
-                ChartLine(name: "p50", points: latency(run.result.shownSeries(), \.p50)),
-                ChartLine(name: "p99", points: latency(run.result.shownSeries(), \.p99)),
+                ChartLine(name: "p50\(run.result.seriesStep)", points: latency(run.result.shownSeries(), \.p50)),
+                ChartLine(name: "p99\(run.result.seriesStep)", points: latency(run.result.shownSeries(), \.p99)),
             ], bands: bands(run, until: run.result.series.last?.t ?? 0))
     }
 
@@ -120,7 +120,10 @@ enum TimeSection {
         [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)].map { name, path in
             LineChart(
                 title: "\(name) over time, due to answered (log scale)", x: .seconds, y: .nanoseconds,
-                lines: lines(runs) { latency($0, path) })
+                lines: runs.map {
+                    ChartLine(
+                        name: $0.label + $0.result.seriesStep, points: latency($0.result.shownSeries(), path))
+                })
         }
     }
 

@@ -14,7 +14,7 @@ public enum TerminalReport {
         if runs.count == 1 {
             lines += verdicts(runs[0], picture) + overTime(runs[0], picture) + percentiles(runs[0], picture)
             lines += bars(StageSection.charts(runs[0]), picture) + outcomes(runs[0].result, picture)
-            lines += ["", cost(runs[0].result)]
+            if !runs[0].result.isPartial { lines += ["", cost(runs[0].result)] }
         } else {
             for run in runs {
                 lines += ["", run.label] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
@@ -72,7 +72,9 @@ public enum TerminalReport {
         let names = rows.map(\.name.count).max() ?? 0
         let columns = picture.width - names - 26
         let seconds = Units.fixed(run.result.run.durationSeconds, places: 2)
-        return ["", "over \(seconds) s"]
+        let step = run.result.seriesStep
+        let remark = step.isEmpty ? [] : ["  (p50 and p99\(step) of each point)"]
+        return ["", "over \(seconds) s"] + remark
             + rows.map { row in
                 let name = row.name + String(repeating: " ", count: names - row.name.count)
                 return "  \(name)  \(picture.sparkline(row.values, columns: columns, low: 0))  at most \(row.highest)"

@@ -1,0 +1,67 @@
+import Analysis
+import Harness
+import Results
+import Settings
+
+/// The rounds of an A/B run: both sides once each, in alternating order (A B, B A, A B …). A round in which a side's run went
+/// wrong is said and left out, with both its runs.
+struct ABRounds {
+    typealias Run = (path: String, result: ResultDocument)
+
+    /// How making them ended.
+    enum End { case finished, interrupted, unreached }
+
+    /// Of A and of B, as many of the one as of the other.
+    private(set) var runs: [[Run]] = [[], []]
+    /// What went wrong in rounds that were left out, one sentence each.
+    private(set) var leftOut: [String] = []
+
+    var whole: Int { runs[0].count }
+
+    /// Makes a round to be thrown away, then `count` more; no further one once the target cannot be reached.
+    ///
+    /// - Parameter keep: stores a whole run; returns what to call it in messages.
+    /// - Throws: what makes the first round impossible, or a target that it does not reach.
+    mutating func make(
+        _ count: Int, of sides: [any ABSide], in series: RunSeries,
+        keep: (ResultDocument, any ABSide, Int) throws(HarnessError) -> String
+    ) async throws(HarnessError) -> End {
+        for round in 0...count {
+            var made: [Run?] = [nil, nil]
+            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+                let side = sides[index]
+                let place = (round == 0 ? "warm-up" : "round \(round) of \(count)") + ", \(side.name)"
+                let result: ResultDocument
+                do throws(HarnessError) {
+                    guard let made = try await side.execute(in: series) else { return .interrupted }
+                    result = made
+                } catch {
+                    if round == 0 { throw error }
+                    leaveOut(place, error.description)
+                    break
+                }
+                if let why = RunVerdict.unreached(result) {
+                    if round == 0 { throw HarnessError("\(side.name): \(why)", isUsage: false) }
+                    leaveOut(place, why)
+                    return .unreached
+                }
+                guard result.run.complete, !result.run.interrupted else {
+                    leaveOut(place, RunVerdict(result).problems.joined(separator: "; "))
+                    break
+                }
+                Console.diagnostic("\(place): \(Units.perSecond(result.throughput.answered)) answered\n")
+                made[index] = (path: try round == 0 ? "" : keep(result, side, round), result: result)
+            }
+            if round > 0, let a = made[0], let b = made[1] {
+                runs[0].append(a)
+                runs[1].append(b)
+            }
+        }
+        return .finished
+    }
+
+    private mutating func leaveOut(_ place: String, _ why: String) {
+        leftOut.append("\(place): left out: \(why.split(separator: "\n").joined(separator: "; "))")
+        Console.error(leftOut[leftOut.count - 1])
+    }
+}
