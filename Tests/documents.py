@@ -3,7 +3,8 @@
 
     Tests/documents.py PROGRAMS DOCUMENT …      PROGRAMS: the folder of pushload and mock-apns
 
-Each document gets a copy of the project of its own. Blocks of ```sh and ```bash are commands; of ```console the lines after
+Each document gets a copy of the project of its own, and as many are run at once as the processor has cores, twice over: most
+of the time of a command is waiting. Blocks of ```sh and ```bash are commands; of ```console the lines after
 `$ ` are, and what stands below them is what they print. A YAML file of jobs for CI is run for its lines that call pushload.
 What a reader does not see, comments before a block, says the rest:
 
@@ -13,6 +14,8 @@ What a reader does not see, comments before a block, says the rest:
     <!-- output of: COMMAND -->   the block is what this command prints
     <!-- read by: COMMAND -->     takes the block as a file, FILE
     <!-- in part -->              more than the block shows is printed
+    <!-- part of: PATH -->        these lines stand in this file, which is compiled or run elsewhere
+    <!-- run in: DOCUMENT -->     this document has the same commands, and what they print, and there they are run
     <!-- measured -->             what a command once printed; its figures and verdicts are what it is about
     <!-- not run: REASON -->
 
@@ -31,7 +34,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT = 240  # seconds a command may take
@@ -168,11 +173,22 @@ def statuses(command):
 PORT = re.compile(r"(?:port[ =]|127\.0\.0\.1:|localhost:)(\d{4,5})\b")
 
 
+PORTS = iter(range(20_000 + os.getpid() % 10_000, 32_000))  # below those the system gives to who asks for any
+LOCK = threading.Lock()
+
+
 def free_ports(numbers):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in numbers]
-    ports = {number: str(server.getsockname()[1]) for number, server in zip(sorted(numbers), sockets)}
-    for server in sockets:
-        server.close()
+    """For each of the numbers a port of its own that nobody listens on."""
+    ports = {}
+    with LOCK:
+        for number in sorted(numbers):
+            for port in PORTS:
+                try:
+                    socket.create_server(("127.0.0.1", port)).close()
+                except OSError:
+                    continue
+                ports[number] = str(port)
+                break
     return ports
 
 
@@ -181,6 +197,8 @@ def free_ports(numbers):
 
 class Shell:
     """One bash for a document: variables and servers of one block are there in the next."""
+
+    all = []
 
     def __init__(self, folder, programs):
         self.folder = folder
@@ -195,6 +213,7 @@ class Shell:
         self.bash = subprocess.Popen(
             ["bash", "--noprofile", "--norc"], cwd=folder, env=environment, stdin=subprocess.PIPE, text=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        Shell.all.append(self)
 
     def run(self, command):
         """Returns status (None: it did not end), output and errors."""
@@ -314,6 +333,31 @@ def difference(shown, printed, in_part):
                      + [f"  printed, not shown: {line}" for line in extra]) or "  another order"
 
 
+def unindented(text):
+    return "\n".join(line.strip() for line in text.strip().split("\n"))
+
+
+def plain(command):
+    """Without the comment at its end, on one line."""
+    return re.sub(r"\s+", " ", re.sub(r"(^|\s)# .*", "", command.replace("\\\n", " "))).strip()
+
+
+def absent(block):
+    """Commands of a block, and lines that it shows, which the document it is said to be run in does not have."""
+    with open(os.path.join(ROOT, block.mark("run in"))) as file:
+        text = file.read()
+    there = [block for block in blocks(text) if not {name for name, _ in block.marks} & {"not run", "run in", "measured"}]
+    run = [plain(command) for other in there if other.kind in ("sh", "bash") for command in commands(other.text)]
+    run += [plain(other.mark("output of")) for other in there if other.mark("output of")]
+    if block.kind == "console":
+        shown = block.text.removeprefix("$ ").split("\n")
+        wanted, lines = [shown[0]], [line for line in shown[1:] if line and line != "…"]
+    else:
+        wanted, lines = list(commands(block.text)), []
+    return [command for command in wanted if not any(other.startswith(plain(command)) for other in run)] + [
+        line for line in lines if line not in text.split("\n")]
+
+
 # MARK: Documents
 
 
@@ -373,6 +417,14 @@ def perform(document, programs):
             """False when the shell is stuck."""
             if any(block.mark(name) is not None for name in ("not run", "measured", "file")):
                 return True
+            if block.mark("part of"):
+                with open(os.path.join(ROOT, block.mark("part of"))) as file:
+                    if unindented(block.text) not in unindented(file.read()):
+                        problems.append(f"{document}:{block.line}: not in {block.mark('part of')}")
+                return True
+            if block.mark("run in"):
+                problems.extend(f"{document}:{block.line}: not in {block.mark('run in')}: {line}" for line in absent(block))
+                return True
             used = set()
             for key, text in block.marks:
                 if key == "first":
@@ -400,8 +452,10 @@ def perform(document, programs):
                     file.write(block.text + "\n")
                 if not check(block.mark("read by").replace("FILE", name), block, used=used):
                     return False
-            elif block.kind in ("yaml", "text"):
-                problems.append(f"{document}:{block.line}: {block.kind}: expected \"read by\", \"output of\", \"file\" or \"not run\"")
+            else:
+                problems.append(
+                    f"{document}:{block.line}: {block.kind}: expected \"read by\", \"output of\", \"file\", \"part of\" or "
+                    "\"not run\"")
             for change in filter(None, re.split(r";\s", block.mark("run") or "")):
                 if change not in used:
                     problems.append(f"{document}:{block.line}: run: {change.strip()}: nothing to change")
@@ -420,14 +474,20 @@ def perform(document, programs):
 
 
 def main():
-    # What was started ends with this program.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    programs = os.path.abspath(sys.argv[1])
-    total, problems = 0, []
-    for document in sys.argv[2:]:
-        count, found = perform(document, programs)
-        total += count
-        problems += found
+    programs, documents = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    pool = ThreadPoolExecutor(2 * len(os.sched_getaffinity(0)))
+
+    def stop(*_):
+        """What was started ends with this program."""
+        pool.shutdown(wait=False, cancel_futures=True)
+        for shell in list(Shell.all):
+            shell.end()
+        sys.exit(1)
+
+    signal.signal(signal.SIGTERM, stop)
+    futures = [pool.submit(perform, document, programs) for document in documents]
+    outcomes = [future.result() for future in futures]
+    total, problems = sum(count for count, _ in outcomes), [line for _, found in outcomes for line in found]
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{total} commands, {len(problems)} problems")
