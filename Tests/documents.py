@@ -221,7 +221,7 @@ class Shell:
         place = os.path.join(self.folder, "tmp", f"command-{self.count}")
         line = command.split("\n")[0]
         is_server = re.match(r"(\S*/)?mock-apns(?! check)(\s|$)", line) and not re.search(
-            r"--help|--version|--until-stdin-closes", command)
+            r"--help|--version|--generate|--until-stdin-closes", command)
         if is_server and not re.search(r"&\s*(#.*)?$", command):
             command = re.sub(r"(?=\s*(\s#.*)?$)", " &", command, count=1)
         # On a line of its own, so that a comment at the end is only that.
@@ -237,7 +237,7 @@ class Shell:
             except FileNotFoundError:
                 return ""
 
-        redirected = re.search(r"> *(\S+) *&", command)
+        redirected = is_server and re.search(r"> *(\S+) *&", command)
         while time.monotonic() < end:
             status = text("status")
             if status and not is_server:

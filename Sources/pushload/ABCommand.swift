@@ -7,7 +7,7 @@ import Results
 import Scenarios
 import Settings
 
-struct ABCommand: AsyncParsableCommand {
+struct ABCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
         commandName: "ab",
         abstract: "Run a scenario two ways in alternation (A B B A …), and compare.",
@@ -49,7 +49,10 @@ struct ABCommand: AsyncParsableCommand {
     )
     var rounds = 6
 
-    @OptionGroup var flags: RunFlags
+    @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
 
     @Option(
         name: .shortAndLong,
@@ -70,7 +73,6 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError("ab: expected either --b with flags, --a-binary or --b-binary, or --self")
         }
         guard (1...1000).contains(rounds) else { throw HarnessError("--rounds \(rounds): expected 1 to 1000") }
-        let given = flags.given
         let base = try source.scenario(given)
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {
