@@ -5,7 +5,7 @@
 
 Each document gets a copy of the project of its own, and as many are run at once as the processor has cores, twice over: most
 of the time of a command is waiting. Blocks of ```sh and ```bash are commands; of ```console the lines after
-`$ ` are, and what stands below them is what they print. A YAML file of jobs for CI is run for its lines that call pushload.
+`$ ` are, and what stands below them is what they print. A YAML file of jobs for CI has its lines that call pushload run in docs/gate.md.
 What a reader does not see, comments before a block, says the rest:
 
     <!-- file: PATH -->           the block is this file, there from the beginning of the document
@@ -82,11 +82,7 @@ def jobs(text):
         if taken or ".build/release/pushload" in line and not line.startswith("#"):
             found.append(line)
             taken = line.endswith("\\")
-    return [Block(1, "sh", "\n".join(found), [("first", CI_BASELINE)])]
-
-
-CI_BASELINE = (
-    "pushload gate --update --baseline results/baselines/alert.json --reason test -n 1k -c 4 -m 100 --max-rounds 8")
+    return [Block(1, "sh", "\n".join(found), [("run in", "docs/gate.md")])]
 
 
 def commands(text):
@@ -132,7 +128,7 @@ SMALL = [
     (r"(\s--rate )([\d.]+[kM]?)", at_most(500, number, "500")),
     (r"(rate=)([\d.]+[kM]?)", at_most(500, number, "500")),
     (r"(\s--warmup )([\d.]+\w+)", at_most(0.2, seconds, "200ms")),
-    (r"(\s--rounds )(\d+)", at_most(2, number, "2")),
+    (r"(\s--rounds )(\d+)", at_most(1, number, "1")),
     (r"(\s--stages )(\"[^\"]*\"|'[^']*')", small_stages),
 ]
 
@@ -146,7 +142,7 @@ def small(command):
         added = ["--from", "2", "--most", "4"] if "--rate" in command else ["--from", "500", "--most", "500"]
         added += ["--probe", "250ms", "--precision", "50%"]
     if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
-        added = ["--rounds", "2"]
+        added = ["--rounds", "1"]
     if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help))", command, re.S):
         added = ["-n", "300", "--warmup", "0s"]
     if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
@@ -338,8 +334,9 @@ def unindented(text):
 
 
 def plain(command):
-    """Without the comment at its end, on one line."""
-    return re.sub(r"\s+", " ", re.sub(r"(^|\s)# .*", "", command.replace("\\\n", " "))).strip()
+    """Without the comment at its end, on one line, with the programs on the path."""
+    command = re.sub(r"(^|\s)# .*", "", command.replace("\\\n", " "))
+    return re.sub(r"\s+", " ", command).strip().removeprefix(".build/release/")
 
 
 def absent(block):
