@@ -166,6 +166,15 @@ def statuses(command):
     return allowed
 
 
+def is_right(command, status, output, errors):
+    """Whether a command ended as it should, on a machine that may be slow: a rate may be missed for that."""
+    if status == 1 and "pushload run" in command:
+        problems = re.findall(r"^(?:FAILED: |(?=rate not reached))(.*)", output + errors, re.M)
+        if problems and all(problem.startswith("rate not reached") for problem in problems):
+            return True
+    return status == 0 or status in statuses(command)
+
+
 PORT = re.compile(r"(?:port[ =]|127\.0\.0\.1:|localhost:)(\d{4,5})\b")
 
 
@@ -400,7 +409,7 @@ def perform(document, programs):
             status, output, errors = shell.run(command)
             took = time.monotonic() - began
             print(f"{document}:{block.line}  {took:5.1f} s  status {status}  {command.splitlines()[0]}", flush=True)
-            if status != 0 and status not in statuses(command):
+            if not is_right(command, status, output, errors):
                 problems.append(
                     f"{document}:{block.line}: status {status}: {command}\n{output[-1500:]}\n{errors[-1500:]}")
                 return status is not None
@@ -427,7 +436,7 @@ def perform(document, programs):
                 if key == "first":
                     for command in commands(text):
                         status, output, errors = shell.run(elsewhere(command))
-                        if status != 0 and status not in statuses(command):
+                        if not is_right(command, status, output, errors):
                             problems.append(f"{document}:{block.line}: first: {command}: {status}\n{output}\n{errors}")
                             return status is not None
             if block.kind in ("sh", "bash"):
