@@ -28,7 +28,7 @@ MOST_BYTES = 200_000
 # The run that is shown: every kind of stage, some pushes rejected, some never answered, thresholds held and crossed.
 RUN = [
     "run", "--name", "evening-news",
-    "--stages", "ramp 500 4k 4s, hold 4k 4s, burst 3k, pause 2s, sine 2k 1k 2s 4s", "--warmup", "1s",
+    "--stages", "ramp 500 4k 4s, hold 4k 4s, burst 500, pause 2s, sine 2k 1k 2s 4s", "--warmup", "1s",
     "--rtt", "20ms", "--timeout", "2s", "--mock-flags", "--reject ServiceUnavailable=0.5% --silent 0.2% --fault-seed 7",
     "--expect-reasons", "ServiceUnavailable", "--threshold", "p99 < 250ms", "--threshold", "p99{stage=hold} < 80ms",
 ]
@@ -75,8 +75,8 @@ def shrink(taken: Path, picture: Page):
 
     image = Image.open(taken).convert("RGB").crop((0, 0, picture.width, picture.height))
     target = IMAGES / f"{picture.name}.png"
-    for colours in (128, 64, 32):
-        image.quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
+    for colours in (256, 128, 64, 32):
+        image.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
         if target.stat().st_size <= MOST_BYTES:
             break
     else:
@@ -137,13 +137,14 @@ def main():
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        os.chdir(folder)
         for columns in COLUMNS:
-            shown = session(RUN + ["--live", "--output", str(folder / "runs")], columns)
+            shown = session(RUN + ["--live"], columns)
             if not shown.left:
                 sys.exit(f"the run showed no live view: {shown.raw}")
             terminal(f"live-{columns}", shown.left, folder)
             terminal(f"summary-{columns}", after(shown.raw.split("\x1b[?1049l")[-1], columns), folder)
-        run = str(sorted((folder / "runs").iterdir())[0])
+        run = str(sorted((folder / "results/runs").iterdir())[0])
         page = folder / "report-of-run.html"
         made = session(["report", run, "-o", str(page)], 80)
         if made.status != 0:
