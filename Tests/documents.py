@@ -3,10 +3,10 @@
 
     Tests/documents.py PROGRAMS DOCUMENT …      PROGRAMS: the folder of pushload and mock-apns
 
-Each document gets a copy of the project of its own, and as many are run at once as the processor has cores, twice over: most
-of the time of a command is waiting. Blocks of ```sh and ```bash are commands; of ```console the lines after
-`$ ` are, and what stands below them is what they print. A YAML file of jobs for CI has its lines that call pushload run in docs/gate.md.
-What a reader does not see, comments before a block, says the rest:
+Each document gets a copy of the project of its own, and twice as many are run at once as there are cores: most of the time of a
+command is waiting. Blocks of ```sh and ```bash are commands; of ```console the lines after `$ ` are, and what stands below them
+is what they print. What a YAML file of jobs for CI calls pushload for is in docs/gate.md too, and run there. What a reader does
+not see, comments before a block, says the rest:
 
     <!-- file: PATH -->           the block is this file, there from the beginning of the document
     <!-- first: COMMANDS -->      to be run before the block
