@@ -109,8 +109,9 @@ bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md
 
-screenshots: build ## the pictures in docs/images, from fresh runs
-	docs/screenshots.py
+screenshots: build test-deps ## the pictures in docs/images, from fresh runs
+	.build/python/bin/pip install -q --disable-pip-version-check pillow
+	.build/python/bin/python3 docs/screenshots.py
 
 clean: ## remove what was built, and results/runs
 	rm -rf .build results/runs

@@ -9,7 +9,7 @@ let package = Package(
     products: [
         .executable(name: "pushload", targets: ["pushload"]),
         .executable(name: "mock-apns", targets: ["mock-apns"]),
-        .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP"]),
+        .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP", "Signing", "Networking"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),

@@ -3,9 +3,10 @@
 
     Tests/documents.py PROGRAMS DOCUMENT …      PROGRAMS: the folder of pushload and mock-apns
 
-Each document gets a copy of the project of its own. Blocks of ```sh and ```bash are commands; of ```console the lines after
-`$ ` are, and what stands below them is what they print. A YAML file of jobs for CI is run for its lines that call pushload.
-What a reader does not see, comments before a block, says the rest:
+Each document gets a copy of the project of its own, and twice as many are run at once as there are cores: most of the time of a
+command is waiting. Blocks of ```sh and ```bash are commands; of ```console the lines after `$ ` are, and what stands below them
+is what they print. What a YAML file of jobs for CI calls pushload for is in docs/gate.md too, and run there. What a reader does
+not see, comments before a block, says the rest:
 
     <!-- file: PATH -->           the block is this file, there from the beginning of the document
     <!-- first: COMMANDS -->      to be run before the block
@@ -13,6 +14,8 @@ What a reader does not see, comments before a block, says the rest:
     <!-- output of: COMMAND -->   the block is what this command prints
     <!-- read by: COMMAND -->     takes the block as a file, FILE
     <!-- in part -->              more than the block shows is printed
+    <!-- part of: PATH -->        these lines stand in this file, which is compiled or run elsewhere
+    <!-- run in: DOCUMENT -->     this document has the same commands, and what they print, and there they are run
     <!-- measured -->             what a command once printed; its figures and verdicts are what it is about
     <!-- not run: REASON -->
 
@@ -31,7 +34,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT = 240  # seconds a command may take
@@ -77,11 +82,7 @@ def jobs(text):
         if taken or ".build/release/pushload" in line and not line.startswith("#"):
             found.append(line)
             taken = line.endswith("\\")
-    return [Block(1, "sh", "\n".join(found), [("first", CI_BASELINE)])]
-
-
-CI_BASELINE = (
-    "pushload gate --update --baseline results/baselines/alert.json --reason test -n 1k -c 4 -m 100 --max-rounds 8")
+    return [Block(1, "sh", "\n".join(found), [("run in", "docs/gate.md")])]
 
 
 def commands(text):
@@ -127,7 +128,7 @@ SMALL = [
     (r"(\s--rate )([\d.]+[kM]?)", at_most(500, number, "500")),
     (r"(rate=)([\d.]+[kM]?)", at_most(500, number, "500")),
     (r"(\s--warmup )([\d.]+\w+)", at_most(0.2, seconds, "200ms")),
-    (r"(\s--rounds )(\d+)", at_most(2, number, "2")),
+    (r"(\s--rounds )(\d+)", at_most(1, number, "1")),
     (r"(\s--stages )(\"[^\"]*\"|'[^']*')", small_stages),
 ]
 
@@ -141,7 +142,7 @@ def small(command):
         added = ["--from", "2", "--most", "4"] if "--rate" in command else ["--from", "500", "--most", "500"]
         added += ["--probe", "250ms", "--precision", "50%"]
     if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
-        added = ["--rounds", "2"]
+        added = ["--rounds", "1"]
     if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help))", command, re.S):
         added = ["-n", "300", "--warmup", "0s"]
     if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
@@ -165,14 +166,34 @@ def statuses(command):
     return allowed
 
 
+def is_right(command, status, output, errors):
+    """Whether a command ended as it should, on a machine that may be slow: a rate may be missed for that."""
+    if status == 1 and "pushload run" in command:
+        problems = re.findall(r"^(?:FAILED: |(?=rate not reached))(.*)", output + errors, re.M)
+        if problems and all(problem.startswith("rate not reached") for problem in problems):
+            return True
+    return status == 0 or status in statuses(command)
+
+
 PORT = re.compile(r"(?:port[ =]|127\.0\.0\.1:|localhost:)(\d{4,5})\b")
 
 
+PORTS = iter(range(20_000 + os.getpid() % 10_000, 32_000))  # below those the system gives to who asks for any
+LOCK = threading.Lock()
+
+
 def free_ports(numbers):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in numbers]
-    ports = {number: str(server.getsockname()[1]) for number, server in zip(sorted(numbers), sockets)}
-    for server in sockets:
-        server.close()
+    """For each of the numbers a port of its own that nobody listens on."""
+    ports = {}
+    with LOCK:
+        for number in sorted(numbers):
+            for port in PORTS:
+                try:
+                    socket.create_server(("127.0.0.1", port)).close()
+                except OSError:
+                    continue
+                ports[number] = str(port)
+                break
     return ports
 
 
@@ -181,6 +202,8 @@ def free_ports(numbers):
 
 class Shell:
     """One bash for a document: variables and servers of one block are there in the next."""
+
+    all = []
 
     def __init__(self, folder, programs):
         self.folder = folder
@@ -195,6 +218,7 @@ class Shell:
         self.bash = subprocess.Popen(
             ["bash", "--noprofile", "--norc"], cwd=folder, env=environment, stdin=subprocess.PIPE, text=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        Shell.all.append(self)
 
     def run(self, command):
         """Returns status (None: it did not end), output and errors."""
@@ -202,7 +226,7 @@ class Shell:
         place = os.path.join(self.folder, "tmp", f"command-{self.count}")
         line = command.split("\n")[0]
         is_server = re.match(r"(\S*/)?mock-apns(?! check)(\s|$)", line) and not re.search(
-            r"--help|--version|--until-stdin-closes", command)
+            r"--help|--version|--generate|--until-stdin-closes", command)
         if is_server and not re.search(r"&\s*(#.*)?$", command):
             command = re.sub(r"(?=\s*(\s#.*)?$)", " &", command, count=1)
         # On a line of its own, so that a comment at the end is only that.
@@ -218,7 +242,7 @@ class Shell:
             except FileNotFoundError:
                 return ""
 
-        redirected = re.search(r"> *(\S+) *&", command)
+        redirected = is_server and re.search(r"> *(\S+) *&", command)
         while time.monotonic() < end:
             status = text("status")
             if status and not is_server:
@@ -314,6 +338,32 @@ def difference(shown, printed, in_part):
                      + [f"  printed, not shown: {line}" for line in extra]) or "  another order"
 
 
+def unindented(text):
+    return "\n".join(line.strip() for line in text.strip().split("\n"))
+
+
+def plain(command):
+    """Without the comment at its end, on one line, with the programs on the path."""
+    command = re.sub(r"(^|\s)# .*", "", command.replace("\\\n", " "))
+    return re.sub(r"\s+", " ", command).strip().removeprefix(".build/release/")
+
+
+def absent(block):
+    """Commands of a block, and lines that it shows, which the document it is said to be run in does not have."""
+    with open(os.path.join(ROOT, block.mark("run in"))) as file:
+        text = file.read()
+    there = [block for block in blocks(text) if not {name for name, _ in block.marks} & {"not run", "run in", "measured"}]
+    run = [plain(command) for other in there if other.kind in ("sh", "bash") for command in commands(other.text)]
+    run += [plain(other.mark("output of")) for other in there if other.mark("output of")]
+    if block.kind == "console":
+        shown = block.text.removeprefix("$ ").split("\n")
+        wanted, lines = [shown[0]], [line for line in shown[1:] if line and line != "…"]
+    else:
+        wanted, lines = list(commands(block.text)), []
+    return [command for command in wanted if not any(other.startswith(plain(command)) for other in run)] + [
+        line for line in lines if line not in text.split("\n")]
+
+
 # MARK: Documents
 
 
@@ -359,7 +409,7 @@ def perform(document, programs):
             status, output, errors = shell.run(command)
             took = time.monotonic() - began
             print(f"{document}:{block.line}  {took:5.1f} s  status {status}  {command.splitlines()[0]}", flush=True)
-            if status != 0 and status not in statuses(command):
+            if not is_right(command, status, output, errors):
                 problems.append(
                     f"{document}:{block.line}: status {status}: {command}\n{output[-1500:]}\n{errors[-1500:]}")
                 return status is not None
@@ -373,12 +423,20 @@ def perform(document, programs):
             """False when the shell is stuck."""
             if any(block.mark(name) is not None for name in ("not run", "measured", "file")):
                 return True
+            if block.mark("part of"):
+                with open(os.path.join(ROOT, block.mark("part of"))) as file:
+                    if unindented(block.text) not in unindented(file.read()):
+                        problems.append(f"{document}:{block.line}: not in {block.mark('part of')}")
+                return True
+            if block.mark("run in"):
+                problems.extend(f"{document}:{block.line}: not in {block.mark('run in')}: {line}" for line in absent(block))
+                return True
             used = set()
             for key, text in block.marks:
                 if key == "first":
                     for command in commands(text):
                         status, output, errors = shell.run(elsewhere(command))
-                        if status != 0 and status not in statuses(command):
+                        if not is_right(command, status, output, errors):
                             problems.append(f"{document}:{block.line}: first: {command}: {status}\n{output}\n{errors}")
                             return status is not None
             if block.kind in ("sh", "bash"):
@@ -400,8 +458,10 @@ def perform(document, programs):
                     file.write(block.text + "\n")
                 if not check(block.mark("read by").replace("FILE", name), block, used=used):
                     return False
-            elif block.kind in ("yaml", "text"):
-                problems.append(f"{document}:{block.line}: {block.kind}: expected \"read by\", \"output of\", \"file\" or \"not run\"")
+            else:
+                problems.append(
+                    f"{document}:{block.line}: {block.kind}: expected \"read by\", \"output of\", \"file\", \"part of\" or "
+                    "\"not run\"")
             for change in filter(None, re.split(r";\s", block.mark("run") or "")):
                 if change not in used:
                     problems.append(f"{document}:{block.line}: run: {change.strip()}: nothing to change")
@@ -420,14 +480,20 @@ def perform(document, programs):
 
 
 def main():
-    # What was started ends with this program.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    programs = os.path.abspath(sys.argv[1])
-    total, problems = 0, []
-    for document in sys.argv[2:]:
-        count, found = perform(document, programs)
-        total += count
-        problems += found
+    programs, documents = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    pool = ThreadPoolExecutor(2 * len(os.sched_getaffinity(0)))
+
+    def stop(*_):
+        """What was started ends with this program."""
+        pool.shutdown(wait=False, cancel_futures=True)
+        for shell in list(Shell.all):
+            shell.end()
+        sys.exit(1)
+
+    signal.signal(signal.SIGTERM, stop)
+    futures = [pool.submit(perform, document, programs) for document in documents]
+    outcomes = [future.result() for future in futures]
+    total, problems = sum(count for count, _ in outcomes), [line for _, found in outcomes for line in found]
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{total} commands, {len(problems)} problems")

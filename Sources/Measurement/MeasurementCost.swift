@@ -16,16 +16,16 @@ public struct MeasurementCost: Sendable, Equatable {
         clockReading * Self.readingsPerPush + histogramRecord * Self.recordsPerPush(isOpenLoop: isOpenLoop)
     }
 
-    /// Takes a few milliseconds.
+    /// Takes a millisecond or so.
     ///
     /// - Parameters:
     ///   - clock: nanoseconds, to time with.
     ///   - reading: the clock that times encoding.
     public static func calibrate(clock: () -> UInt64, reading: () -> UInt64) -> MeasurementCost {
-        let rounds: UInt64 = 50_000
+        let rounds: UInt64 = 10_000
         var best = (clock: Double.infinity, record: Double.infinity)
         var histogram = LatencyHistogram()
-        for _ in 0..<3 {
+        for _ in 0..<5 {
             let begin = clock()
             for _ in 0..<rounds { _ = reading() }
             let middle = clock()

@@ -6,7 +6,7 @@ import Reports
 import Results
 import Scenarios
 
-struct ABCommand: AsyncParsableCommand {
+struct ABCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
         commandName: "ab",
         abstract: "Run a scenario two ways in alternation (A B B A …), and compare.",
@@ -49,7 +49,10 @@ struct ABCommand: AsyncParsableCommand {
     )
     var rounds = 6
 
-    @OptionGroup var flags: RunFlags
+    @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
 
     @Option(
         name: .shortAndLong,
@@ -74,7 +77,6 @@ struct ABCommand: AsyncParsableCommand {
             throw HarnessError(
                 "--metric \(name): expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
-        let given = flags.given
         let base = try source.scenario(given)
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {

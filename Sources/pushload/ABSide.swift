@@ -23,9 +23,12 @@ struct ABOwnSide: ABSide {
     var description: String { flags.isEmpty ? "as given" : flags }
 
     /// Flags of `run`, without where results go.
-    private struct Flags: ParsableArguments {
+    private struct Flags: ParsableArguments, RunFlags {
         @OptionGroup var source: ScenarioArguments
-        @OptionGroup var flags: RunFlags
+        @OptionGroup(title: "Load") var length: LengthOptions
+        @OptionGroup(title: "Load") var load: LoadOptions
+        @OptionGroup(title: "Identity") var identity: IdentityOptions
+        @OptionGroup(title: "Transport") var transport: TransportFlags
     }
 
     init(_ name: String, _ flags: String, _ base: Scenario) throws(HarnessError) {
@@ -44,7 +47,7 @@ struct ABOwnSide: ABSide {
         var scenario = base
         try ScenarioArguments.apply(
             settings: parsed.source.settings,
-            flags: parsed.flags.given, to: &scenario)
+            flags: parsed.given, to: &scenario)
         self.name = name
         self.flags = flags
         self.scenario = scenario

@@ -9,7 +9,7 @@ import Results
 import Scenarios
 import Settings
 
-struct GateCommand: AsyncParsableCommand {
+struct GateCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
         commandName: "gate",
         abstract: "Hold what a push costs against a baseline, for CI.",
@@ -32,9 +32,10 @@ struct GateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Judging") var judging: GateOptions
     @OptionGroup(title: "Output") var output: GateOutput
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup var runFlags: RunFlags
-
-    private var flags: [(key: String, texts: [String]?)] { runFlags.given }
+    @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
 
     func run() async throws {
         try judging.check()
@@ -51,10 +52,9 @@ struct GateCommand: AsyncParsableCommand {
     // MARK: Judging
 
     private func judge(_ series: RunSeries) async throws {
-        let flag = flags.first { $0.texts != nil }.map { ScenarioKey.named($0.key)?.flag ?? $0.key }
-        let given = flag ?? source.settings.first ?? source.file
-        if let given {
-            throw HarnessError("\(given): the baseline says what is run; flags of run go with --update")
+        let flag = given.first { $0.texts != nil }.map { ScenarioKey.named($0.key)?.flag ?? $0.key }
+        if let word = flag ?? source.settings.first ?? source.file {
+            throw HarnessError("\(word): the baseline says what is run; flags of run go with --update")
         }
         guard reason == nil else { throw HarnessError("--reason goes with --update") }
         let known: BaselineDocument
@@ -160,9 +160,9 @@ struct GateCommand: AsyncParsableCommand {
         var scenario: Scenario
         if let before, source.file == nil {
             scenario = try ScenarioSettings.read(before.scenario, origin: baseline)
-            try ScenarioArguments.apply(settings: source.settings, flags: flags, to: &scenario)
+            try ScenarioArguments.apply(settings: source.settings, flags: given, to: &scenario)
         } else {
-            scenario = try source.scenario(flags)
+            scenario = try source.scenario(given)
         }
         if scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty, scenario.trace == nil {
             scenario.pushes = GateOptions.pushes

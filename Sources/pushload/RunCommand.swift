@@ -9,7 +9,7 @@ import Results
 import Scenarios
 import Synchronization
 
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Send pushes and measure them.",
@@ -26,7 +26,10 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var source: ScenarioArguments
-    @OptionGroup var flags: RunFlags
+    @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Folder for results.", valueName: "folder"))
     var output = "results/runs"
@@ -48,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
-        let scenario = try source.scenario(flags.given)
+        let scenario = try source.scenario(given)
         if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.

@@ -1,13 +1,13 @@
-import ArgumentParser
-import Scenarios
+/// The flags that make a run: of every command that makes some. Each has the groups beside each other rather than in a group
+/// of their own, because in debug builds ArgumentParser checks groups in groups several times over, each time they are deeper.
+protocol RunFlags {
+    var length: LengthOptions { get }
+    var load: LoadOptions { get }
+    var identity: IdentityOptions { get }
+    var transport: TransportFlags { get }
+}
 
-/// The flags that make a run.
-struct RunFlags: ParsableArguments {
-    @OptionGroup(title: "Load") var length: LengthOptions
-    @OptionGroup(title: "Load") var load: LoadOptions
-    @OptionGroup(title: "Identity") var identity: IdentityOptions
-    @OptionGroup(title: "Transport") var transport: TransportFlags
-
+extension RunFlags {
     /// The flags that were given, by key.
     var given: [(key: String, texts: [String]?)] {
         length.given + load.given + identity.given + transport.given

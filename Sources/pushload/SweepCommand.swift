@@ -9,7 +9,7 @@ import Results
 import Scenarios
 import Settings
 
-struct SweepCommand: AsyncParsableCommand {
+struct SweepCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
         commandName: "sweep",
         abstract: "Run a scenario with many settings, and say which are best.",
@@ -54,7 +54,10 @@ struct SweepCommand: AsyncParsableCommand {
         help: ArgumentHelp("Set a key of the scenario, as in --set rate=20k; several times.", valueName: "key=value"))
     var settings: [String] = []
 
-    @OptionGroup var flags: RunFlags
+    @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var load: LoadOptions
+    @OptionGroup(title: "Identity") var identity: IdentityOptions
+    @OptionGroup(title: "Transport") var transport: TransportFlags
 
     @Option(
         name: .shortAndLong,
@@ -142,14 +145,14 @@ struct SweepCommand: AsyncParsableCommand {
 
     /// What was given of that which makes a plan.
     private var flagOfPlan: String? {
-        let given: [(String, Bool)] = [
+        let own: [(String, Bool)] = [
             (file ?? "", file != nil), ("--vary", !vary.isEmpty), ("--search", search != nil),
             ("--points", points != nil),
             ("--goal", goal != nil), ("--repeat", repeats != nil), ("--set", !settings.isEmpty),
             ("--output", output != nil),
         ]
-        if let flag = given.first(where: \.1)?.0 { return flag }
-        let key = flags.given.first { $0.texts != nil }?.key
+        if let flag = own.first(where: \.1)?.0 { return flag }
+        let key = given.first { $0.texts != nil }?.key
         return key.flatMap(ScenarioKey.named)?.flag
     }
 
@@ -165,8 +168,8 @@ struct SweepCommand: AsyncParsableCommand {
             try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
         } catch { throw HarnessError(error.description) }
         try ScenarioArguments.apply(
-            settings: settings, flags: flags.given, to: &scenario)
-        if file == nil, flags.length.name == nil { scenario.name = "sweep" }
+            settings: settings, flags: given, to: &scenario)
+        if file == nil, length.name == nil { scenario.name = "sweep" }
         do throws(SettingsError) {
             return try SweepPlan(
                 version: Versions.pushload, startedAt: Date().formatted(.iso8601), scenario: scenario, axes: sweep.axes,

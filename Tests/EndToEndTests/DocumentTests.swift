@@ -21,12 +21,12 @@ import Testing
         }.sorted()
     }()
 
-    @Test("Every command of a document runs, and prints what is shown beside it", arguments: documents)
-    func document(_ document: String) throws {
+    @Test("Every command of the documents runs, and prints what is shown beside it")
+    func documents() throws {
         let python = Self.root + "/.build/python/bin/python3"
         try #require(FileManager.default.isExecutableFile(atPath: python), "run make test-deps first")
         let finished = try Programs.run(
-            python, [Self.root + "/Tests/documents.py", Programs.folder.path, document])
+            python, [Self.root + "/Tests/documents.py", Programs.folder.path] + Self.documents)
         #expect(finished.status == 0, "\(finished.output)\n\(finished.error)")
     }
 
@@ -66,6 +66,11 @@ import Testing
         ```
         pushload run
         ```
+
+        <!-- part of: Package.swift -->
+        ```swift
+        let package = Package(name: "another")
+        ```
         """.write(toFile: path, atomically: true, encoding: .utf8)
         let finished = try Programs.run(
             Self.root + "/.build/python/bin/python3", [Self.root + "/Tests/documents.py", Programs.folder.path, path])
@@ -73,7 +78,7 @@ import Testing
         let expected = [
             ":1: status 64: pushload run -n 20 --no-such-flag", ":7: cat said: prints something else:",
             ":14: yaml: expected ", ":19: status 64: pushload check ", ":24: run: -c 9 => -c 1: nothing to change",
-            ":28: ```: expected one of ",
+            ":28: ```: expected one of ", ":33: not in Package.swift",
         ]
         #expect(finished.status == 1 && problems.count == expected.count, "\(finished)")
         for (problem, start) in zip(problems, expected) {
