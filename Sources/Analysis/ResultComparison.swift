@@ -82,7 +82,7 @@ public enum ResultComparison {
     private static func unknown(_ metric: ComparedMetric, _ name: String, _ side: Side) -> [String] {
         let bounds = side.runs.compactMap { metric.bound($0.result) }
         guard let first = bounds.first else { return [] }
-        return ["not known in \(bounds.count) of \(side.runs.count) runs of \(name) (\(first))"]
+        return ["not known in \(bounds.count) of \(Units.counted(side.runs.count, "run")) of \(name) (\(first))"]
     }
 
     private static func check(_ side: Side) throws(Failure) {

@@ -94,7 +94,7 @@ struct BundledMock: Sendable {
         let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("mock-apns").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw HarnessError(
-                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", isUsage: false
+                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", .failed
             )
         }
         return path
@@ -123,7 +123,7 @@ struct BundledMock: Sendable {
             else {
                 throw HarnessError(
                     hasFlags ? "the bundled mock did not start: see --mock-flags" : "the bundled mock did not start",
-                    isUsage: hasFlags)
+                    hasFlags ? .usage : .failed)
             }
             let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath, timesPath: timesPath)) }
             let stopper = Task {

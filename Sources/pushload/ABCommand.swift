@@ -99,9 +99,10 @@ struct ABCommand: AsyncParsableCommand {
             // Rounds that both sides have are as good as if no more had been asked for.
             let whole = min(runs[0].count, runs[1].count)
             guard whole >= 2 else {
-                throw HarnessError("interrupted after \(whole) of \(rounds) rounds: nothing to compare", isUsage: false)
+                throw HarnessError(
+                    "interrupted after \(whole) of \(Units.counted(rounds, "round")): nothing to compare", .failed)
             }
-            Console.diagnostic("interrupted after \(whole) of \(rounds) rounds: these are compared\n")
+            Console.diagnostic("interrupted after \(whole) of \(Units.counted(rounds, "round")): these are compared\n")
             runs = runs.map { Array($0.prefix(whole)) }
         }
         do {
@@ -140,7 +141,7 @@ struct ABCommand: AsyncParsableCommand {
             try ResultFile.write(result, to: folder + "/result.json")
             return folder + "/result.json"
         } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 }

@@ -116,7 +116,7 @@ struct SweepCommand: AsyncParsableCommand {
             Console.output(session.listing)
             return
         }
-        let folder = try resume ?? output ?? RunFolder.make(in: "results/runs", name: plan.scenario.name)
+        let folder = try resume ?? output ?? RunFolder(in: "results/runs", name: plan.scenario.name).path
         let store = try SweepStore.open(folder, plan)
         let signals = StopSignals { session.runner.stop() }
         defer { signals.cancel() }
@@ -124,7 +124,7 @@ struct SweepCommand: AsyncParsableCommand {
         let outcome = SweepAnalysis.make(plan, session.schedule, end.runs, isFinished: end.reason == .finished)
         try write(outcome, store)
         if end.reason != .finished {
-            let what = end.reason == .interrupted ? "interrupted" : "stopped after \(runs ?? 0) runs"
+            let what = end.reason == .interrupted ? "interrupted" : "stopped after \(Units.counted(runs ?? 0, "run"))"
             Console.diagnostic("\(what); go on with: pushload sweep --resume \(folder)\n")
         }
         if end.reason == .interrupted { throw ExitCode(1) }
@@ -168,7 +168,7 @@ struct SweepCommand: AsyncParsableCommand {
         let table = SweepCSV.text(outcome)
         let bytes: [UInt8]
         do throws(ResultError) { bytes = try SweepFiles.encode(outcome) } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .failed)
         }
         if json { Console.output(String(decoding: bytes, as: UTF8.self)) }
         try store.write(bytes, named: "outcome.json")
@@ -180,7 +180,7 @@ struct SweepCommand: AsyncParsableCommand {
         if let report {
             let page = report.hasSuffix(".md") ? SweepPage.markdown(outcome) : SweepPage.html(outcome)
             do throws(ResultError) { try ResultFile.write(Array(page.utf8), to: report) } catch {
-                throw HarnessError(error.description, isUsage: false)
+                throw HarnessError(error.description, .unwritable)
             }
             Console.diagnostic("report: \(report)\n")
         }

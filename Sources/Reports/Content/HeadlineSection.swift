@@ -34,11 +34,11 @@ enum HeadlineSection {
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
         let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
         return [
-            ("planned", "\(Written.count(pushes.planned)) pushes", ""),
-            ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
-            ("rejected", "\(Written.count(pushes.rejected)) pushes", share(pushes.rejected)),
-            ("failed", "\(Written.count(pushes.failed)) pushes", share(pushes.failed)),
-            ("not sent", "\(Written.count(pushes.notSent)) pushes", share(pushes.notSent)),
+            ("planned", Units.counted(pushes.planned, "push"), ""),
+            ("accepted", Units.counted(pushes.accepted, "push"), share(pushes.accepted)),
+            ("rejected", Units.counted(pushes.rejected, "push"), share(pushes.rejected)),
+            ("failed", Units.counted(pushes.failed, "push"), share(pushes.failed)),
+            ("not sent", Units.counted(pushes.notSent, "push"), share(pushes.notSent)),
             (
                 "rate offered", rates.offered.map(Written.rate) ?? "none",
                 rates.offered == nil ? "closed loop" : "due, open loop"
