@@ -1,4 +1,5 @@
 import Results
+import Settings
 
 /// What a reader of a comparison must know: what else differs, and which runs are doubtful.
 enum ComparisonWarnings {

@@ -1,5 +1,6 @@
 import Measurement
 import Results
+import Settings
 
 /// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
 /// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few

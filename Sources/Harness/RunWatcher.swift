@@ -79,8 +79,8 @@ final class RunWatcher: @unchecked Sendable {
         let start = state.start.load(ordering: .relaxed)
         guard start > 0, let ends else { return Self.pause }
         let elapsed = clock - min(start, clock)
-        guard let next = [ends.sending, ends.all].first(where: { $0 > elapsed }) else { return Self.pause }
-        return min(Self.pause, next - elapsed)
+        guard let next = [ends.sending, ends.all].first(where: { $0 >= elapsed }) else { return Self.pause }
+        return min(Self.pause, next - elapsed + 1)
     }
 
     private func watch(_ snapshot: RunSnapshot, since start: UInt64) {
@@ -123,9 +123,9 @@ final class RunWatcher: @unchecked Sendable {
     }
 
     private func endInTime(_ elapsed: UInt64) {
-        guard let ends, elapsed >= ends.sending else { return }
+        guard let ends, elapsed > ends.sending else { return }
         control.ask(.drain, isTimeUp: true)
-        if elapsed >= ends.all { control.ask(.abort, isTimeUp: true) }
+        if elapsed > ends.all { control.ask(.abort, isTimeUp: true) }
     }
 
     /// The workers have ended: takes what they still have, and adds the series' last point.

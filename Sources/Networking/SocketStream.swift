@@ -239,6 +239,7 @@ public final class SocketStream: ByteStream {
         }
         let code = ERR_peek_error()
         if speaksOtherThanTLS(code) {
+            ERR_clear_error()
             guard isServer else {
                 return NetworkError(.alpn, "the peer speaks no TLS: the target may be http://")
             }

@@ -136,15 +136,16 @@ import Transport
         #expect(watcher.untilNextLook(clock: start) == RunWatcher.pause)
         state.start.store(start, ordering: .relaxed)
         for (after, wait) in [
-            (0, 50), (980, 50), (1010, 40), (1049, 1), (1050, 50), (1449, 50), (1470, 30), (1500, 50), (1700, 50),
+            (0, 50_000_000), (980, 50_000_000), (1010, 40_000_001), (1049, 1_000_001), (1050, 1), (1060, 50_000_000),
+            (1470, 30_000_001), (1500, 1), (1700, 50_000_000),
         ] as [(UInt64, UInt64)] {
-            #expect(watcher.untilNextLook(clock: start + after * 1_000_000) == wait * 1_000_000, "\(after) ms")
+            #expect(watcher.untilNextLook(clock: start + after * 1_000_000) == wait, "\(after) ms")
         }
         for (after, request) in [
-            (1049, .none), (1050, .drain), (1499, .drain), (1500, .abort),
+            (1_050_000_000, .none), (1_050_000_001, .drain), (1_500_000_000, .drain), (1_500_000_001, .abort),
         ] as [(UInt64, RunControl.Request)] {
-            watcher.look(clock: start + after * 1_000_000)
-            #expect(control.request == request && !control.isInterrupted, "\(after) ms")
+            watcher.look(clock: start + after)
+            #expect(control.request == request && !control.isInterrupted, "\(after) ns")
         }
         #expect(control.cause == .runEnded)
     }

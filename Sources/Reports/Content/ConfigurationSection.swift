@@ -1,4 +1,5 @@
 import Results
+import Scenarios
 import Settings
 
 /// What was run, and where.

@@ -1,4 +1,5 @@
 import Results
+import Settings
 
 extension HistoryReport {
     /// The history as a self-contained HTML page: each figure as a line over the runs, with its changes and the median of each
