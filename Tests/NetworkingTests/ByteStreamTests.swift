@@ -186,7 +186,10 @@ import Testing
                 server: try SocketStream(accepted: try #require(accepted), tls: server, options: SocketOptions()))
         }
         func until(_ isDone: () -> Bool) {
-            for _ in 0..<10_000 where !isDone() { usleep(1000) }
+            for _ in 0..<10_000 {
+                if isDone() { return }
+                usleep(1000)
+            }
         }
         let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         var buffer = [UInt8](repeating: 0, count: 1000)
