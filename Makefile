@@ -10,7 +10,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test test-nio test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: help screenshots run test test-nio newcomer test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test-nio: test-deps ## every test, over the third engine too
 
 test: test-deps build ## every test; those of the programs take them as released
 	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test
+
+newcomer: build ## a new user's first hour with the release build: a table of what came out otherwise
+	Tests/newcomer .build/release --verbose
 
 test-clients: build test-deps ## other people's clients, Go and Java too, against the mock: writes the table of mock-apns/README.md
 	@missing=""; for p in $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

@@ -1,4 +1,5 @@
 import Results
+import Settings
 
 /// What a reader of a comparison must know: what else differs, and which runs are doubtful.
 enum ComparisonWarnings {
@@ -22,7 +23,7 @@ enum ComparisonWarnings {
     static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
         func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {
             let count = runs.filter(isSo).count
-            return count > 0 ? "\(side): \(what) in \(count) of \(runs.count) runs" : nil
+            return count > 0 ? "\(side): \(what) in \(count) of \(Units.counted(runs.count, "run"))" : nil
         }
         return [
             count("pushes were rejected, failed or not sent") {

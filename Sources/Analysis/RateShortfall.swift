@@ -25,7 +25,6 @@ struct RateShortfall: CustomStringConvertible {
 
     /// What held it back, as far as the result tells.
     private static func limit(_ result: ResultDocument) -> String {
-        if let streams = streamLimit(result) { return streams }
         let connections = result.connections
         if connections.connectFailures > connections.opened
             || connections.lost > 0 && connections.opened <= connections.lost
@@ -33,12 +32,33 @@ struct RateShortfall: CustomStringConvertible {
             return "connections were lost or could not be made: "
                 + connections.ends.keys.sorted().joined(separator: ", ")
         }
+        // Whoever is busy all the time holds streams for long: more of them would only wait longer.
+        if let load = result.generator.workerLoad.first, load >= busy {
+            return "the generator was a limit, see there"
+        }
+        if let mock = mockLimit(result) { return mock }
+        if let streams = streamLimit(result) { return streams }
         if result.generator.limited { return "the generator was a limit, see there" }
         let unsent = result.notSent.filter { $0.key != "run_ended" && $0.key != "overflowed" }.values
         if unsent.reduce(Double(result.pushes.failed), { $0 + Double($1) }) > Double(result.pushes.planned) / 20 {
             return "pushes failed or found no connection"
         }
         return "streams were not free in time, or the target took nothing: look at in flight and backlog in the series"
+    }
+
+    /// A thread with so much of the time used has no room left.
+    private static let busy = 0.95
+
+    /// Of the bundled mock, whose threads share its CPU time.
+    private static func mockLimit(_ result: ResultDocument) -> String? {
+        guard let cpu = result.cost.mockCPU,
+            let threads = result.scenario["mock_threads"].flatMap({ Double($0.description) }),
+            threads > 0, result.run.durationSeconds > 0
+        else { return nil }
+        let answered = Double(result.pushes.accepted) + Double(result.pushes.rejected)
+        let load = cpu * answered / 1e9 / result.run.durationSeconds / threads
+        guard load >= busy else { return nil }
+        return "the bundled mock was busy \(Units.fixed(100 * min(1, load), places: 0)) % of the time (--mock-threads)"
     }
 
     /// By Little's law so many streams, each held as long as a push took from its begin to its answer, carry so much.

@@ -1,5 +1,6 @@
 import Measurement
 import Results
+import Settings
 
 /// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
 /// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
@@ -82,7 +83,7 @@ public enum ResultComparison {
     private static func unknown(_ metric: ComparedMetric, _ name: String, _ side: Side) -> [String] {
         let bounds = side.runs.compactMap { metric.bound($0.result) }
         guard let first = bounds.first else { return [] }
-        return ["not known in \(bounds.count) of \(side.runs.count) runs of \(name) (\(first))"]
+        return ["not known in \(bounds.count) of \(Units.counted(side.runs.count, "run")) of \(name) (\(first))"]
     }
 
     private static func check(_ side: Side) throws(Failure) {

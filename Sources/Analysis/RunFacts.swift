@@ -13,13 +13,26 @@ enum RunFacts {
             "commit": environment.commit ?? "none", "engine": result.run.engine, "tls": result.run.tls ?? "none",
         ]
         for (name, version) in environment.versions { facts["version of \(name)"] = version }
-        for (name, setting) in result.scenario { facts[name] = text(name, setting) }
+        // By the keys that people give them with; of those that one key sets the one that is in force.
+        for (name, setting) in result.scenario where !isUnset(name, setting) {
+            facts[SettingWords.key(name)] = text(name, setting)
+        }
         if facts["target"] == nil { facts["target"] = result.run.target }
         return facts
     }
 
+    private static func isUnset(_ name: String, _ setting: Setting) -> Bool {
+        switch name {
+        case "warmup", "warmup_pushes": setting == .integer(0)
+        case "warmup_auto": setting == .flag(false)
+        default: false
+        }
+    }
+
     /// A setting with its unit.
     private static func text(_ name: String, _ setting: Setting) -> String {
+        if name == "warmup_auto" { return "auto" }
+        if name == "warmup_pushes", case .integer(let count) = setting { return Units.counted(count, "push") }
         if case .integer(let value) = setting, let text = SettingWords.text(name, value) { return text }
         return setting.description
     }

@@ -33,23 +33,24 @@ public struct RunVerdict: Sendable, Equatable {
         if let problem = Self.noConnection(result) { problems.append(problem) }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes) in [
-            (pushes.failed, "failed", result.failures), (pushes.notSent, "were not sent", result.notSent),
+            (pushes.failed, "failed", result.failures),
+            (pushes.notSent, pushes.notSent == 1 ? "was not sent" : "were not sent", result.notSent),
         ] where count > 0 && !judgesOutcomes {
             let list = causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
                 "\($0.key) \(Units.grouped($0.value))"
             }
-            problems.append("\(Units.grouped(count)) pushes \(what): \(list.joined(separator: ", "))")
+            problems.append("\(Units.counted(count, "push")) \(what): \(list.joined(separator: ", "))")
         }
         if let problem = RateShortfall(result)?.description, !thresholds.contains(where: \.asksForRate) {
             problems.append(problem)
         }
         if let lost = pushes.lost, lost > 0 {
-            problems.append("\(lost) pushes were answered with 200 but are not in the mock's ledger")
+            problems.append("\(Units.counted(lost, "push")) answered with 200 but not in the mock's ledger")
         }
         if let duplicated = pushes.duplicated, duplicated > 0 {
             let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
             let why = mayRepeat ? " (--retry connection sends again what may have arrived)" : ""
-            problems.append("\(duplicated) pushes reached the mock more than once\(why)")
+            problems.append("\(Units.counted(duplicated, "push")) reached the mock more than once\(why)")
         }
         var expected: Set<String> = []
         if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons.map(\.description)) }
@@ -59,7 +60,8 @@ public struct RunVerdict: Sendable, Equatable {
             problems.append("pushes were rejected: \(list) (accept with --expect-reasons)")
         }
         if result.latency.total.count == 0, result.warmup.answered > 0, !result.run.interrupted {
-            problems.append("nothing was measured: all \(result.warmup.answered) answers came in the warm-up")
+            problems.append(
+                "nothing was measured: \(Units.counted(result.warmup.answered, "answer")) came, all in the warm-up")
         }
         if let note = result.partialNote {
             problems.insert("the result is \(note)", at: 0)

@@ -102,7 +102,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
         }
     }
 
-    /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, or `p99.9 < 50ms: not known, more than 20.0 s
+    /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, `p99 < 50ms: 2.00 s, 40 times the limit`, or `p99.9 < 50ms: not known, more than 20.0 s
     /// (3 of 1,200 pushes got no answer)`.
     public var description: String {
         guard let value else { return "\(threshold.text): the run has no such figure" }
@@ -110,11 +110,16 @@ public struct ThresholdVerdict: Sendable, Equatable {
             return "\(threshold.text): not known, more than \(written(value)) (\(Units.grouped(unanswered.count)) of "
                 + "\(Units.grouped(unanswered.whole)) pushes got no answer)"
         }
-        let limit = threshold.limit
-        let margin =
-            limit == 0
-            ? "" : ", \(Units.fixed(abs(value / limit - 1) * 100, places: 1)) % \(value <= limit ? "below" : "above")"
-        return "\(threshold.text): \(written(value))\(margin)"
+        return "\(threshold.text): \(written(value))\(Self.margin(value / threshold.limit))"
+    }
+
+    /// `, 22.0 % above`; `, 3,215 times the limit` where percents would be thousands; empty without a ratio.
+    private static func margin(_ ratio: Double) -> String {
+        guard ratio.isFinite else { return "" }
+        guard ratio > 10 else {
+            return ", \(Units.fixed(abs(ratio - 1) * 100, places: 1)) % \(ratio <= 1 ? "below" : "above")"
+        }
+        return ", \(Units.grouped(UInt64(min(ratio, 1e18).rounded()))) times the limit"
     }
 
     private func written(_ value: Double) -> String {

@@ -57,13 +57,14 @@ public struct AllowedTargets: Sendable {
             : address.dropLast().allSatisfy { $0 == 0 } && address[15] <= 1
     }
 
-    /// The networks in which APNs answers ("If your Apple devices aren't getting push notifications", support.apple.com).
+    /// The networks registered to Apple: 17.0.0.0/8 and 2620:149::/36 (ARIN), 2403:300::/32 (APNIC), 2a01:b740::/32 (RIPE). In
+    /// each of them APNs answers ("If your Apple devices aren't getting push notifications", support.apple.com).
     private static func isApple(_ address: [UInt8]) -> Bool {
         if address.count == 4 { return address[0] == 17 }
-        let networks: [[UInt8]] = [
-            [0x26, 0x20, 0x01, 0x49, 0x0a, 0x44], [0x24, 0x03, 0x03, 0x00, 0x0a, 0x42],
-            [0x24, 0x03, 0x03, 0x00, 0x0a, 0x51], [0x2a, 0x01, 0xb7, 0x40, 0x0a, 0x42],
-        ]
-        return networks.contains { address.starts(with: $0) }
+        switch Array(address.prefix(4)) {
+        case [0x26, 0x20, 0x01, 0x49]: return address[4] < 0x10
+        case [0x24, 0x03, 0x03, 0x00], [0x2a, 0x01, 0xb7, 0x40]: return true
+        default: return false
+        }
     }
 }

@@ -44,6 +44,8 @@ struct BundledMock: Sendable {
 
     /// How long the mock may take to end, ns.
     private static let patience: UInt64 = 15_000_000_000
+    /// And to start, ns.
+    private static let patienceAtStart: UInt64 = 60_000_000_000
 
     let executable: String
     let arguments: [String]
@@ -94,7 +96,7 @@ struct BundledMock: Sendable {
         let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("mock-apns").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw HarnessError(
-                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", isUsage: false
+                "the bundled mock is missing: expected \(path); build it (swift build) or give --target", .failed
             )
         }
         return path
@@ -117,14 +119,20 @@ struct BundledMock: Sendable {
             output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution -> (Result, Counts?) in
             let pid = execution.processIdentifier.value
+            let starter = Task {
+                try await Task.sleep(nanoseconds: Self.patienceAtStart)
+                kill(pid, SIGKILL)
+            }
+            defer { starter.cancel() }
             var lines = execution.standardOutput.strings().makeAsyncIterator()
             guard let first = try await lines.next(),
                 let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
             else {
                 throw HarnessError(
                     hasFlags ? "the bundled mock did not start: see --mock-flags" : "the bundled mock did not start",
-                    isUsage: hasFlags)
+                    hasFlags ? .usage : .failed)
             }
+            starter.cancel()
             let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath, timesPath: timesPath)) }
             let stopper = Task {
                 _ = await work.result

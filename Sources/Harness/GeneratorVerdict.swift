@@ -1,4 +1,5 @@
 import Measurement
+import Networking
 import Results
 import Settings
 
@@ -6,6 +7,10 @@ import Settings
 struct GeneratorVerdict {
     private let outcome: LoadOutcome
     private let isOpenLoop: Bool
+    private let usesMock: Bool
+    /// Threads that send and, of the bundled mock, answer.
+    private let threads: Int
+    private let cores: Int
 
     /// A worker thread this busy has no room left.
     static let busyLoad = 0.95
@@ -16,22 +21,28 @@ struct GeneratorVerdict {
     /// So much of the machine gone to others makes times doubtful.
     static let noticedSteal = 0.05
 
-    init(_ outcome: LoadOutcome, inputs: RunInputs) {
+    /// - Parameter cores: that this process may use.
+    init(_ outcome: LoadOutcome, inputs: RunInputs, cores: Int = CoreAffinity.allowed().count) {
         self.outcome = outcome
         isOpenLoop = inputs.schedule != nil
+        usesMock = inputs.scenario.target == nil
+        threads = inputs.scenario.threads + (usesMock ? inputs.scenario.mockThreads : 0)
+        self.cores = cores
     }
 
     private var reasons: [String] {
         var reasons: [String] = []
         if let busiest = outcome.workerLoad.first, busiest >= Self.busyLoad {
             reasons.append(
-                "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: give more threads (-t) "
-                    + "with connections of their own")
+                "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: "
+                    + (threads < cores
+                        ? "give more threads (-t) with connections of their own"
+                        : "no core is left for another (\(Units.counted(cores, "core")))"))
         }
         if let delay = outcome.runQueueDelay, delay >= Self.noticedRunQueueDelay {
             reasons.append(
-                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: other threads, the "
-                    + "bundled mock's among them, need the cores too")
+                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: other threads"
+                    + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too")
         }
         let lag = outcome.loopLag.summary
         if lag.count >= 100, lag.p99 >= Self.noticedLag {

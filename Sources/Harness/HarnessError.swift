@@ -1,11 +1,20 @@
-/// Why a run cannot be made: one line.
+/// Why something cannot be done: one line, or one a problem.
 public struct HarnessError: Error, CustomStringConvertible, Sendable {
-    public let description: String
-    /// The request itself is wrong (exit status 64), rather than the world it runs in.
-    public let isUsage: Bool
+    /// What is in the way, and the exit status that says so.
+    public enum Kind: Int32, Sendable {
+        /// The world it runs in, or the run did not go well.
+        case failed = 1
+        /// The request itself: what is asked for, or a file it names that cannot be used; found before anything is sent.
+        case usage = 64
+        /// What was made cannot be written.
+        case unwritable = 74
+    }
 
-    public init(_ description: String, isUsage: Bool = true) {
+    public let description: String
+    public let kind: Kind
+
+    public init(_ description: String, _ kind: Kind = .usage) {
         self.description = description
-        self.isUsage = isUsage
+        self.kind = kind
     }
 }

@@ -47,7 +47,7 @@ struct LoadOutcome: Sendable {
     var tokensSigned: UInt64 = 0
     /// When the schedule, or the first push of a closed loop, began; nil when nothing did.
     var startedAt: Date?
-    /// First intended send time to the end of the last push, seconds.
+    /// First intended send time to the end of the last push, seconds; where nothing began, for how long it was tried to.
     var duration: Double = 0
     var cpu: UInt64 = 0
     var allocations: UInt64?

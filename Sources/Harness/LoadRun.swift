@@ -31,7 +31,7 @@ final class LoadRun: Sendable {
         self.identity = identity
         let capacity = inputs.ledgerCapacity
         guard let ledger = DeliveryLedger(capacity: capacity) else {
-            throw HarnessError("not enough address space for a ledger of \(capacity) pushes", isUsage: false)
+            throw HarnessError("not enough address space for a ledger of \(capacity) pushes", .failed)
         }
         state = RunState(accepted: ledger, times: times)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
@@ -46,6 +46,7 @@ final class LoadRun: Sendable {
         isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> LoadOutcome {
         let gathering = Gathering()
+        let begun = MonotonicClock.now()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0
         let machineBefore = MachineTime.sample()
         let allocationsBefore = AllocationCount.current()
@@ -81,8 +82,9 @@ final class LoadRun: Sendable {
                     // What it writes grows with the run's time, not with its pushes.
                     AllocationCount.leaveThreadOut()
                     while !gathering.isDone.load(ordering: .relaxed) {
-                        Thread.sleep(forTimeInterval: Double(RunWatcher.pause) / 1e9)
-                        watcher.look()
+                        Thread.sleep(
+                            forTimeInterval: Double(watcher.untilNextLook(clock: MonotonicClock.now())) / 1e9)
+                        watcher.look(clock: MonotonicClock.now())
                     }
                 }
                 return watcher
@@ -93,8 +95,10 @@ final class LoadRun: Sendable {
         }
         // What the end of the run takes is not the pushes'.
         let allocationsAfter = AllocationCount.current()
-        if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, isUsage: false) }
+        if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, .failed) }
         var outcome = collect(gathering.workers.withLock { $0.map(\.worker) }, watcher)
+        // Nothing could be sent: how long that was tried for.
+        if outcome.startedAt == nil { outcome.duration = Double(MonotonicClock.now() - begun) / 1e9 }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = allocationsAfter {

@@ -139,7 +139,8 @@ public struct Run: Sendable {
                 }
             }
         } else {
-            account.problem = "the bundled mock ended before the run: its ledger is lost"
+            account.problem =
+                "the bundled mock did not say what it had counted (it was killed, or stood still): its ledger is lost"
         }
         return RunDocument(
             inputs: inputs, outcome: outcome, started: started, target: ResultDocument.Run.bundledMock, mock: account

@@ -48,8 +48,8 @@ struct RunDocument {
         if let problem = mock?.problem { notes.append(problem) }
         if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {
             notes.append(
-                "\(unanswered) pushes reached the mock and were accepted there, but their answers never arrived; "
-                    + "they count as failed")
+                "\(Units.counted(unanswered, "push")) reached the mock and had been accepted there when the run ended without "
+                    + "the answer, counted as failed")
         }
         if let note = Self.latenessNote(outcome) { notes.append(note) }
         if let note = Self.rampNote(outcome) { notes.append(note) }
@@ -62,7 +62,7 @@ struct RunDocument {
         let oneWay = mock?.oneWay ?? OneWayTimes()
         if oneWay.unmatched > 0 {
             notes.append(
-                "the parts of the round trip leave out \(oneWay.unmatched) sampled pushes whose times at both ends do not "
+                "the parts of the round trip leave out \(Units.counted(oneWay.unmatched, "sampled push")) whose times at both ends do not "
                     + "belong together")
         }
         var ledger: (lost: UInt64, duplicated: UInt64)?

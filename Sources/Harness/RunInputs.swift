@@ -31,11 +31,15 @@ public struct RunInputs: Sendable {
     var injectedCPU: UInt64 = 0
 
     /// - Parameter run: nil: drawn.
-    /// - Throws: one line for each problem of the scenario, or the first problem of a file it names.
+    /// - Throws: one line for each problem of the scenario and of what it names.
     public init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
         let scenario = scenario.withDefaultTopic
         let problems = scenario.validate()
-        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
+        guard problems.isEmpty else {
+            // Arrivals and thresholds are among both.
+            let others = Self.unusable(scenario).filter { !problems.contains($0) }
+            throw HarnessError((problems + others).joined(separator: "\n"))
+        }
         #if !NIO
             if scenario.engine == "nio" {
                 throw HarnessError(
@@ -72,9 +76,38 @@ public struct RunInputs: Sendable {
             breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
             planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
         } catch {
-            throw HarnessError("\(error)")
+            let all = Self.unusable(scenario)
+            throw HarnessError(all.contains("\(error)") ? all.joined(separator: "\n") : "\(error)")
         }
         self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
+    }
+
+    /// What of that which a scenario names cannot be used: sign policy, devices, profile or template, schedule, parts; one line
+    /// each.
+    public static func unusable(_ scenario: Scenario) -> [String] {
+        var problems: [String] = []
+        func attempt<Value>(_ make: () throws -> Value) -> Value? {
+            do { return try make() } catch {
+                problems.append("\(error)")
+                return nil
+            }
+        }
+        _ = attempt { try SigningPolicy(parsing: scenario.signPolicy) }
+        let devices = scenario.deviceFile.flatMap { path in attempt { try DeviceFile(path: path) } }
+        let longestToken = devices.map { DevicePopulation.file($0).longestToken } ?? SyntheticDevices.tokenLength
+        if let path = scenario.template {
+            _ = attempt { try template(path, scenario, longestToken: longestToken) }
+        } else {
+            _ = attempt { try ProfileMix(parsing: scenario.profile, longestToken: longestToken) }
+        }
+        // A schedule without an end, or with a rate that is none, is not made.
+        if scenario.validate().isEmpty {
+            _ = attempt { try scenario.makeSchedule() }
+        } else if let trace = scenario.trace {
+            _ = attempt { try ArrivalTrace.read(trace) }
+        }
+        _ = attempt { try scenario.by.map(BreakdownDimension.init(parsing:)) }
+        return problems
     }
 
     /// Pushes that client and mock each keep a bit of. A closed loop for a time has no bound: 2^36 are 19 hours of a million a
@@ -89,25 +122,29 @@ public struct RunInputs: Sendable {
 
     /// What can be run, but would not mean what was meant.
     ///
-    /// - Throws: one line when the whole run would be warm-up, when a threshold is about a part that there is not, when
+    /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part that there is not, when
     ///   arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
     public func checkMeaning() throws(HarnessError) {
+        var problems: [String] = []
         if schedule == nil, scenario.arrivals != "constant" {
-            throw HarnessError(
+            problems.append(
                 "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
         }
         for name in scenario.expectedReasons where !Reason.allNames.contains(name) {
-            throw HarnessError(
+            problems.append(
                 "expect_reasons \(name): not a reason of APNs" + NearestName.hint(name, among: Reason.allNames))
         }
         if let target = scenario.target {
-            try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
+            do throws(HarnessError) {
+                try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
+            } catch { problems.append(error.description) }
         }
         for threshold in scenario.parsedThresholds {
             guard case .latency(_, _, let part?) = threshold.metric else { continue }
-            try check(part, of: threshold.text)
+            do throws(HarnessError) { try check(part, of: threshold.text) } catch { problems.append(error.description) }
         }
-        try checkWarmup()
+        do throws(HarnessError) { try checkWarmup() } catch { problems.append(error.description) }
+        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
     }
 
     private func check(_ part: Threshold.Part, of text: String) throws(HarnessError) {
@@ -161,7 +198,8 @@ public struct RunInputs: Sendable {
         }
         if let planned, scenario.warmupPushes >= planned {
             throw HarnessError(
-                "warmup of \(scenario.warmupPushes) pushes: the run has \(planned), nothing would be measured")
+                "warmup of \(Units.counted(scenario.warmupPushes, "push")): the run has \(planned), nothing would be measured"
+            )
         }
     }
 

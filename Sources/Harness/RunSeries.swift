@@ -36,7 +36,7 @@ public final class RunSeries: Sendable {
         } catch let error as HarnessError {
             throw error
         } catch {
-            throw HarnessError("\(error)", isUsage: false)
+            throw HarnessError("\(error)", .failed)
         }
     }
 

@@ -64,12 +64,29 @@ final class RunWatcher: @unchecked Sendable {
         }
     }
 
-    func look() {
+    /// - Parameter clock: the time now, where it is real, ns; nil: that of the last snapshot.
+    func look(clock: UInt64? = nil) {
         // Each look asks for the next, so that a snapshot is at most a pause and a worker's tick old.
-        var now = takeSnapshots()
+        let now = takeSnapshots()
         tellProblems()
         let start = state.start.load(ordering: .relaxed)
-        guard start > 0, now.time > start else { return }
+        guard start > 0 else { return }
+        if now.time > start { watch(now, since: start) }
+        let time = max(now.time, clock ?? 0)
+        if time > start { endInTime(time - start) }
+    }
+
+    /// How long to wait before the next look, ns: a pause, or less where the run or its drain is to end before.
+    func untilNextLook(clock: UInt64) -> UInt64 {
+        let start = state.start.load(ordering: .relaxed)
+        guard start > 0, let ends else { return Self.pause }
+        let elapsed = clock - min(start, clock)
+        guard let next = [ends.sending, ends.all].first(where: { $0 >= elapsed }) else { return Self.pause }
+        return min(Self.pause, next - elapsed + 1)
+    }
+
+    private func watch(_ snapshot: RunSnapshot, since start: UInt64) {
+        var now = snapshot
         if let publishes {
             now.totals = totals
             now.elapsed = now.time - start
@@ -95,7 +112,6 @@ final class RunWatcher: @unchecked Sendable {
             }
         }
         if elapsed >= abortAt { control.ask(.abort) }
-        endInTime(elapsed)
         if now.time >= shown.time + progressPause { show(now, elapsed) }
     }
 
@@ -103,13 +119,17 @@ final class RunWatcher: @unchecked Sendable {
         for problem in state.problems.withLock({ $0.take() }) { record?.warn("connections: \(problem)") }
     }
 
-    /// After the run's time pushes that were late may still leave for a tenth of `drain`; then only what is open is waited for.
-    private func endInTime(_ elapsed: UInt64) {
-        guard let duration = inputs.scenario.duration, elapsed > duration else { return }
-        let over = elapsed - duration
+    /// When a run with a duration is ended, ns after its start: pushes that are late then may still leave for a tenth of the
+    /// drain; then only what is open is waited for, to the drain's end.
+    private var ends: (sending: UInt64, all: UInt64)? {
         let drain = inputs.scenario.drain
-        if over > drain / 10 { control.ask(.drain, isTimeUp: true) }
-        if over > drain { control.ask(.abort, isTimeUp: true) }
+        return inputs.scenario.duration.map { ($0 + drain / 10, $0 + drain) }
+    }
+
+    private func endInTime(_ elapsed: UInt64) {
+        guard let ends, elapsed > ends.sending else { return }
+        control.ask(.drain, isTimeUp: true)
+        if elapsed > ends.all { control.ask(.abort, isTimeUp: true) }
     }
 
     /// The workers have ended: takes what they still have, and adds the series' last point.

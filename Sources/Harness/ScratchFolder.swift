@@ -16,11 +16,11 @@ final class ScratchFolder: Sendable {
         Self.removeAbandoned()
         path = Self.parent + "/" + Self.prefix + UUID().uuidString
         guard mkdir(path, 0o700) == 0 else {
-            throw HarnessError("\(path): cannot be made: \(String(cString: strerror(errno)))", isUsage: false)
+            throw HarnessError("\(path): cannot be made: \(String(cString: strerror(errno)))", .failed)
         }
         lock = open("\(path)/\(Self.lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            throw HarnessError("\(path): cannot be locked: \(String(cString: strerror(errno)))", isUsage: false)
+            throw HarnessError("\(path): cannot be locked: \(String(cString: strerror(errno)))", .failed)
         }
     }
 

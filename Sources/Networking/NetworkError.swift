@@ -12,8 +12,10 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
         case tls
         /// The peer's certificate is not trusted.
         case certificate
-        /// The peer does not speak HTTP/2 (ALPN chose something else or nothing).
+        /// The peer does not speak HTTP/2 (ALPN chose something else or nothing), or no TLS.
         case alpn
+        /// The peer ended the connection before it had said anything.
+        case closed
         /// The connection was reset (ECONNRESET, EPIPE).
         case reset
         /// Reading or writing failed for another reason.

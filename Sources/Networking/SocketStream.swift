@@ -24,6 +24,8 @@ public final class SocketStream: ByteStream {
 
     private var problem: NetworkError?
     public override var failure: NetworkError? { problem }
+    /// A plain client that has not heard a byte yet: a peer that hangs up on it may have expected TLS.
+    private var isUnheard = false
 
     /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
     ///
@@ -68,6 +70,7 @@ public final class SocketStream: ByteStream {
         self.buffers = context == nil || context?.options.kernelTLS == true ? nil : buffers
         connected = false
         secured = context == nil
+        isUnheard = context == nil
         super.init()
         let status = address.withSockAddr { connect(opened, $0, $1) }
         if status == 0 {
@@ -235,12 +238,27 @@ public final class SocketStream: ByteStream {
             return NetworkError(.certificate, "the peer's certificate is not trusted: \(reason)")
         }
         let code = ERR_peek_error()
+        if speaksOtherThanTLS(code) {
+            ERR_clear_error()
+            guard isServer else {
+                return NetworkError(.alpn, "the peer speaks no TLS: the target may be http://")
+            }
+            // OpenSSL says nothing to such a peer; protocol_version (RFC 8446 section 6) tells it what it has come upon.
+            let alert: [UInt8] = [0x15, 0x03, 0x01, 0, 2, 2, 70]
+            _ = port.pointee.transmit(alert, alert.count)
+            return NetworkError(.tls, "TLS handshake failed: the peer speaks no TLS")
+        }
         if code == 0 {
             return system == ECONNRESET || system == EPIPE
                 ? NetworkError(.tls, "TLS handshake failed: the peer reset the connection")
                 : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
         }
         return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
+    }
+
+    /// The first bytes were no TLS record.
+    private func speaksOtherThanTLS(_ code: UInt) -> Bool {
+        [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST].contains(Int32(code & 0x7F_FFFF))
     }
 
     private func fail(_ error: NetworkError) {
@@ -251,7 +269,16 @@ public final class SocketStream: ByteStream {
     public override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
         guard let tls else {
             let count = port.pointee.receive(buffer, capacity)
-            if count > 0 { return .bytes(count) }
+            if count > 0 {
+                isUnheard = false
+                return .bytes(count)
+            }
+            if isUnheard, count == 0 || errno == ECONNRESET {
+                problem = NetworkError(
+                    count == 0 ? .closed : .reset,
+                    "the peer closed the connection before it said anything; if it speaks TLS, the target is https://")
+                return .failed
+            }
             return count == 0 ? .endOfStream : socketFailure()
         }
         let count = SSL_read(tls, buffer, Int32(clamping: capacity))

@@ -5,8 +5,8 @@ import Settings
 public enum ScheduleReport {
     public static func text(_ schedule: LoadSchedule, stages: [LoadStage], width: Int) -> String {
         var lines = [
-            "\(Units.grouped(schedule.count)) pushes in \(Units.duration(nanoseconds: Double(schedule.duration))), "
-                + "\(schedule.arrivals.description) arrivals"
+            "\(Units.counted(schedule.count, "push")) in \(Units.duration(nanoseconds: Double(schedule.duration))), "
+                + (stages.isEmpty ? "due as recorded" : "\(schedule.arrivals.description) arrivals")
         ]
         let starts = schedule.stageStarts
         let counts = pushes(schedule, from: starts)

@@ -15,21 +15,21 @@ public enum SummaryReport {
         var lines: [String] = [""]
         let pushes = result.pushes
         lines.append(
-            "\(Units.grouped(pushes.planned)) pushes planned, \(Units.grouped(pushes.accepted)) accepted, "
+            "\(Units.counted(pushes.planned, "push")) planned, \(Units.grouped(pushes.accepted)) accepted, "
                 + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed, "
-                + "\(Units.grouped(pushes.notSent)) not sent in \(Units.fixed(result.run.durationSeconds, places: 2)) s"
+                + "\(Units.grouped(pushes.notSent)) not sent in \(length(result.run.durationSeconds))"
         )
         // Where there was no connection, there is nothing to tell of pushes and latencies.
         let hasSent = pushes.sent > 0 || result.connections.opened > 0
         if hasSent { lines.append(rateLine(result.throughput)) }
         if result.cooldown.seconds >= 0.1 {
             lines.append(
-                "cool-down: \(Units.grouped(result.cooldown.pushes)) pushes were open when the last one had been taken, "
+                "cool-down: \(Units.counted(result.cooldown.pushes, "push")) open when the last one had been taken, "
                     + "the last of them ended \(Units.fixed(result.cooldown.seconds, places: 2)) s later")
         }
         if result.warmup.answered > 0 {
             lines.append(
-                "warm-up left out of rate and latencies: \(Units.grouped(result.warmup.answered)) pushes, "
+                "warm-up left out of rate and latencies: \(Units.counted(result.warmup.answered, "push")), "
                     + "\(Units.fixed(result.warmup.seconds, places: 2)) s")
         }
         if hasSent {
@@ -42,16 +42,21 @@ public enum SummaryReport {
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
         lines += causes("failures", result.failures) + causes("not sent", result.notSent)
+        if pushes.retried > 0 {
+            lines.append(
+                "sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed (GOAWAY, "
+                    + "REFUSED_STREAM, a lost connection); \(Units.grouped(pushes.sent)) sent in all")
+        }
         if result.retries.attempts > 0 || result.retries.overBudget > 0 {
             let retries = result.retries
             lines.append(
-                "retries: \(Units.grouped(retries.attempts)) attempts, \(Units.grouped(retries.recovered)) pushes recovered, "
+                "retries: \(Units.counted(retries.attempts, "attempt")), \(Units.counted(retries.recovered, "push")) recovered, "
                     + "\(Units.grouped(retries.exhausted)) given up, \(Units.grouped(retries.overBudget)) beyond the budget"
             )
         }
         lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
-        if hasSent { lines += costLines(result.cost, result.generator.cpu) }
+        if hasSent { lines += costLines(result) }
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }
         if let path { lines.append("result: \(path)") }
@@ -65,6 +70,12 @@ public enum SummaryReport {
             for problem in problems { lines.append("\(picture.bad("FAILED")): \(problem)") }
         }
         return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    /// `0.93 s`; `3.20 ms` where hundredths of a second would say nothing.
+    private static func length(_ seconds: Double) -> String {
+        seconds > 0 && seconds < 0.01
+            ? Units.duration(nanoseconds: seconds * 1e9) : "\(Units.fixed(seconds, places: 2)) s"
     }
 
     /// `200/s offered, 200/s sent, 199.5/s answered, 199.5/s accepted over 6.00 s`.
@@ -148,36 +159,37 @@ public enum SummaryReport {
         let connections = result.connections
         var text = "connections: \(connections.opened) opened"
         if connections.lost > 0 { text += ", \(connections.lost) lost" }
-        if connections.connectFailures > 0 { text += ", \(connections.connectFailures) attempts failed" }
+        if connections.connectFailures > 0 {
+            text += ", \(Units.counted(connections.connectFailures, "attempt")) failed"
+        }
         if connections.goAways > 0 { text += ", \(connections.goAways) told to go away" }
-        if connections.reconnects > 0 { text += ", \(connections.reconnects) reconnects" }
+        if connections.reconnects > 0 { text += ", \(Units.counted(connections.reconnects, "reconnect"))" }
         return text + " (\(result.security))"
     }
 
-    private static func costLines(_ cost: ResultDocument.Cost, _ parts: ResultDocument.Generator.CPU) -> [String] {
-        var client = "client: \(Units.duration(nanoseconds: cost.clientCPU)) CPU a push"
-        client += ", peak memory \(Units.bytes(cost.clientMemory))"
-        if let allocations = cost.clientAllocations {
+    /// What was not measured is left out.
+    private static func costLines(_ result: ResultDocument) -> [String] {
+        let cost = result.cost
+        let clientTime = cost.clientCPU > 0 ? "\(Units.duration(nanoseconds: cost.clientCPU)) CPU a push, " : ""
+        var client = "client: \(clientTime)peak memory \(Units.bytes(cost.clientMemory))"
+        if cost.clientCPU > 0, let allocations = cost.clientAllocations {
             client += ", \(Units.fixed(allocations, places: 2)) allocations a push"
         }
         var lines = [client]
-        // Engine nio cannot tell TLS and the socket from the rest.
-        let rest =
-            parts.tls + parts.socket > 0
-            ? [("TLS", parts.tls), ("socket", parts.socket), ("other", parts.other)]
-            : [("TLS, socket and other", parts.other)]
-        let spin = parts.spin > 0 ? [("spin", parts.spin)] : []
-        let shares = [("encode", parts.encode), ("sign", parts.sign)] + spin + rest
-        if shares.contains(where: { $0.1 > 0 }) {
+        let parts = Written.cpuParts(result)
+        if !parts.isEmpty {
             lines.append(
-                "  of it " + shares.map { "\($0.0) \(Units.duration(nanoseconds: $0.1))" }.joined(separator: ", "))
+                "  of it " + parts.map { "\($0.name) \(Units.duration(nanoseconds: $0.value))" }.joined(separator: ", ")
+            )
         }
         if let cpu = cost.mockCPU, let memory = cost.mockMemory {
-            lines.append(
-                "mock: \(Units.duration(nanoseconds: cpu)) CPU a push, peak memory \(Units.bytes(memory))")
+            let time = cpu > 0 ? "\(Units.duration(nanoseconds: cpu)) CPU a push, " : ""
+            lines.append("mock: \(time)peak memory \(Units.bytes(memory))")
         }
-        lines.append(
-            "measuring: \(Units.duration(nanoseconds: cost.measuring)) a push, in the client's CPU above")
+        if cost.measuring > 0 {
+            lines.append(
+                "measuring: \(Units.duration(nanoseconds: cost.measuring)) a push, in the client's CPU above")
+        }
         return lines
     }
 }

@@ -58,14 +58,32 @@ public enum ScenarioFile {
                 continue
             }
             do throws(SettingsError) {
+                let items = try entry.value.oneOrMore()
                 var texts: [String] = []
-                for item in try entry.value.oneOrMore() { texts.append(try item.text()) }
+                for item in items { texts.append(try item.text()) }
+                let wrong = wrongItems(key, items, texts)
+                guard wrong.isEmpty else {
+                    problems += wrong
+                    continue
+                }
                 do throws(SettingsError) {
                     try key.apply(Self.isPath(key.name) ? texts.map { resolve($0, folder) } : texts, to: &scenario)
                 } catch { throw entry.value.error(error.description) }
             } catch { problems.append(error.description) }
         }
         if !problems.isEmpty { throw Problems(lines: problems) }
+    }
+
+    /// Of a list with several items: what is wrong with each by itself.
+    private static func wrongItems(_ key: ScenarioKey, _ items: [YAMLValue], _ texts: [String]) -> [String] {
+        guard case .list = key.kind, items.count > 1 else { return [] }
+        return zip(items, texts).compactMap { item, text in
+            var scratch = Scenario()
+            do throws(SettingsError) { try key.apply([text], to: &scratch) } catch {
+                return item.error(error.description).description
+            }
+            return nil
+        }
     }
 
     private static func include(

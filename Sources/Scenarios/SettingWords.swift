@@ -22,6 +22,16 @@ public enum SettingWords {
         return name
     }
 
+    /// The key of the scenario that a setting of a document belongs to, as people give it.
+    public static func key(_ documentName: String) -> String { keys[documentName] ?? documentName }
+    private static let keys = [
+        "warmup_pushes": "warmup", "warmup_auto": "warmup", "thresholds": "threshold",
+        "expected_reasons": "expect_reasons", "header_table_size": "header_table",
+        "encoder_table_size": "encoder_table", "max_frame_size": "max_frame", "tls_minimum": "tls_min",
+        "tls_maximum": "tls_max", "no_delay": "nodelay", "kernel_tls": "ktls", "push_timeout": "timeout",
+        "mock_flag_text": "mock_flags",
+    ]
+
     private enum Unit { case duration, bytes }
 
     /// Found by setting each key of that kind and looking what became of it, so that no list has to be kept.

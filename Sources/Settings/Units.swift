@@ -165,6 +165,14 @@ public enum Units {
         return String(digits)
     }
 
+    /// `1 push`, `1,234 pushes`, `0 retries`.
+    public static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+        let number = grouped(UInt64(clamping: count))
+        if count == 1 { return "\(number) \(noun)" }
+        if ["s", "x", "sh", "ch"].contains(where: noun.hasSuffix) { return "\(number) \(noun)es" }
+        return "\(number) \(noun.hasSuffix("ry") ? noun.dropLast() + "ies" : noun + "s")"
+    }
+
     /// Events a second: `199.5/s`, `200/s`, `1,234/s`; tenths below 1,000 only.
     public static func perSecond(_ value: Double) -> String {
         guard value.isFinite, value >= 0 else { return "-" }

@@ -72,6 +72,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         case .tls: self = .tlsFailed
         case .certificate: self = .certificateUntrusted
         case .alpn: self = .notHTTP2
+        case .closed: self = .connectionClosed
         case .reset, .io: self = .connectionReset
         }
     }

@@ -171,8 +171,8 @@ class PushConnection {
                 readTime = loop.now
                 lastRead = readTime
                 pingSent = nil
-                if state == .settling, Self.isHTTP1(buffer, count) {
-                    close(.notHTTP2, text: "the peer speaks HTTP/1, not HTTP/2")
+                if state == .settling, let other = Self.otherProtocol(buffer, count) {
+                    close(.notHTTP2, text: "the peer speaks \(other)")
                     return false
                 }
                 if let problem = consume(buffer, count: count) {
@@ -208,9 +208,13 @@ class PushConnection {
         return hasMore
     }
 
-    /// The first bytes are a status line (RFC 9112 section 4) where SETTINGS were to come.
-    private static func isHTTP1(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        count >= 7 && UnsafeBufferPointer(start: bytes, count: 7).elementsEqual("HTTP/1.".utf8)
+    /// What the first bytes are where SETTINGS were to come: a status line (RFC 9112 section 4), or a TLS alert (RFC 8446 section
+    /// 6), which as the length of a frame would be beyond any limit we give.
+    private static func otherProtocol(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> String? {
+        let first = UnsafeBufferPointer(start: bytes, count: count)
+        if first.starts(with: "HTTP/1.".utf8) { return "HTTP/1, not HTTP/2" }
+        if first.starts(with: [0x15, 0x03]) { return "TLS, and was spoken to without: the target may be https://" }
+        return nil
     }
 
     final func didSettle(limit: UInt32) {

@@ -129,7 +129,7 @@ struct ABCommand: AsyncParsableCommand, RunFlags {
             throw HarnessError(
                 end == .interrupted
                     ? "interrupted after \(count): nothing to compare" : "\(count) are whole: too few to compare",
-                isUsage: false)
+                .failed)
         }
         Console.diagnostic(
             end == .interrupted
@@ -147,7 +147,7 @@ struct ABCommand: AsyncParsableCommand, RunFlags {
             try ResultFile.write(result, to: folder + "/result.json")
             return folder + "/result.json"
         } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 }

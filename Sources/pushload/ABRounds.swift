@@ -41,7 +41,7 @@ struct ABRounds {
                     break
                 }
                 if let why = RunVerdict.unreached(result) {
-                    if round == 0 { throw HarnessError("\(side.name): \(why)", isUsage: false) }
+                    if round == 0 { throw HarnessError("\(side.name): \(why)", .failed) }
                     leaveOut(place, why)
                     return .unreached
                 }

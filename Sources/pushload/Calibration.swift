@@ -63,13 +63,13 @@ enum Calibration {
                 scenario.duration = setting.duration
                 scenario.warmupPushes = setting.duration == nil ? pushes / 5 : 0
                 guard let result = try await series.execute(try Run(scenario, identity: try scenario.identity())) else {
-                    throw HarnessError("interrupted: there is no plan from a part of the runs", isUsage: false)
+                    throw HarnessError("interrupted: there is no plan from a part of the runs", .failed)
                 }
                 let problems = RunVerdict(result).problems
                 guard problems.isEmpty else {
                     throw HarnessError(
                         "calibration: a run with -c \(setting.connections) -m \(setting.streams) -t \(setting.threads) went "
-                            + "wrong: \((problems + result.notes).joined(separator: "; "))", isUsage: false)
+                            + "wrong: \((problems + result.notes).joined(separator: "; "))", .failed)
                 }
                 // All runs share a process, whose peak is that of the largest run so far.
                 let sample = CostSample(

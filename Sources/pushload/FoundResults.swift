@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Results
+import Settings
 
 /// Results as people name them: by a file, a run's folder, or a folder of runs. Each run is there once, however often it was
 /// named or copied.
@@ -67,7 +68,7 @@ struct FoundResults {
     /// Says on standard error what was left out: how many of how many, and each with its reason.
     func tell() {
         guard !leftOut.isEmpty else { return }
-        Console.error("left out \(leftOut.count) of \(leftOut.count + runs.count) results:")
+        Console.error("left out \(leftOut.count) of \(Units.counted(leftOut.count + runs.count, "result")):")
         for result in leftOut { Console.error("  \(result.path): \(result.reason)") }
     }
 }

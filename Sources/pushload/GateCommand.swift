@@ -101,9 +101,10 @@ struct GateCommand: AsyncParsableCommand, RunFlags {
         guard !output.quiet else { return }
         let count = progress.rounds.count
         if step == .pause {
-            Console.diagnostic("\(count) rounds: looks like a regression; as many again after a pause\n")
+            Console.diagnostic(
+                "\(Units.counted(count, "round")): looks like a regression; as many again after a pause\n")
         } else if count % GateRules.roundsPerLook == 0 {
-            Console.diagnostic("\(count) rounds\(step == .decided ? "" : ": cannot tell yet")\n")
+            Console.diagnostic("\(Units.counted(count, "round"))\(step == .decided ? "" : ": cannot tell yet")\n")
         }
     }
 
@@ -133,7 +134,7 @@ struct GateCommand: AsyncParsableCommand, RunFlags {
             if !made.isEmpty, made.count % max(1, count / 4) == 0 { try await Self.pause(series) }
             made.append(try rounds.next())
             if !output.quiet, made.count % GateRules.roundsPerLook == 0 {
-                Console.diagnostic("\(made.count) of \(count) rounds\n")
+                Console.diagnostic("\(made.count) of \(Units.counted(count, "round"))\n")
             }
         }
         let facts = MachineFacts()
@@ -151,7 +152,7 @@ struct GateCommand: AsyncParsableCommand, RunFlags {
                     ? String(decoding: try BaselineFile.encode(renewed), as: UTF8.self)
                     : GateReport.update(renewed, before: before, path: baseline, on: Console.picture))
         } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 

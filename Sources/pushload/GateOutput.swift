@@ -44,7 +44,7 @@ struct GateOutput: ParsableArguments {
                 Console.output(GateReport.text(gate, on: Console.picture))
             }
         } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
         let environment = ProcessInfo.processInfo.environment
         guard github || environment["GITHUB_ACTIONS"] == "true" else { return }
@@ -61,14 +61,14 @@ struct GateOutput: ParsableArguments {
             _ = FileManager.default.createFile(atPath: path, contents: nil)
         }
         guard let file = FileHandle(forWritingAtPath: path) else {
-            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names", isUsage: false)
+            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names", .unwritable)
         }
         defer { try? file.close() }
         do {
             try file.seekToEnd()
             try file.write(contentsOf: Data(text.utf8))
         } catch {
-            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names: \(error)", isUsage: false)
+            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names: \(error)", .unwritable)
         }
     }
 }

@@ -29,7 +29,7 @@ struct GateRoundCommand: AsyncParsableCommand {
         let scenario = try ScenarioSettings.read(order.scenario, origin: "gate-round")
         let kernel: ReferenceKernel
         do throws(ReferenceKernel.Failure) { kernel = try ReferenceKernel() } catch {
-            throw HarnessError("the reference kernel cannot run: \(error)", isUsage: false)
+            throw HarnessError("the reference kernel cannot run: \(error)", .failed)
         }
         let run = try Run(scenario, identity: try scenario.identity(), injectedCPU: order.injectedCPU)
         // Memory and caches find their place first.
@@ -41,7 +41,7 @@ struct GateRoundCommand: AsyncParsableCommand {
         guard let result = try await series.execute(run) else { throw ExitCode(1) }
         let after = kernel.measure(records: Self.records)
         let verdict = RunVerdict(result)
-        guard verdict.isGood else { throw HarnessError(verdict.problems.joined(separator: "\n"), isUsage: false) }
+        guard verdict.isGood else { throw HarnessError(verdict.problems.joined(separator: "\n"), .failed) }
         let round = GateMetric.round(result, kernelBefore: before, kernelAfter: after)
         Console.output(String(decoding: try JSONEncoder().encode(round), as: UTF8.self))
     }

@@ -30,7 +30,7 @@ struct GateRounds {
         process.standardInput = input
         process.standardOutput = output
         do { try process.run() } catch {
-            throw HarnessError("cannot start a process for a round: \(error)", isUsage: false)
+            throw HarnessError("cannot start a process for a round: \(error)", .failed)
         }
         let pid = process.processIdentifier
         if !series.begin(stopping: { kill(pid, SIGINT) }) { kill(pid, SIGINT) }
@@ -39,10 +39,10 @@ struct GateRounds {
         try? input.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        if series.isStopped { throw HarnessError("interrupted: the rounds so far do not tell", isUsage: false) }
+        if series.isStopped { throw HarnessError("interrupted: the rounds so far do not tell", .failed) }
         // Its own line has said why.
         guard process.terminationStatus == 0, let round = try? JSONDecoder().decode(GateDocument.Round.self, from: data)
-        else { throw HarnessError("a round went wrong, so that costs mean nothing", isUsage: false) }
+        else { throw HarnessError("a round went wrong, so that costs mean nothing", .failed) }
         return round
     }
 }

@@ -61,6 +61,6 @@ struct HistoryCommand: ParsableCommand {
             } else {
                 Console.output(csv ? HistoryReport.csv(history) : HistoryReport.text(history, Console.picture))
             }
-        } catch { throw HarnessError(error.description, isUsage: false) }
+        } catch { throw HarnessError(error.description, .unwritable) }
     }
 }

@@ -25,11 +25,9 @@ struct MergeCommand: ParsableCommand {
         let merged: ResultDocument
         do {
             merged = try ResultMerge.merge(found.runs.map { (name: $0.path, result: $0.result) })
-            try ResultFile.write(merged, to: output)
-        } catch let error as ResultError {
-            throw HarnessError(error.description)
-        } catch let error as ResultMerge.Failure {
-            throw HarnessError(error.description)
+        } catch { throw HarnessError("\(error)") }
+        do throws(ResultError) { try ResultFile.write(merged, to: output) } catch {
+            throw HarnessError(error.description, .unwritable)
         }
         let verdict = RunVerdict(merged)
         Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems, on: Console.picture))

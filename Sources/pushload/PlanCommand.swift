@@ -86,7 +86,7 @@ struct PlanCommand: AsyncParsableCommand {
                 json
                     ? String(decoding: try PlanFile.encode(plan), as: UTF8.self)
                     : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
-        } catch { throw HarnessError(error.description, isUsage: false) }
+        } catch { throw HarnessError(error.description, .unwritable) }
         if plan.goals.contains(where: { !$0.held }) { throw ExitCode(99) }
     }
 
@@ -119,7 +119,7 @@ struct PlanCommand: AsyncParsableCommand {
         let document = try await Calibration.measure(client.scenario())
         if let calibration {
             do throws(ResultError) { try PlanFile.write(document, to: calibration) } catch {
-                throw HarnessError(error.description, isUsage: false)
+                throw HarnessError(error.description, .unwritable)
             }
         }
         return (document.samples, calibration ?? "a calibration against the bundled mock on this machine, just now")

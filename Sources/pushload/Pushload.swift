@@ -40,7 +40,7 @@ struct Pushload: AsyncParsableCommand {
             return 0
         } catch let error as HarnessError {
             Console.error(error.description)
-            return error.isUsage ? 64 : 1
+            return error.kind.rawValue
         } catch {
             // Help and version are no errors; they go to standard output.
             let code = exitCode(for: error)

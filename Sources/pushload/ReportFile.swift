@@ -56,7 +56,7 @@ enum ReportFile {
     static func write(_ runs: [ReportedRun], _ format: ReportFormat, to path: String) throws(HarnessError) {
         let text = text(runs, format, TextPicture(width: 80, isUnicode: true))
         do throws(ResultError) { try ResultFile.write(Array(text.utf8), to: path) } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 }

@@ -22,7 +22,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
 
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
             rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, or the \
-            rate was not reached, 64 when the request itself is wrong, 74 when standard output cannot be written, 99 when a threshold was crossed.
+            rate was not reached, 64 when the request itself is wrong, 74 when what was made cannot be written, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments
@@ -55,9 +55,9 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
         let run = try Run(scenario, identity: try scenario.identity())
         // Before anything is sent: a result that cannot be written is found out now.
-        let folder = try RunFolder.make(in: output, name: scenario.name)
-        do { try checkRoom(folder) } catch {
-            rmdir(folder)
+        let folder = try RunFolder(in: output, name: scenario.name)
+        do { try checkRoom(folder.path) } catch {
+            folder.removeIfEmpty()
             throw error
         }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
@@ -82,20 +82,20 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         defer { pauses.cancel() }
         let product: RunProduct
         do {
-            let output = RunOutput(folder: folder) { problem in display.say(problem) }
+            let output = RunOutput(folder: folder.path) { problem in display.say(problem) }
             product = try await run.execute(
                 isTerminal: display.isRedrawn, judge: judge(scenario), output: output
             ) { display.show(Reports.Progress($0)) }
         } catch let error as HarnessError {
             // Stays when the run had already left something in it.
-            rmdir(folder)
+            folder.removeIfEmpty()
             throw error
         } catch {
-            rmdir(folder)
-            throw HarnessError("\(error)", isUsage: false)
+            folder.removeIfEmpty()
+            throw HarnessError("\(error)", .failed)
         }
         display.close()
-        try finish(product, folder, scenario.parsedThresholds)
+        try finish(product, folder.path, scenario.parsedThresholds)
     }
 
     private func judge(_ scenario: Scenario) -> LiveJudge? {
@@ -138,7 +138,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
             try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
         } catch {
-            throw HarnessError(error.description + Self.rescued(result, from: path), isUsage: false)
+            throw HarnessError(error.description + Self.rescued(result, from: path), .unwritable)
         }
         if let report {
             try ReportFile.write(

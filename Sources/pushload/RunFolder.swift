@@ -3,10 +3,14 @@ import Glibc
 import Harness
 import Results
 
-/// New folders for results, named after their time.
-enum RunFolder {
-    /// `<parent>/20261121T045959Z-<name>`.
-    static func make(in parent: String, name: String) throws(HarnessError) -> String {
+/// A new folder for a result, named after its time.
+struct RunFolder {
+    let path: String
+    /// Folders above it that were not there before, the innermost first.
+    private let made: [String]
+
+    /// Makes `<parent>/20261121T045959Z-<name>`.
+    init(in parent: String, name: String) throws(HarnessError) {
         let isPlain =
             !name.isEmpty && name.utf8.count <= 100
             && name.utf8.allSatisfy {
@@ -22,8 +26,26 @@ enum RunFolder {
         var text = [CChar](repeating: 0, count: 32)
         strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
         let stamp = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        do throws(ResultError) { return try ResultFile.makeRunFolder(parent: parent, time: stamp, name: name) } catch {
+        let made = Self.missing(parent)
+        do throws(ResultError) { path = try ResultFile.makeRunFolder(parent: parent, time: stamp, name: name) } catch {
+            for folder in made { rmdir(folder) }
             throw HarnessError(error.description)
         }
+        self.made = made
+    }
+
+    /// Removes it, and what was made for it, unless something is in there.
+    func removeIfEmpty() {
+        for folder in [path] + made { rmdir(folder) }
+    }
+
+    private static func missing(_ path: String) -> [String] {
+        var missing: [String] = []
+        var folder = URL(fileURLWithPath: path).standardizedFileURL
+        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) {
+            missing.append(folder.path)
+            folder.deleteLastPathComponent()
+        }
+        return missing
     }
 }

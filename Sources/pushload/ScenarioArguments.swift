@@ -47,14 +47,19 @@ struct ScenarioArguments: ParsableArguments {
         file: String?, settings: [String], flags: [(key: String, texts: [String]?)]
     ) throws(HarnessError) -> Scenario {
         var scenario = Scenario()
-        do throws(ScenarioFile.Problems) {
-            if let file { try BundledScenarios.apply(file, to: &scenario) }
-        } catch { throw HarnessError(error.description) }
+        try read(file, to: &scenario)
         do throws(SettingsError) {
             try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
         } catch { throw HarnessError(error.description) }
         try apply(settings: settings, flags: flags, to: &scenario)
         return scenario
+    }
+
+    /// - Throws: a line for each problem; what has none is in the scenario all the same.
+    static func read(_ file: String?, to scenario: inout Scenario) throws(HarnessError) {
+        do throws(ScenarioFile.Problems) {
+            if let file { try BundledScenarios.apply(file, to: &scenario) }
+        } catch { throw HarnessError(error.description) }
     }
 
     /// `--set` and then flags, over what a scenario has already.

@@ -20,16 +20,18 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var source: ScenarioArguments
 
     func run() throws {
-        guard source.file != nil else { throw HarnessError("give a scenario file") }
+        guard let file = source.file else { throw HarnessError("give a scenario file") }
+        var readable = Scenario()
+        do throws(HarnessError) { try ScenarioArguments.read(file, to: &readable) } catch {
+            throw HarnessError(([error.description] + RunInputs.unusable(readable)).joined(separator: "\n"))
+        }
         let scenario = try source.scenario([])
-        let problems = scenario.validate()
-        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         // Also what it names: template, devices, trace.
         let inputs = try RunInputs(scenario)
         try inputs.checkMeaning()
         var what = "closed loop"
-        if let schedule = inputs.schedule { what = "open loop, \(schedule.count) pushes" }
-        Console.output("\(source.file ?? ""): can be run (\(what))\n")
+        if let schedule = inputs.schedule { what = "open loop, \(Units.counted(schedule.count, "push"))" }
+        Console.output("\(file): can be run (\(what))\n")
     }
 }
 
@@ -66,7 +68,7 @@ struct InitCommand: ParsableCommand {
 
     private static func write(_ text: String, to file: String) throws(HarnessError) {
         do { try text.write(toFile: file, atomically: true, encoding: .utf8) } catch {
-            throw HarnessError("cannot write \(file): \((error as NSError).localizedDescription)")
+            throw HarnessError("cannot write \(file): \((error as NSError).localizedDescription)", .unwritable)
         }
     }
 }

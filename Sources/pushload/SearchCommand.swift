@@ -101,13 +101,13 @@ struct SearchCommand: AsyncParsableCommand {
             probe.warmup = (probe.duration ?? length) / 5
             guard let result = try await series.execute(try Run(probe, identity: try probe.identity())) else {
                 throw HarnessError(
-                    "interrupted before an answer was found: what is above has been measured", isUsage: false)
+                    "interrupted before an answer was found: what is above has been measured", .failed)
             }
             guard StandardStreams.isOutputOpen else { throw ExitCode(1) }
-            if let why = RunVerdict.unreached(result) { throw HarnessError(why, isUsage: false) }
+            if let why = RunVerdict.unreached(result) { throw HarnessError(why, .failed) }
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
-            let what = byConnections == nil ? "\(Self.written(value))/s" : "\(Int(value)) connections"
+            let what = byConnections == nil ? "\(Self.written(value))/s" : Units.counted(Int(value), "connection")
             let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
             let trip = Double(result.latency.roundTrip.p50)
@@ -141,13 +141,13 @@ struct SearchCommand: AsyncParsableCommand {
 
     private func report(_ answer: LimitSearch.Answer, byConnections: Double?) throws {
         func written(_ value: Double) -> String {
-            byConnections == nil ? "\(Self.written(value)) pushes/s" : "\(Int(value)) connections"
+            byConnections == nil ? "\(Self.written(value)) pushes/s" : Units.counted(Int(value), "connection")
         }
         let retries = answer.probes.filter { $0.purpose == .retrying }
         let retried =
             retries.isEmpty
             ? "no miss" : "\(retries.count) to try a miss again, \(retries.count(where: \.isReached)) of them reached"
-        let probes = "\(answer.probes.count) probes, \(retried)"
+        let probes = "\(Units.counted(answer.probes.count, "probe")), \(retried)"
         guard let value = answer.value else {
             let missed = answer.beyond.map { written($0) } ?? "nowhere"
             Console.output(

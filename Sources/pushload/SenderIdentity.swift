@@ -1,3 +1,4 @@
+import Foundation
 import Harness
 import Networking
 import Scenarios
@@ -19,8 +20,9 @@ extension Scenario {
         }
     }
 
-    /// Everything about the sender, read from its files.
+    /// Everything about the sender, read from its files; of a target that may not be sent to nothing more is asked.
     func identity() throws(HarnessError) -> Run.Identity {
+        if let target { try AllowedTargets(allowedTargets, ProcessInfo.processInfo.environment).check(target) }
         var identity = Run.Identity()
         identity.credentials = credentials
         identity.provider = try provider()
@@ -45,6 +47,12 @@ extension Scenario {
             throw HarnessError(
                 "--target needs to know how to authenticate: give --credentials, --key with --key-id and --team-id, "
                     + "--cert with --cert-key, or --no-auth")
+        }
+        // Of the bundled mock's, what is missing is made.
+        if target != nil, let credentials {
+            do throws(SigningError) { _ = try Credentials.load(directory: credentials) } catch {
+                throw HarnessError(error.description)
+            }
         }
         return identity
     }

@@ -120,7 +120,7 @@ struct SweepCommand: AsyncParsableCommand, RunFlags {
             Console.output(session.listing)
             return
         }
-        let folder = try resume ?? output ?? RunFolder.make(in: "results/runs", name: plan.scenario.name)
+        let folder = try resume ?? output ?? RunFolder(in: "results/runs", name: plan.scenario.name).path
         let store = try SweepStore.open(folder, plan)
         let signals = StopSignals { session.runner.stop() }
         defer { signals.cancel() }
@@ -135,7 +135,7 @@ struct SweepCommand: AsyncParsableCommand, RunFlags {
                 switch end.reason {
                 case .interrupted: "interrupted"
                 case .unreached: "not finished"
-                default: "stopped after \(runs ?? 0) runs"
+                default: "stopped after \(Units.counted(runs ?? 0, "run"))"
                 }
             Console.diagnostic("\(what); go on with: pushload sweep --resume \(folder)\n")
         }
@@ -181,7 +181,7 @@ struct SweepCommand: AsyncParsableCommand, RunFlags {
         let table = SweepCSV.text(outcome)
         let bytes: [UInt8]
         do throws(ResultError) { bytes = try SweepFiles.encode(outcome) } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .failed)
         }
         if json { Console.output(String(decoding: bytes, as: UTF8.self)) }
         try store.write(bytes, named: "outcome.json")
@@ -193,7 +193,7 @@ struct SweepCommand: AsyncParsableCommand, RunFlags {
         if let report {
             let page = report.hasSuffix(".md") ? SweepPage.markdown(outcome) : SweepPage.html(outcome)
             do throws(ResultError) { try ResultFile.write(Array(page.utf8), to: report) } catch {
-                throw HarnessError(error.description, isUsage: false)
+                throw HarnessError(error.description, .unwritable)
             }
             Console.diagnostic("report: \(report)\n")
         }

@@ -58,7 +58,8 @@ struct SweepSession {
 
     /// The points, one a line, for `--list`.
     var listing: String {
-        var text = "\(schedule.points.count) points, \(schedule.runCount) runs, seed \(plan.scenario.seed)\n"
+        var text =
+            "\(Units.counted(schedule.points.count, "point")), \(Units.counted(schedule.runCount, "run")), seed \(plan.scenario.seed)\n"
         for point in schedule.points {
             let problem = impossible[point].map { ": cannot be run: \($0)" } ?? ""
             text += "\(plan.description(of: point))\(problem)\n"
@@ -72,7 +73,9 @@ struct SweepSession {
         var pace = SweepPace(
             runs: schedule.runCount - impossible.count * plan.search.repeats,
             length: schedule.length - Double(impossible.count * plan.search.repeats))
-        say("\(pace.runs) runs in an order drawn with seed \(plan.scenario.seed), into \(store.folder)")
+        say(
+            "\(Units.counted(pace.runs, "run")) in an order drawn with seed \(plan.scenario.seed), into \(store.folder)"
+        )
         var points = schedule.points.filter { impossible[$0] == nil }
         var made = 0
         var unreached = UnreachedTargets()
@@ -88,7 +91,7 @@ struct SweepSession {
                 }
                 if kept != nil { pace.skipped(job.length) }
             }
-            if pace.done > 0, rung == 0 { say("already there: \(pace.done) of \(pace.runs) runs") }
+            if pace.done > 0, rung == 0 { say("already there: \(pace.done) of \(Units.counted(pace.runs, "run"))") }
             for job in missing {
                 if let most, made >= most { return (runs, .limit) }
                 let scenario = try Self.scenario(plan, job)

@@ -43,7 +43,7 @@ struct TokenCommand: ParsableCommand {
         do throws(SigningError) {
             Console.output(try TokenSigner.bearer(provider, unixTime: issuedAt ?? MonotonicClock.unixSeconds()) + "\n")
         } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .failed)
         }
     }
 }

@@ -173,8 +173,8 @@ import Testing
             between.warnings == [
                 "A and B differ in engine: wire and nghttp2", "A and B differ in host: h and k",
                 "A and B differ in streams: 100 and 500", "A and B differ in version of openssl: 3.0 and 3.5",
-                "B: pushes were rejected, failed or not sent in 1 of 1 runs",
-                "B: the generator was a limit in 1 of 1 runs",
+                "B: pushes were rejected, failed or not sent in 1 of 1 run",
+                "B: the generator was a limit in 1 of 1 run",
             ])
         var mixed = result("m", 1)
         mixed.environment.host = "k"

@@ -54,6 +54,14 @@ import Testing
         #expect(history.series[1].facts == ["engine": "nghttp2", "streams": "100"])
         #expect(history.series[1].metrics[0].isTooShort)
         #expect(history.leftOut == [.init(path: "other", reason: "the only run of its series (streams 7)")])
+        for (name, value, text) in [
+            ("push_timeout", 5_000_000_000, "timeout 5s"), ("warmup_pushes", 30, "warmup 30 pushes"),
+        ] as [(String, Int64, String)] {
+            var odd = SampleRun.make("p", 1)
+            odd.scenario[name] = .integer(value)
+            let history = try RunHistory.make(runs(calm) + [("odd", odd)], metrics: ["rate"])
+            #expect(history.leftOut == [.init(path: "odd", reason: "the only run of its series (\(text))")])
+        }
         let across = try RunHistory.make(all, metrics: ["rate"], across: ["engine", "streams"])
         #expect(across.series.map { $0.runs.count } == [12] && across.leftOut.isEmpty)
     }

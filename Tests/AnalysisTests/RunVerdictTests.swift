@@ -131,6 +131,19 @@ import Testing
             RunVerdict(result).problems.first
                 == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
                 + "average, carry 1,250/s")
+        // Streams are held for long by whoever is busy all the time: more of them would not help.
+        var busy = result
+        busy.generator.workerLoad = [0.97]
+        #expect(RunVerdict(busy).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
+        busy = result
+        (busy.run.durationSeconds, busy.pushes.accepted, busy.cost.mockCPU) = (2, 2_000_000, 970)
+        busy.scenario["mock_threads"] = .number(1)
+        #expect(
+            RunVerdict(busy).problems.contains {
+                $0.hasSuffix("the bundled mock was busy 97 % of the time (--mock-threads)")
+            })
+        busy.scenario["mock_threads"] = .number(2)
+        #expect(RunVerdict(busy).problems.contains { $0.hasSuffix("carry 1,250/s") })
         // Figures of a file that nobody knows.
         var strange = result
         (strange.pushes.failed, strange.notSent) = (.max, ["x": .max, "y": .max])

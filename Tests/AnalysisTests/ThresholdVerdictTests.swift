@@ -26,6 +26,14 @@ import Testing
         #expect(!mean.isHeld && mean.description.hasPrefix("mean < 1s: not known, more than 55.0 ms ("))
     }
 
+    @Test("What is far above its limit is a multiple of it, not thousands of percent")
+    func factor() throws {
+        let result = UnansweredRun.make()
+        #expect(try verdict("p99 < 1us", result).description == "p99 < 1us: 5.00 ms, 5,001 times the limit")
+        #expect(try verdict("p99 < 1ms", result).description == "p99 < 1ms: 5.00 ms, 400.1 % above")
+        #expect(try verdict("failed == 0", result).description == "failed == 0: 3")
+    }
+
     @Test("A run without one answer has no known latency, not even the shortest")
     func nothing() throws {
         let result = UnansweredRun.make(accepted: 0, unanswered: 2)

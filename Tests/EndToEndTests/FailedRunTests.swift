@@ -3,7 +3,7 @@ import Results
 import Testing
 
 /// Commands that make many runs, when runs fail.
-@Suite(.serialized) struct FailedRunTests {
+@Suite(.serialized, .waitsForPrograms) struct FailedRunTests {
     private static let refused = "no connection could be made (http://127.0.0.1:1): connection_refused"
     /// Nobody listens there.
     private static let dead = ["--target", "http://127.0.0.1:1", "--no-auth"]

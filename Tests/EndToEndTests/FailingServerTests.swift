@@ -101,7 +101,7 @@ import Testing
         let output = OutputFolder()
         let running = try Programs.start(
             "pushload", ["run", "--json", "--output", output.path, "-n", "1G", "-D", "20s", "-m", "10"])
-        usleep(1_500_000)
+        try running.waitForError(" in flight ")
         kill(running.process.processIdentifier, SIGINT)
         let finished = try running.wait()
         let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)

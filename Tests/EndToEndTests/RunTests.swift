@@ -117,42 +117,6 @@ import Testing
         #expect(try Programs.load(arguments + ["--expect-reasons", "BadDeviceToken"]).status == 0)
     }
 
-    @Test("Killing the mock in the middle ends the run by itself with exit status 1 and balanced books")
-    func killed() throws {
-        let mock = try Mock()
-        let output = OutputFolder()
-        let running = try Programs.start(
-            "pushload",
-            [
-                "run", "--json", "--output", output.path, "-n", "50k", "--rate", "20k", "--target", mock.url,
-                "--credentials",
-                mock.folder, "--give-up-after", "1s",
-            ])
-        usleep(1_000_000)
-        kill(mock.running.process.processIdentifier, SIGKILL)
-        let finished = try running.wait()
-        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
-        #expect(finished.status == 1 && result.pushes.planned == 50_000)
-        #expect(result.pushes.ended == 50_000 && result.pushes.failed + result.pushes.notSent > 0)
-        #expect(!result.run.complete && result.pushes.lost == nil)
-    }
-
-    @Test("Ctrl-C ends with a marked partial result")
-    func interrupted() throws {
-        let output = OutputFolder()
-        let running = try Programs.start(
-            "pushload", ["run", "--json", "--output", output.path, "-n", "100k", "--rate", "5k"])
-        usleep(1_500_000)
-        kill(running.process.processIdentifier, SIGINT)
-        let finished = try running.wait()
-        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
-        #expect(finished.status == 1 && result.run.interrupted && !result.run.complete)
-        #expect(result.pushes.planned == 100_000 && result.pushes.ended == 100_000 && result.pushes.lost == 0)
-        // What was on a stream has failed, what was not had not been sent.
-        #expect((result.failures["interrupted"] ?? 0) == result.pushes.failed)
-        #expect(result.notSent == ["interrupted": result.pushes.notSent] && result.pushes.notSent > 50_000)
-    }
-
     @Test("Certificate authentication takes the place of tokens", arguments: Programs.engines)
     func certificate(_ engine: String) throws {
         let folder = OutputFolder()

@@ -34,7 +34,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: good) }
         let passed = try Programs.run("pushload", ["scenario", "check", good])
         #expect(
-            passed.status == 0 && passed.output == "\(good): can be run (open loop, 2000 pushes)\n", "\(passed.error)")
+            passed.status == 0 && passed.output == "\(good): can be run (open loop, 2,000 pushes)\n", "\(passed.error)")
         let unknown = try Programs.run("pushload", ["scenario", "check", "nowhere"])
         #expect(unknown.status == 64 && unknown.error.contains("no scenario file nowhere, and no bundled scenario"))
     }

@@ -103,27 +103,4 @@ import Testing
                     "--threshold: \"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
                 ))
     }
-
-    @Test(
-        "What would be run but not mean what was meant is refused before anything is sent, with the mend",
-        arguments: [
-            (["--arrivals", "poisson", "-n", "9"], "arrivals poisson: goes with a rate or stages"),
-            (["--report", "r.pdf", "-n", "9"], "--report r.pdf: expected a name that ends in .html or .md"),
-            (
-                ["--stages", "ramp 1k 2k 1s, hold 2k 1s", "--threshold", "p99{stage=hole} < 1s"],
-                "threshold \"p99{stage=hole} < 1s\": no stage \"hole\"; did you mean \"hold\"?"
-            ),
-            (
-                ["--rate", "9", "-D", "1s", "--threshold", "p99{stage=hold} < 1s"],
-                "threshold \"p99{stage=hold} < 1s\": the run has one stage"
-            ),
-            (["-n", "9", "--threshold", "p99{status=200} < 1s"], "nothing is kept apart by status; give --by status"),
-            (["-n", "9", "--warmup", "9 pushes"], "warmup of 9 pushes: the run has 9, nothing would be measured"),
-        ])
-    func meaningless(_ arguments: [String], _ complaint: String) throws {
-        let output = OutputFolder()
-        let finished = try Programs.run("pushload", ["run", "--output", output.path + "/runs"] + arguments)
-        #expect(finished.status == 64 && finished.error.contains(complaint), "\(finished)")
-        #expect(!FileManager.default.fileExists(atPath: output.path + "/runs"))
-    }
 }

@@ -73,6 +73,13 @@ private final class UnwillingServer: Sendable {
         #expect(error.contains("the peer speaks HTTP/1, not HTTP/2"), "\(error)")
     }
 
+    @Test("A server that answers with TLS is named as one", arguments: ["wire", "nghttp2"])
+    func tls(_ engine: String) throws {
+        let (result, status, error) = try run([0x15, 3, 3, 0, 2, 2, 70], ["--engine", engine, "-n", "20"])
+        #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
+        #expect(error.contains("the peer speaks TLS, and was spoken to without"), "\(error)")
+    }
+
     @Test("Answers that came while the generator itself stood still are answers, however late they are read")
     func stall() throws {
         let output = OutputFolder()

@@ -28,7 +28,27 @@ import Transport
         #expect(try reasons { $0.runQueueDelay = nil }.isEmpty)
         #expect(try reasons { $0.runQueueDelay = 0.04 }.isEmpty)
         let reasons = try reasons { $0.runQueueDelay = 0.17 }
-        #expect(reasons.count == 1 && reasons[0].hasPrefix("a worker thread waited for a core 17 % of the time"))
+        let waited = "a worker thread waited for a core 17 % of the time: other threads"
+        #expect(reasons == [waited + ", the bundled mock's among them, need the cores too"])
+        var outcome = LoadOutcome()
+        outcome.runQueueDelay = 0.17
+        let elsewhere = try Self.inputs { $0.target = "http://127.0.0.1:1" }
+        #expect(GeneratorVerdict(outcome, inputs: elsewhere).section.reasons == [waited + " need the cores too"])
+    }
+
+    @Test("More threads are advised where there are cores for them")
+    func advice() throws {
+        var outcome = LoadOutcome()
+        outcome.workerLoad = [0.99]
+        func reasons(cores: Int, _ change: (inout Scenario) -> Void = { _ in }) throws -> [String] {
+            GeneratorVerdict(outcome, inputs: try Self.inputs(change), cores: cores).section.reasons
+        }
+        let busy = "a worker thread was busy 99 % of the time: "
+        #expect(try reasons(cores: 3) == [busy + "give more threads (-t) with connections of their own"])
+        // The bundled mock has the other one.
+        #expect(try reasons(cores: 2) == [busy + "no core is left for another (2 cores)"])
+        let elsewhere = try reasons(cores: 2) { $0.target = "http://127.0.0.1:1" }
+        #expect(elsewhere == [busy + "give more threads (-t) with connections of their own"])
     }
 
     @Test(

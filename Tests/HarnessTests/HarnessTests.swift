@@ -84,6 +84,72 @@ import Transport
         #expect(threshold("status=20O", by: ["status"]).hasSuffix("no status \"20O\"; expected one such as 200 or 503"))
     }
 
+    @Test("Everything that is wrong with a scenario is said at once: what cannot be used, and what would not be meant")
+    func everyProblem() {
+        func problems(_ change: (inout Scenario) -> Void) -> [String] {
+            var scenario = Scenario()
+            scenario.pushes = 10
+            change(&scenario)
+            do throws(HarnessError) {
+                try RunInputs(scenario).checkMeaning()
+                return []
+            } catch { return error.description.split(separator: "\n").map(String.init) }
+        }
+        #expect(problems { _ in } == [])
+        let unusable = problems {
+            $0.profile = "alrt"
+            $0.signPolicy = "often"
+            $0.by = ["colour"]
+            $0.deviceFile = "/nowhere"
+            $0.backlog = 0
+        }
+        #expect(unusable.count == 5, "\(unusable)")
+        // Without an end there is no schedule to be made, and nothing is said of it.
+        let endless = problems {
+            $0.pushes = nil
+            $0.rate = 100
+            $0.profile = "alrt"
+        }
+        #expect(endless.count == 2 && endless[0].hasPrefix("nothing says when to stop"), "\(endless)")
+        let meant = problems {
+            $0.arrivals = "poisson"
+            $0.expectedReasons = ["Unregisterd", "BadTopik"]
+            $0.target = "http://192.0.2.1"
+            $0.warmupPushes = 10
+            $0.thresholds = ["p99{stage=x} < 1s", "p50{status=200} < 1s"]
+        }
+        #expect(meant.count == 7, "\(meant)")
+    }
+
+    @Test(
+        "A run's time and its drain are ended when they are over, not at some look after, whatever a worker last said")
+    func punctualEnd() throws {
+        var scenario = Scenario()
+        (scenario.duration, scenario.drain) = (1_000_000_000, 500_000_000)
+        let state = RunState(accepted: try #require(DeliveryLedger(capacity: 1)), times: nil)
+        let control = RunControl()
+        // Its worker never says anything.
+        let watcher = RunWatcher(
+            inputs: try RunInputs(scenario), state: state, control: control, boxes: [SnapshotBox()], isTerminal: false,
+            judge: nil, record: nil, progress: { _ in })
+        let start: UInt64 = 7_000_000_000
+        #expect(watcher.untilNextLook(clock: start) == RunWatcher.pause)
+        state.start.store(start, ordering: .relaxed)
+        for (after, wait) in [
+            (0, 50_000_000), (980, 50_000_000), (1010, 40_000_001), (1049, 1_000_001), (1050, 1), (1060, 50_000_000),
+            (1470, 30_000_001), (1500, 1), (1700, 50_000_000),
+        ] as [(UInt64, UInt64)] {
+            #expect(watcher.untilNextLook(clock: start + after * 1_000_000) == wait, "\(after) ms")
+        }
+        for (after, request) in [
+            (1_050_000_000, .none), (1_050_000_001, .drain), (1_500_000_000, .drain), (1_500_000_001, .abort),
+        ] as [(UInt64, RunControl.Request)] {
+            watcher.look(clock: start + after)
+            #expect(control.request == request && !control.isInterrupted, "\(after) ns")
+        }
+        #expect(control.cause == .runEnded)
+    }
+
     @Test("Only this machine is sent to unless somebody says so; Apple's servers never")
     func targets() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("targets-\(UUID())")
@@ -103,10 +169,16 @@ import Transport
         for target in [
             "https://api.push.apple.com", "https://API.sandbox.push.apple.com.:2197", "https://17.188.1.2",
             "https://[2620:149:a44::5]:443", "https://apple.com", "https://[::ffff:17.1.1.1]:443",
+            "https://[2620:149:2::1]", "https://[2620:149:fff:ffff::1]", "https://[2403:300:1::1]",
+            "https://[2a01:b740:a42::1]", "https://[2a01:b740::1]", "https://[2a01:b740:ffff::1]",
         ] {
+            let host = try TargetURL(target).host
             #expect(
-                check(target, ["api.push.apple.com", "17.188.1.2", "apple.com"]).contains("that is Apple's"),
-                "\(target)")
+                check(target, ["api.push.apple.com", "apple.com", host]).contains("that is Apple's"), "\(target)")
+        }
+        for neighbour in ["2620:149:1000::1", "2620:14a::1", "2403:301::1", "2a01:b741::1", "18.0.0.1"] {
+            let target = neighbour.contains(":") ? "https://[\(neighbour)]" : "https://\(neighbour)"
+            #expect(check(target, [neighbour]) == "allowed" && check(target).contains("not this machine"))
         }
         #expect(
             check("http://192.0.2.7:80")

@@ -6,6 +6,13 @@ import Testing
 @testable import Harness
 
 @Suite struct SettingWordsTests {
+    @Test("Every setting of a result is known by the key that people give it with")
+    func keys() {
+        let names = Mirror(reflecting: Scenario()).children.compactMap(\.label).map(SettingWords.documentName)
+        for name in names { #expect(ScenarioKey.named(SettingWords.key(name)) != nil, "\(name)") }
+        #expect(SettingWords.key("push_timeout") == "timeout" && SettingWords.key("streams") == "streams")
+    }
+
     @Test("Every time and every size that a scenario may have is written with its unit, and reads back as it was")
     func all() throws {
         var found = 0

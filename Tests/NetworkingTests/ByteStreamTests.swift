@@ -170,6 +170,58 @@ import Testing
         #expect(second.pair.client.failure?.description.contains("hostname mismatch") == true)
     }
 
+    @Test("A plain end and a TLS end find out what the other is, each in words")
+    func mixed() throws {
+        let contexts = try contexts()
+        func pair(client: TLSContext?, server: TLSContext?) throws -> Pair {
+            let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
+            let stream = try SocketStream(
+                connectingTo: listener.address, serverName: "127.0.0.1", tls: client, options: SocketOptions())
+            var accepted: Int32?
+            for _ in 0..<10_000 where accepted == nil {
+                if case .descriptor(let descriptor) = listener.accept() { accepted = descriptor } else { usleep(1000) }
+            }
+            return Pair(
+                client: stream,
+                server: try SocketStream(accepted: try #require(accepted), tls: server, options: SocketOptions()))
+        }
+        func until(_ isDone: () -> Bool) {
+            for _ in 0..<10_000 {
+                if isDone() { return }
+                usleep(1000)
+            }
+        }
+        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+        var buffer = [UInt8](repeating: 0, count: 1000)
+        let plain = try pair(client: nil, server: contexts.server)
+        until { plain.client.advance() == .done }
+        #expect(plain.client.write(preface, count: preface.count) == .bytes(preface.count))
+        until { plain.server.advance() == .failed }
+        #expect(plain.server.failure == NetworkError(.tls, "TLS handshake failed: the peer speaks no TLS"))
+        var result = IOResult.wouldBlock
+        until {
+            result = plain.client.read(into: &buffer, capacity: buffer.count)
+            return result != .wouldBlock
+        }
+        // A fatal alert, protocol_version.
+        #expect(result == .bytes(7) && Array(buffer[..<7]) == [0x15, 3, 1, 0, 2, 2, 70])
+
+        let secure = try pair(client: contexts.client, server: nil)
+        until { secure.server.advance() == .done }
+        // SETTINGS.
+        let settings: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]
+        #expect(secure.server.write(settings, count: settings.count) == .bytes(settings.count))
+        until { secure.client.advance() == .failed }
+        #expect(secure.client.failure == NetworkError(.alpn, "the peer speaks no TLS: the target may be http://"))
+
+        let silent = try pair(client: nil, server: nil)
+        until { silent.client.advance() == .done && silent.server.advance() == .done }
+        silent.server.finish()
+        until { silent.client.read(into: &buffer, capacity: 1) == .failed }
+        #expect(silent.client.failure?.kind == .closed)
+        #expect(silent.client.failure?.description.hasSuffix("if it speaks TLS, the target is https://") == true)
+    }
+
     @Test("Versions without overlap fail the handshake and say so")
     func versions() throws {
         let result = try connect(try contexts(clientVersions: (.v13, .v13), serverVersions: (.v12, .v12)))

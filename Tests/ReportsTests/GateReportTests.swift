@@ -32,7 +32,7 @@ import Testing
     func sentences() {
         #expect(
             GateReport.sentence(failing)
-                == "REGRESSION: client CPU a push +10.0 % (baseline a<b>\"&'|x; 1 rounds in 2.5 s)")
+                == "REGRESSION: client CPU a push +10.0 % (baseline a<b>\"&'|x; 1 round in 2.5 s)")
         let improved = GateReport.sentence(gate(.improved, [metric("mock_cpu", .improved, 0.9)]))
         #expect(improved.hasPrefix("PASS, improved: mock CPU a push -10.0 %") && improved.contains("gate --update"))
         #expect(GateReport.sentence(gate(.pass, [])).hasPrefix("PASS: no cost above"))

@@ -78,9 +78,9 @@ import Testing
                 failures: push_timeout 3 (no answer within --timeout)
                 not sent: overflowed 9 (came due while --backlog pushes were waiting),
                   something_new 1
-                connections: 2 opened, 1 lost, 1 reconnects (TLSv1.3 X)
+                connections: 2 opened, 1 lost, 1 reconnect (TLSv1.3 X)
                 client: 2.35 us CPU a push, peak memory 40.0 MB, 0.01 allocations a push
-                  of it encode 130 ns, sign 0.00 ns, TLS 150 ns, socket 0.00 ns, other 0.00 ns
+                  of it encode 130 ns, TLS 150 ns
                 mock: 3.46 us CPU a push, peak memory 50.0 MB
                 measuring: 80.0 ns a push, in the client's CPU above
                 the generator was a limit: it was busy
@@ -90,6 +90,30 @@ import Testing
                 FAILED: it broke
 
                 """)
+    }
+
+    @Test("What was not measured is left out; what was not timed apart is named with the rest; sent again has its line")
+    func unmeasured() {
+        func lines(_ change: (inout ResultDocument) -> Void) -> [String] {
+            var document = document
+            change(&document)
+            return SummaryReport.text(document, path: nil, problems: [], on: TextPicture(width: 400, isUnicode: true))
+                .split(separator: "\n").map(String.init)
+        }
+        let some = lines {
+            $0.generator.cpu = .init(socket: 300, other: 200)
+            $0.pushes.retried = 1
+        }
+        #expect(some.contains("  of it socket 300 ns, encode, sign and other 200 ns"), "\(some)")
+        #expect(some.contains { $0.hasPrefix("sent again: 1 attempt that the server had not processed") }, "\(some)")
+        let nio = lines { $0.generator.cpu = .init(encode: 1, sign: 2, other: 200) }
+        #expect(nio.contains("  of it encode 1.00 ns, sign 2.00 ns, TLS, socket and other 200 ns"), "\(nio)")
+        let none = lines {
+            $0.generator.cpu = .init()
+            ($0.cost.clientCPU, $0.cost.mockCPU, $0.cost.measuring) = (0, 0, 0)
+        }
+        #expect(none.contains("client: peak memory 40.0 MB") && none.contains("mock: peak memory 50.0 MB"), "\(none)")
+        #expect(!none.contains { $0.contains("0.00 ns") || $0.contains("sent again") || $0.contains("measuring") })
     }
 
     @Test("In 60 columns tables go on below and sentences on the next line")
@@ -137,11 +161,10 @@ import Testing
                 failures: push_timeout 3 (no answer within --timeout)
                 not sent: overflowed 9 (came due while --backlog pushes were
                   waiting), something_new 1
-                connections: 2 opened, 1 lost, 1 reconnects (TLSv1.3 X)
+                connections: 2 opened, 1 lost, 1 reconnect (TLSv1.3 X)
                 client: 2.35 us CPU a push, peak memory 40.0 MB,
                   0.01 allocations a push
-                  of it encode 130 ns, sign 0.00 ns, TLS 150 ns,
-                    socket 0.00 ns, other 0.00 ns
+                  of it encode 130 ns, TLS 150 ns
                 mock: 3.46 us CPU a push, peak memory 50.0 MB
                 measuring: 80.0 ns a push, in the client's CPU above
                 the generator was a limit: it was busy

@@ -52,6 +52,15 @@ import Testing
             ])
     }
 
+    @Test("Every item of a list that is wrong is reported, where it stands")
+    func items() {
+        let found = problems("threshold:\n  - p99 < 50\n  - p50 < 1s\n  - p99\nstages: [hold 1k 2s, hop, hold x 1s]\n")
+        #expect(found.count == 4, "\(found)")
+        for (problem, start) in zip(found, ["s.yaml:2:5: ", "s.yaml:4:5: ", "s.yaml:5:22: ", "s.yaml:5:27: "]) {
+            #expect(problem.hasPrefix(start), "\(problem)")
+        }
+    }
+
     @Test(
         "Every kind of mistake has its message",
         arguments: [

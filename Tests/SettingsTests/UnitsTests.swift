@@ -71,6 +71,14 @@ import Testing
         #expect(Units.fixed(-0.004, places: 2) == "0.00" && Units.fixed(-1.5, places: 1) == "-1.5")
     }
 
+    @Test("One is no plural")
+    func counting() {
+        let nouns = ["push", "retry", "attempt", "address"]
+        #expect(nouns.map { Units.counted(1, $0) } == ["1 push", "1 retry", "1 attempt", "1 address"])
+        #expect(nouns.map { Units.counted(0, $0) } == ["0 pushes", "0 retries", "0 attempts", "0 addresses"])
+        #expect(Units.counted(1234 as UInt64, "push") == "1,234 pushes" && Units.counted(2, "day") == "2 days")
+    }
+
     @Test("Shares are percent or parts of one, bandwidths bits or bytes a second")
     func sharesAndBandwidths() throws {
         for (text, value) in [("2%", 0.02), ("0.5%", 0.005), ("0.25", 0.25), ("100%", 1), ("1", 1), ("0", 0)] {

@@ -142,7 +142,9 @@ public enum SweepAnalysis {
         }
         if Set(results.map(\.environment.host)).count > 1 { notes.append("the runs were made on several machines") }
         let limited = results.count { $0.generator.limited }
-        if limited > 0 { notes.append("the generator itself was a limit in \(limited) of \(results.count) runs") }
+        if limited > 0 {
+            notes.append("the generator itself was a limit in \(limited) of \(Units.counted(results.count, "run"))")
+        }
         return notes
     }
 }

@@ -56,7 +56,7 @@ public struct SweepStore: Sendable {
             do throws(ResultError) { try ResultFile.write(bytes, to: "\(folder)/\(planName)") } catch {
                 throw SettingsError(error.description)
             }
-        } catch { throw HarnessError(error.description, isUsage: false) }
+        } catch { throw HarnessError(error.description) }
         return store
     }
 
@@ -115,7 +115,7 @@ public struct SweepStore: Sendable {
             guard rename(path, target) == 0 else { break }
             return "\(what); kept as \((target as NSString).lastPathComponent), the run is made again"
         }
-        throw HarnessError("\(what); it cannot be moved aside", isUsage: false)
+        throw HarnessError("\(what); it cannot be moved aside", .unwritable)
     }
 
     public func write(_ result: ResultDocument, of run: String) throws(HarnessError) {
@@ -132,7 +132,7 @@ public struct SweepStore: Sendable {
     /// Something about the whole sweep.
     public func write(_ bytes: [UInt8], named name: String) throws(HarnessError) {
         do throws(ResultError) { try ResultFile.write(bytes, to: "\(folder)/\(name)") } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 
@@ -141,10 +141,10 @@ public struct SweepStore: Sendable {
     ) throws(HarnessError) {
         let path = "\(folder)/\(run)"
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-            throw HarnessError("cannot make the folder \(path): \(String(cString: strerror(errno)))", isUsage: false)
+            throw HarnessError("cannot make the folder \(path): \(String(cString: strerror(errno)))", .unwritable)
         }
         do throws(ResultError) { try ResultFile.write(try bytes(), to: "\(path)/\(name)") } catch {
-            throw HarnessError(error.description, isUsage: false)
+            throw HarnessError(error.description, .unwritable)
         }
     }
 }

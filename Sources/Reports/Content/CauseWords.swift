@@ -6,7 +6,8 @@ enum CauseWords {
         "connect_timeout": "no connection was to be had in time",
         "tls_failed": "no connection was to be had: the TLS handshake failed",
         "certificate_untrusted": "no connection was to be had: the server's certificate is not trusted",
-        "not_http2": "no connection was to be had: the server speaks no HTTP/2",
+        "not_http2":
+            "no connection was to be had: the server speaks no HTTP/2, or not with (or without) TLS as the target says",
         "connection_closed": "the server closed the connection",
         "connection_reset": "the connection was reset",
         "peer_vanished": "the server stopped answering, pings too",

@@ -1,4 +1,5 @@
 import Results
+import Scenarios
 import Settings
 
 /// What was run, and where.
@@ -29,7 +30,7 @@ enum ConfigurationSection {
         }
         var settings = ReportTable(["setting", "value"])
         for (key, value) in result.scenario.sorted(by: { $0.key < $1.key }) {
-            settings.add([key, Written.setting(key, value)])
+            settings.add([SettingWords.key(key), Written.setting(key, value)])
         }
         return ReportSection(
             title: "Configuration and environment",

@@ -40,11 +40,11 @@ enum HeadlineSection {
         let measured = isPartial ? "known at the end" : "user and system"
         let mockMeasured = cost.mockCPU == nil && !isPartial ? "not the bundled mock" : measured
         return [
-            ("planned", "\(Written.count(pushes.planned)) pushes", ""),
-            ("accepted", "\(Written.count(pushes.accepted)) pushes", share(pushes.accepted)),
-            ("rejected", "\(Written.count(pushes.rejected)) pushes", share(pushes.rejected)),
-            ("failed", "\(Written.count(pushes.failed)) pushes", share(pushes.failed)),
-            ("not sent", "\(Written.count(pushes.notSent)) pushes", share(pushes.notSent)),
+            ("planned", Units.counted(pushes.planned, "push"), ""),
+            ("accepted", Units.counted(pushes.accepted, "push"), share(pushes.accepted)),
+            ("rejected", Units.counted(pushes.rejected, "push"), share(pushes.rejected)),
+            ("failed", Units.counted(pushes.failed, "push"), share(pushes.failed)),
+            ("not sent", Units.counted(pushes.notSent, "push"), share(pushes.notSent)),
             (
                 "rate offered", rates.offered.map(Written.rate) ?? "none",
                 rates.offered == nil ? "closed loop" : "due, open loop"

@@ -19,12 +19,12 @@ enum JudgementSections {
         var lines = result.generator.reasons.map { "The generator was a limit: \($0)" } + result.notes
         if result.warmup.answered > 0 {
             lines.append(
-                "Warm-up left out of rate and latencies: \(Written.count(result.warmup.answered)) pushes, "
+                "Warm-up left out of rate and latencies: \(Units.counted(result.warmup.answered, "push")), "
                     + "\(Units.fixed(result.warmup.seconds, places: 2)) s.")
         }
         if result.cooldown.seconds >= 0.1 {
             lines.append(
-                "Cool-down: \(Written.count(result.cooldown.pushes)) pushes were open when the last one had been taken, "
+                "Cool-down: \(Units.counted(result.cooldown.pushes, "push")) open when the last one had been taken, "
                     + "the last of them ended \(Units.fixed(result.cooldown.seconds, places: 2)) s later.")
         }
         if !result.run.complete { lines.append("The run ended before its plan was done.") }

@@ -42,13 +42,15 @@ enum OutcomeSections {
         }
         if result.pushes.retried > 0 {
             blocks.append(
-                .text("\(Written.count(result.pushes.retried)) attempts were sent again, refused unprocessed."))
+                .text(
+                    "Sent again: \(Units.counted(result.pushes.retried, "attempt")), which the server had not processed."
+                ))
         }
         let retries = result.retries
         if retries.attempts > 0 || retries.overBudget > 0 {
             blocks.append(
                 .text(
-                    "Retries: \(Written.count(retries.attempts)) attempts, \(Written.count(retries.recovered)) pushes "
+                    "Retries: \(Units.counted(retries.attempts, "attempt")), \(Units.counted(retries.recovered, "push")) "
                         + "recovered, \(Written.count(retries.exhausted)) given up, "
                         + "\(Written.count(retries.overBudget)) beyond the budget."))
         }

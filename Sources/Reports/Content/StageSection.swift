@@ -5,7 +5,7 @@ import Settings
 enum StageSection {
     static func make(_ run: ReportedRun) -> ReportSection {
         let result = run.result
-        let parts = parts(result.generator.cpu)
+        let parts = parts(result)
         var table = ReportTable(["stage", "pushes", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
         let apart = result.latency.isWorthTakingApart
         for (name, row) in result.latency.byName where row.count > 0 && (apart || name != "total_accepted") {
@@ -31,7 +31,7 @@ enum StageSection {
 
     /// What there is of latency and CPU time, as bars.
     static func charts(_ run: ReportedRun) -> [BarChart] {
-        let (latency, parts) = (run.result.latency, parts(run.result.generator.cpu))
+        let (latency, parts) = (run.result.latency, parts(run.result))
         let hasLatency = latency.byName.contains { $0.latency.count > 0 }
         return [hasLatency ? latencyBars(latency) : nil, parts.isEmpty ? nil : cpuBars(parts)].compactMap { $0 }
     }
@@ -68,15 +68,12 @@ enum StageSection {
     }
 
     /// Nanoseconds a push; none when it was not measured.
-    private static func parts(_ cpu: ResultDocument.Generator.CPU) -> [(name: String, value: Double, share: String)] {
-        // Engine nio cannot tell TLS and the socket from the rest.
-        let rest =
-            cpu.tls + cpu.socket > 0
-            ? [("TLS", cpu.tls), ("socket", cpu.socket), ("other: frames, header blocks, epoll", cpu.other)]
-            : [("TLS, socket and other", cpu.other)]
-        let spin = cpu.spin > 0 ? [("spin: waiting for pushes to be due", cpu.spin)] : []
-        let parts = [("encode", cpu.encode), ("sign", cpu.sign)] + spin + rest
-        let whole = parts.reduce(0) { $0 + $1.1 }
-        return whole > 0 ? parts.map { ($0.0, $0.1, "\(Units.fixed($0.1 / whole * 100, places: 1)) %") } : []
+    private static func parts(_ result: ResultDocument) -> [(name: String, value: Double, share: String)] {
+        let parts = Written.cpuParts(result)
+        let whole = parts.reduce(0) { $0 + $1.value }
+        let words = ["spin": "spin: waiting for pushes to be due", "other": "other: frames, header blocks, epoll"]
+        return parts.map {
+            (words[$0.name] ?? $0.name, $0.value, "\(Units.fixed($0.value / whole * 100, places: 1)) %")
+        }
     }
 }

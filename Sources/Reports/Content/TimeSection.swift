@@ -74,7 +74,8 @@ enum TimeSection {
         if rest > 0 {
             rows.append(
                 .init(
-                    name: "\(all.count - rows.count) others", value: Written.count(rest), lengths: [Double(rest)],
+                    name: Units.counted(all.count - rows.count, "other"), value: Written.count(rest),
+                    lengths: [Double(rest)],
                     colour: 5))
         }
         return BarChart(

@@ -61,6 +61,22 @@ enum Written {
         }
     }
 
+    /// What the client's CPU time a push went to, nanoseconds; what was not timed apart is in the last one, and named there.
+    static func cpuParts(_ result: ResultDocument) -> [(name: String, value: Double)] {
+        let cpu = result.generator.cpu
+        guard cpu.encode + cpu.sign + cpu.tls + cpu.socket + cpu.spin + cpu.other > 0 else { return [] }
+        let known = [
+            ("encode", cpu.encode), ("sign", cpu.sign), ("spin", cpu.spin), ("TLS", cpu.tls), ("socket", cpu.socket),
+        ].filter { $0.1 > 0 }
+        var rest: [String] = []
+        if cpu.encode == 0 { rest.append("encode") }
+        if cpu.sign == 0, result.cost.tokensSigned > 0 { rest.append("sign") }
+        // Engine nio cannot tell them from the rest.
+        if cpu.tls + cpu.socket == 0 { rest += ["TLS", "socket"] }
+        let name = rest.isEmpty ? "other" : rest.joined(separator: ", ") + " and other"
+        return (known + (cpu.other > 0 ? [(name, cpu.other)] : [])).map { (name: $0.0, value: $0.1) }
+    }
+
     /// A setting by its name, times and sizes with their unit.
     static func setting(_ name: String, _ value: Setting) -> String {
         switch value {

@@ -23,7 +23,7 @@ public enum GateReport {
 
     /// What the gate has to say, in one line.
     public static func sentence(_ gate: GateDocument) -> String {
-        let rounds = "\(gate.rounds.count) rounds in \(Units.fixed(gate.seconds, places: 1)) s"
+        let rounds = "\(Units.counted(gate.rounds.count, "round")) in \(Units.fixed(gate.seconds, places: 1)) s"
         let against = "baseline \(gate.baseline)"
         func list(_ verdict: GateDocument.Verdict) -> String {
             gate.metrics.filter { $0.verdict == verdict }.map { metric in
@@ -51,7 +51,7 @@ public enum GateReport {
             table.add(["median", "baseline"])
             for metric in baseline.metrics { table.add([title(metric.name), value(middle(metric.raw), metric.unit)]) }
             return table.lines(width: picture.width).joined(separator: "\n")
-                + "\n\nnew baseline: \(path) (\(baseline.metrics.first?.raw.count ?? 0) rounds)\n"
+                + "\n\nnew baseline: \(path) (\(Units.counted(baseline.metrics.first?.raw.count ?? 0, "round")))\n"
         }
         var table = TextTable()
         table.add(["median", "before", "now", "moved by"])

@@ -1,11 +1,13 @@
 import Results
+import Settings
 
 extension HistoryReport {
     /// The history as a self-contained HTML page: each figure as a line over the runs, with its changes and the median of each
     /// stretch between them.
     public static func page(_ history: HistoryDocument) -> String {
         let runs = history.series.reduce(0) { $0 + $1.runs.count }
-        let title = "\(history.series.count == 1 ? history.series[0].name : "History") over \(runs) runs"
+        let title =
+            "\(history.series.count == 1 ? history.series[0].name : "History") over \(Units.counted(runs, "run"))"
         return HTMLReport.page(title, "pushload history · level \(history.level)", sections(history))
     }
 

@@ -24,7 +24,7 @@ public enum HistoryReport {
     /// `16 runs, 2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z`.
     static func span(_ series: HistoryDocument.Series) -> String {
         let (first, last) = (series.runs.first?.startedAt ?? "", series.runs.last?.startedAt ?? "")
-        return series.runs.count == 1 ? "1 run, \(first)" : "\(series.runs.count) runs, \(first) to \(last)"
+        return Units.counted(series.runs.count, "run") + ", \(first)" + (series.runs.count == 1 ? "" : " to \(last)")
     }
 
     /// What sets a series apart from the others of the history; nil when it is the only one.
@@ -36,15 +36,11 @@ public enum HistoryReport {
     /// What was found in a figure, in words.
     static func finding(_ metric: HistoryDocument.Metric, _ level: Double) -> String {
         if metric.isTooShort {
-            return "\(metric.values.count { $0 != nil }) runs: too few to find a change"
+            return Units.counted(metric.values.count { $0 != nil }, "run") + ": too few to find a change"
         }
-        switch metric.changes.count {
-        case 0:
-            let median = metric.segments.first.map { Written.figure($0.median, metric.unit) } ?? "-"
-            return "no change found (median \(median); level \(level))"
-        case 1: return "1 change"
-        default: return "\(metric.changes.count) changes"
-        }
+        guard metric.changes.isEmpty else { return Units.counted(metric.changes.count, "change") }
+        let median = metric.segments.first.map { Written.figure($0.median, metric.unit) } ?? "-"
+        return "no change found (median \(median); level \(level))"
     }
 
     /// `more by 49.2 %`.

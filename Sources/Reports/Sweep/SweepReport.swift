@@ -29,9 +29,9 @@ public enum SweepReport {
 
     static func headline(_ document: SweepDocument) -> String {
         let axes = document.axes.map(\.name).joined(separator: " × ")
-        let runs = document.repeats == 1 ? "1 run" : "\(document.repeats) runs"
+        let runs = Units.counted(document.repeats, "run")
         return
-            "\(document.name): \(document.points.count) points of \(axes), \(runs) each, search \(document.method), "
+            "\(document.name): \(Units.counted(document.points.count, "point")) of \(axes), \(runs) each, search \(document.method), "
             + "seed \(document.seed)"
     }
 

@@ -99,7 +99,7 @@ public struct LiveView: Sendable {
         let charts: [(title: String, chart: TextChart)] = [
             ("\(bar) throughput \(Units.perSecond(now.perSecond.rounded()))\(target)", rates),
             ("latency, log scale: \(bar) p50 \(p50)\(p99)", latency),
-            ("\(bar) in flight \(Units.grouped(UInt64(max(0, now.inFlight)))) pushes", open),
+            ("\(bar) in flight \(Units.counted(max(0, now.inFlight), "push"))", open),
             ("\(bar) errors a second; \(Units.grouped(now.errors)) in all", errors),
         ]
         var lines = [head(picture.width)]
@@ -117,7 +117,7 @@ public struct LiveView: Sendable {
 
     /// `steady  12.3 s  41% of 1,000,000  ETA 18s`.
     private func head(_ width: Int) -> String {
-        var parts = ["\(Units.fixed(now.elapsed, places: 1)) s", now.share ?? "\(Units.grouped(now.done)) pushes"]
+        var parts = ["\(Units.fixed(now.elapsed, places: 1)) s", now.share ?? "\(Units.counted(now.done, "push"))"]
         if let left = now.left { parts.append(left) }
         let rest = parts.joined(separator: "  ")
         return String("\(name.prefix(max(0, width - rest.count - 2)))  \(rest)".prefix(width))

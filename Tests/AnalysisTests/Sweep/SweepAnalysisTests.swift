@@ -109,7 +109,7 @@ import Testing
         let problems = outcome.points.map(\.problem)
         #expect(problems[0] == "cannot be run: no such engine; really")
         #expect(problems[1] == "the mock did not start")
-        #expect(problems[2] == "1 pushes failed: push_timeout 1 (and 1 more)")
+        #expect(problems[2] == "1 push failed: push_timeout 1 (and 1 more)")
         #expect(
             problems[3]?.hasPrefix("threshold crossed: rate > 950") == true && problems[3]?.contains("more)") == false,
             "\(problems)")

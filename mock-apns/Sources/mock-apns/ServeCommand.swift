@@ -126,7 +126,7 @@ struct ServeCommand: ParsableCommand {
                 try PushTimesFile.write(times, run: entry.run, to: timesOut)
             } catch {
                 Output.error("mock-apns: \(error)")
-                throw ExitCode(1)
+                throw ExitCode(74)
             }
         }
         if let ledgerOut {
@@ -134,7 +134,7 @@ struct ServeCommand: ParsableCommand {
                 try LedgerFile.write(server.book, to: ledgerOut)
             } catch {
                 Output.error("mock-apns: \(error)")
-                throw ExitCode(1)
+                throw ExitCode(74)
             }
         }
     }
