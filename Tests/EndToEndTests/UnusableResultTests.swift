@@ -76,7 +76,7 @@ import Testing
         try FileManager.default.copyItem(atPath: "\(folder.path)/\(names[0])", toPath: "\(folder.path)/z-copy")
         let page = folder.path + "/page.md"
         let commands: [(arguments: [String], shown: String)] = [
-            (["report", folder.path, "-o", page, "--format", "markdown"], ""),
+            (["report", folder.path, "-o", page, "--format", "markdown"], "report: "),
             (["merge", folder.path, "-o", folder.path + "/all.json"], "20,000 pushes planned"),
             (["compare", folder.path, files[1]], "A and B share runs"),
             (
