@@ -26,9 +26,12 @@ import Testing
         #expect(terminal.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(terminal.output)")
         #expect(!FileManager.default.fileExists(atPath: folder + "/report.txt"))
 
-        let both = output.path + "/both.md"
-        let markdown = try Programs.run(
-            "pushload", ["report", folder, folder + "/result.json", "-o", both, "--format", "markdown"])
+        let (second, both) = (output.path + "/second.json", output.path + "/both.md")
+        let result = try ResultFile.read(folder + "/result.json")
+        try String(contentsOfFile: folder + "/result.json", encoding: .utf8)
+            .replacingOccurrences(of: result.run.id, with: String(result.run.id.reversed()))
+            .write(toFile: second, atomically: true, encoding: .utf8)
+        let markdown = try Programs.run("pushload", ["report", folder, second, "-o", both, "--format", "markdown"])
         #expect(markdown.status == 0, "\(markdown.error)")
         #expect(try String(contentsOfFile: both, encoding: .utf8).contains("| planned | 2,000 pushes | 2,000 pushes |"))
     }

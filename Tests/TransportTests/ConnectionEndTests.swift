@@ -113,8 +113,8 @@ private final class EndingDriver: CountingDriver {
             $0.streams = 10
         }
         #expect(vanished.labels["peer_vanished", default: 0] > 0)
-        let nobody = try Listener(host: "127.0.0.1", port: 0, shared: false).address
-        let unheard = try run(engine, nobody, count: 10) { $0.giveUpAfter = 200_000_000 }
+        let nobody = try DeafPort()
+        let unheard = try run(engine, nobody.address, count: 10) { $0.giveUpAfter = 200_000_000 }
         #expect(Array(unheard.labels.keys) == ["connection_refused"])
     }
 
