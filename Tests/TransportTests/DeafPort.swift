@@ -7,7 +7,7 @@ final class DeafPort {
     private let descriptor: Int32
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
         name.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -22,6 +22,7 @@ final class DeafPort {
             close(descriptor)
             throw NetworkError(.io, "cannot take a port: \(text)")
         }
+        self.descriptor = descriptor
         address = try SocketAddress(host: "127.0.0.1", port: UInt16(bigEndian: name.sin_port))
     }
 
