@@ -125,10 +125,10 @@ def after(text: str, columns: int) -> list:
     return characters(screen)
 
 
-def session(arguments: list, columns: int, rows: int = ROWS) -> Session:
+def session(arguments: list, columns: int, rows: int = ROWS, meet: str | None = None) -> Session:
     environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
     environment |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
-    return Session(columns, rows, [str(PROGRAM)] + arguments, environment=environment)
+    return Session(columns, rows, [str(PROGRAM)] + arguments, environment=environment, meet=meet)
 
 
 def main():
@@ -139,10 +139,10 @@ def main():
         folder = Path(name)
         os.chdir(folder)
         for columns in COLUMNS:
-            shown = session(RUN + ["--live"], columns)
-            if not shown.left:
+            shown = session(RUN + ["--live"], columns, meet=r" 9[0-5]% of ")
+            if not shown.met:
                 sys.exit(f"the run showed no live view: {shown.raw}")
-            terminal(f"live-{columns}", shown.left, folder)
+            terminal(f"live-{columns}", shown.met, folder)
             terminal(f"summary-{columns}", after(shown.raw.split("\x1b[?1049l")[-1], columns), folder)
         run = str(sorted((folder / "results/runs").iterdir())[0])
         page = folder / "report-of-run.html"

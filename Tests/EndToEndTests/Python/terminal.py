@@ -29,12 +29,13 @@ SWITCH = re.compile(r"(\x1b\[\?1049[hl])")
 class Session:
     """A program on a pseudo-terminal until it ends, at most five minutes; its screens are rows of pyte's characters.
 
-    `main` at the end; `other`: the alternate screen as it was last; `left`: as it was when the program went from it.
+    `main` at the end; `other`: the alternate screen as it was last; `left`: as it was when the program went from it;
+    `met`: as it was when its first line first matched `meet`, a regular expression.
     """
 
-    def __init__(self, columns, rows, program, actions=(), environment=None):
+    def __init__(self, columns, rows, program, actions=(), environment=None, meet=None):
         actions = list(actions)
-        self.raw, self.other, self.left = "", [], []
+        self.raw, self.other, self.left, self.met = "", [], [], []
         self.is_other = False
         pid, terminal = pty.fork()
         if pid == 0:
@@ -53,9 +54,9 @@ class Session:
                     break
                 if not data:
                     break
-                text = decoder.decode(data)
-                self.raw += text
-                pending += text
+                read = decoder.decode(data)
+                self.raw += read
+                pending += read
                 # A sequence that is cut stays for the next time.
                 cut = pending.rfind("\x1b")
                 ready, pending = (pending, "") if cut < 0 or len(pending) - cut > 16 else (pending[:cut], pending[cut:])
@@ -70,6 +71,8 @@ class Session:
                         streams[self.is_other].feed(part)
                         if self.is_other:
                             self.other = characters(screens[1])
+                            if meet and not self.met and re.search(meet, text(self.other)[0]):
+                                self.met = self.other
             if actions and actions[0][1] in self.raw[since:]:
                 since = len(self.raw)
                 flag, _, what = actions.pop(0)
