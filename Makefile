@@ -66,7 +66,7 @@ lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
 asan: test-deps ## the tests under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
+	ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/Tests/asan.supp swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
 
 tsan: test-deps ## the tests under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp swift test --disable-default-traits --sanitize=thread --scratch-path .build/tsan

@@ -32,13 +32,16 @@ struct RateShortfall: CustomStringConvertible {
             return "connections were lost or could not be made: "
                 + connections.ends.keys.sorted().joined(separator: ", ")
         }
-        // Whoever is busy all the time holds streams for long: more of them would only wait longer.
-        if let load = result.generator.workerLoad.first, load >= busy {
-            return "the generator was a limit, see there"
+        // Whoever is busy holds streams for long: more of them would only wait longer.
+        let generator = result.generator
+        let isOneRun = generator.workerLoad.count <= (number("threads", result).map { Int(min($0, 1e6)) } ?? 1)
+        if let load = generator.workerLoad.first, load >= busy { return seeGenerator }
+        if isOneRun, let mock = mockLimit(result) { return mock }
+        let service = result.latency.service
+        if !generator.limited || service.mean <= unloaded * Double(service.min), let streams = streamLimit(result) {
+            return streams
         }
-        if let mock = mockLimit(result) { return mock }
-        if let streams = streamLimit(result) { return streams }
-        if result.generator.limited { return "the generator was a limit, see there" }
+        if generator.limited { return seeGenerator }
         let unsent = result.notSent.filter { $0.key != "run_ended" && $0.key != "overflowed" }.values
         if unsent.reduce(Double(result.pushes.failed), { $0 + Double($1) }) > Double(result.pushes.planned) / 20 {
             return "pushes failed or found no connection"
@@ -46,14 +49,20 @@ struct RateShortfall: CustomStringConvertible {
         return "streams were not free in time, or the target took nothing: look at in flight and backlog in the series"
     }
 
+    private static let seeGenerator = "the generator was a limit, see there"
     /// A thread with so much of the time used has no room left.
     private static let busy = 0.95
+    /// Held for no more than so many times the shortest, streams did not wait for a generator that was short of time.
+    private static let unloaded = 2.0
+
+    private static func number(_ key: String, _ result: ResultDocument) -> Double? {
+        result.scenario[key].flatMap { Double($0.description) }
+    }
 
     /// Of the bundled mock, whose threads share its CPU time.
     private static func mockLimit(_ result: ResultDocument) -> String? {
         guard let cpu = result.cost.mockCPU,
-            let threads = result.scenario["mock_threads"].flatMap({ Double($0.description) }),
-            threads > 0, result.run.durationSeconds > 0
+            let threads = number("mock_threads", result), threads > 0, result.run.durationSeconds > 0
         else { return nil }
         let answered = Double(result.pushes.accepted) + Double(result.pushes.rejected)
         let load = cpu * answered / 1e9 / result.run.durationSeconds / threads
@@ -63,15 +72,14 @@ struct RateShortfall: CustomStringConvertible {
 
     /// By Little's law so many streams, each held as long as a push took from its begin to its answer, carry so much.
     private static func streamLimit(_ result: ResultDocument) -> String? {
-        func number(_ key: String) -> Double? { result.scenario[key].flatMap { Double($0.description) } }
-        guard let connections = number("connections"), let streams = number("streams") else { return nil }
+        guard let connections = number("connections", result), let streams = number("streams", result) else { return nil }
         let held = result.latency.service.mean
         let whole = connections * streams
         guard held > 0, whole >= 1, whole < 1e15 else { return nil }
         let most = whole / (held / 1e9)
         guard (0.8...1.25).contains(result.throughput.answered / most) else { return nil }
         return
-            "\(Units.grouped(UInt64(whole))) streams (-c times -m), each held \(Units.duration(nanoseconds: held)) "
+            "\(Units.counted(UInt64(whole), "stream")) (-c times -m), each held \(Units.duration(nanoseconds: held)) "
             + "on average, carry \(Units.perSecond(most))"
     }
 }

@@ -2,7 +2,7 @@ extension LoadOutcome {
     /// How workers waited, as shares of the run's time, which is known and not 0.
     mutating func addWaits(of workers: [RunWorker]) {
         func share(_ time: UInt64) -> Double { min(1, Double(time) / 1e9 / duration) }
-        runQueueDelay = workers.compactMap { $0.runQueueDelay.map(share) }.max()
+        runQueueDelay = workers.compactMap(\.runQueueDelay).max()
         spin = workers.reduce(0) { $0 + share($1.spinTime) } / Double(max(1, workers.count))
     }
 }

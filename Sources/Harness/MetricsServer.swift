@@ -23,7 +23,9 @@ final class MetricsServer: Sendable {
             AllocationCount.leaveThreadOut()
             while !stopping.load(ordering: .relaxed) {
                 guard owned.1.wait(timeout: 100_000_000) > 0 else { continue }
-                while case .descriptor(let descriptor) = owned.0.accept() { Self.serve(descriptor, text) }
+                while !stopping.load(ordering: .relaxed), case .descriptor(let descriptor) = owned.0.accept() {
+                    serve(descriptor, text)
+                }
             }
             done.signal()
         }
@@ -36,7 +38,7 @@ final class MetricsServer: Sendable {
         done.wait()
     }
 
-    private static func serve(_ descriptor: Int32, _ text: () -> String) {
+    private func serve(_ descriptor: Int32, _ text: () -> String) {
         guard let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions()),
             let reactor = try? Reactor()
         else { return }
@@ -45,7 +47,7 @@ final class MetricsServer: Sendable {
         let deadline = MonotonicClock.now() + 1_000_000_000
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while MonotonicClock.now() < deadline {
+        while MonotonicClock.now() < deadline, !stopping.load(ordering: .relaxed) {
             switch stream.read(into: &buffer, capacity: buffer.count) {
             case .bytes(let count): received += buffer[..<count]
             case .wouldBlock:
@@ -56,14 +58,14 @@ final class MetricsServer: Sendable {
             switch PlainRequest.parse(received) {
             case .incomplete: continue
             case .refused(let status, let problem):
-                return send(.text(problem, status: status), stream, reactor, deadline)
+                return Self.send(.text(problem, status: status), stream, reactor, deadline)
             case .request(let request, _):
                 let answer: PlainResponse =
                     request.method == "GET" && request.path == "/metrics"
                     ? PlainResponse(
                         status: 200, type: MetricsText.contentType, body: Array(text().utf8))
                     : .text("there is GET /metrics", status: 404)
-                return send(answer, stream, reactor, deadline)
+                return Self.send(answer, stream, reactor, deadline)
             }
         }
     }

@@ -13,14 +13,15 @@ final class RunWorker {
     let driver: WorkerDriver
     let engine: any PushEngine
     private let signer: TokenSigner?
-    /// CPU time of its thread, ns, without what was spun away.
+    /// CPU time of its thread since it began to send, ns, without what was spun away.
     private(set) var cpu: UInt64 = 0
     /// The same with it, ns.
     private var used: UInt64 = 0
     /// Time its thread did not wait, whether it had a core or not, ns; nil when the engine cannot tell.
     private var busy: UInt64?
-    /// Time its thread could have run and had no core, ns; nil where the kernel does not count it.
-    private(set) var runQueueDelay: UInt64?
+    /// Share of its thread's time, connecting among it, in which it could have run and had no core; nil where the kernel does
+    /// not count it.
+    private(set) var runQueueDelay: Double?
 
     /// - Parameters:
     ///   - loop: time and network; nil: the real ones.
@@ -61,11 +62,17 @@ final class RunWorker {
         let (before, delayBefore) = (ThreadTime.now(), ThreadTime.runQueueDelay())
         let begin = MonotonicClock.now()
         engine.run()
-        used = ThreadTime.now() - before
+        let after = ThreadTime.now()
+        used = after - before
         let whole = MonotonicClock.now() - begin
         busy = engine.waitTime.map { whole - min(whole, $0) }
-        cpu = used - min(used, engine.spinTime)
-        if let delayBefore, let delay = ThreadTime.runQueueDelay() { runQueueDelay = delay - min(delay, delayBefore) }
+        if let cpuAtStart = driver.cpuAtStart {
+            let sending = after - min(after, cpuAtStart)
+            cpu = sending - min(sending, engine.spinTime)
+        }
+        if let delayBefore, let delay = ThreadTime.runQueueDelay(), whole > 0 {
+            runQueueDelay = min(1, Double(delay - min(delay, delayBefore)) / Double(whole))
+        }
     }
 
     /// CPU time its thread spun away while it waited for a push to be due, ns.

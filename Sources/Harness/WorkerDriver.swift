@@ -61,6 +61,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var supply: PushSupply
     /// Start of the schedule, ns; 0 before.
     @exclusivity(unchecked) private var start: UInt64 = 0
+    /// CPU time of its thread when it began to send, ns; nil before.
+    private(set) var cpuAtStart: UInt64?
     /// When the engine last had nothing to do, ns: from then on, being late is ours.
     @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
@@ -165,6 +167,7 @@ final class WorkerDriver: PushDriver {
     private func begin(_ now: UInt64) {
         let start = state.begin(now)
         self.start = start
+        cpuAtStart = ThreadTime.now()
         supply.begin(start)
         if let length { window.end(.at(start &+ length)) }
         if waitsForSteadyState { return }

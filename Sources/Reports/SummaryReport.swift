@@ -44,8 +44,8 @@ public enum SummaryReport {
         lines += causes("failures", result.failures) + causes("not sent", result.notSent)
         if pushes.retried > 0 {
             lines.append(
-                "sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed (GOAWAY, "
-                    + "REFUSED_STREAM, a lost connection); \(Units.grouped(pushes.sent)) sent in all")
+                "put back to be sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed "
+                    + "(GOAWAY, REFUSED_STREAM, a lost connection); \(Units.grouped(pushes.sent)) sent in all")
         }
         if result.retries.attempts > 0 || result.retries.overBudget > 0 {
             let retries = result.retries

@@ -13,6 +13,7 @@ public struct YAMLValue {
     /// - Parameter file: its name, for messages.
     /// - Throws: `file:line:column: …`
     public init(parsing text: String, file: String) throws(SettingsError) {
+        try Self.checkAliases(text, file)
         let parsed: Node?
         do {
             parsed = try Yams.compose(yaml: text)
@@ -23,6 +24,22 @@ public struct YAMLValue {
         }
         guard let parsed else { throw SettingsError("\(file): the file is empty") }
         self.init(node: parsed, file: file, path: "")
+    }
+
+    /// Aliases a text may have: the time a text takes grows by the product of those that hold one another.
+    private static let mostAliases = 32
+
+    /// - Throws: when there may be too many aliases; what looks like one in quotes counts too.
+    private static func checkAliases(_ text: String, _ file: String) throws(SettingsError) {
+        var aliases = 0
+        var (before, last) = (UInt8(ascii: " "), UInt8(ascii: " "))
+        for byte in text.utf8 {
+            if last == UInt8(ascii: "*"), byte > UInt8(ascii: " "), " \n\t,:[{-?".utf8.contains(before) { aliases += 1 }
+            (before, last) = (last, byte)
+        }
+        if aliases > mostAliases {
+            throw SettingsError("\(file): \(aliases) aliases (*name); expected at most \(mostAliases)")
+        }
     }
 
     private init(node: Node, file: String, path: String) {

@@ -12,6 +12,10 @@ public final class PushClient: PushEngine {
         var retryAt: UInt64 = 0
         var backoff: Backoff
         var wasOpen = false
+        /// The connection was given pushes, or would have been had the peer let it.
+        var wasAsked = false
+        /// The last connection that was asked answered nothing: that the next one opens is no sign of a target yet.
+        var isDoubtful = false
         /// What its first connection that was lost or could not be made ran into.
         var firstFailure: FailureCause?
     }
@@ -244,6 +248,7 @@ public final class PushClient: PushEngine {
         while let lane = ready.popFirst() {
             guard let connection = lanes[lane].connection else { continue }
             let verdict = fill(connection, now: &now)
+            if connection.inFlight > 0 { lanes[lane].wasAsked = true }
             connection.flush()
             settle(connection)
             now = loop.now
@@ -337,10 +342,13 @@ public final class PushClient: PushEngine {
             if isCurrent, !lanes[connection.lane].wasOpen {
                 lanes[connection.lane].wasOpen = true
                 hasOpened = true
-                lastOpen = loop.now
+                if !lanes[connection.lane].isDoubtful { lastOpen = loop.now }
                 tlsDescription = connection.tlsDescription
             }
-            if connection.answered > 0 { lanes[connection.lane].backoff.reset() }
+            if connection.answered > 0 {
+                lanes[connection.lane].backoff.reset()
+                lanes[connection.lane].isDoubtful = false
+            }
             if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
@@ -368,7 +376,8 @@ public final class PushClient: PushEngine {
     /// Empties a lane; it reconnects at once after a connection that worked, else after the backoff.
     private func release(_ lane: Int, hadAnswers: Bool) {
         lanes[lane].connection = nil
-        lanes[lane].wasOpen = false
+        if hadAnswers { lanes[lane].isDoubtful = false } else if lanes[lane].wasAsked { lanes[lane].isDoubtful = true }
+        (lanes[lane].wasOpen, lanes[lane].wasAsked) = (false, false)
         lanes[lane].firstFailure = lanes[lane].firstFailure ?? lastCause
         let now = loop.now
         if hadAnswers { lanes[lane].backoff.reset() }
@@ -398,23 +407,25 @@ public final class PushClient: PushEngine {
             if isCutOff(now) { giveUp(now) }
         }
         var isUsable = !draining.isEmpty
+        var isTrusted = draining.contains { $0.answered > 0 }
         var isHeldBack = false
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
+                    isTrusted = isTrusted || !lanes[lane].isDoubtful
                 } else {
                     isHeldBack = true
+                    lanes[lane].wasAsked = true
                 }
             } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0 {
                 driver.connection(options.firstConnection + lane, .reconnecting)
                 connect(lane, now: now)
             }
         }
-        if isUsable {
-            lastOpen = now
-        } else if now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
+        if isTrusted { lastOpen = now }
+        if !isUsable, now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
             giveUp(now)
         }

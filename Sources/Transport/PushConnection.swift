@@ -41,7 +41,8 @@ class PushConnection {
     /// Time in calls that read and write, TLS and the kernel, counts of `CycleClock`.
     @exclusivity(unchecked) private(set) var transferCycles: UInt64 = 0
     /// The kernel's part of it.
-    var socketCycles: UInt64 { stream.socketCycles }
+    var socketCycles: UInt64 { stream.socketCycles &- handshakeCycles }
+    private var handshakeCycles: UInt64 = 0
 
     // Writing.
     private let sendBuffers: BufferPool
@@ -138,6 +139,7 @@ class PushConnection {
             case .failed: close(stream.failure.map(FailureCause.init) ?? .connectFailed, stream.failure)
             case .done:
                 state = .settling
+                handshakeCycles = stream.socketCycles
                 lastRead = loop.now
                 begin()
                 flush()

@@ -17,6 +17,31 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
+    @Test("Whatever is nested in whatever is refused in words, and the mock goes on")
+    func nested() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let levels = (0..<350).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+        for body in [
+            String(repeating: "{a: ", count: 400), String(repeating: "[", count: 900),
+            String(repeating: "- ", count: 5000), levels,
+            "rules: " + String(repeating: "[", count: 700) + String(repeating: "]", count: 700),
+        ] {
+            for path in ["/faults", "/devices/" + device] {
+                #expect(!(try admin(mock, "PUT", path, body)).isEmpty)
+            }
+        }
+        // Nine lists of nine aliases each.
+        let bomb = (0..<9).map { level in
+            "\("abcdefghi".map(String.init)[level]): &\("abcdefghi".map(String.init)[level]) ["
+                + Array(repeating: level == 0 ? "x" : "*\("abcdefghi".map(String.init)[level - 1])", count: 9).joined(
+                    separator: ",")
+                + "]\n"
+        }
+        let refused = try admin(mock, "PUT", "/faults", bomb.joined() + "? *i\n: 1\n")
+        #expect(refused.contains("73 aliases (*name); expected at most 32"), "\(refused)")
+        #expect(try admin(mock, "GET", "/healthz") == "ok\n")
+    }
+
     @Test("What happened is counted by status, reason, topic, push type and connection, and can be begun anew")
     func stats() throws {
         let mock = try Mock(["--admin-port", "0"])

@@ -2,12 +2,12 @@ import Foundation
 import Results
 import Testing
 
-/// Says the same to whoever connects, then listens to nothing and closes nothing.
+/// Says the same to whoever connects, then listens to nothing; closes nothing, or each connection after a while.
 private final class UnwillingServer: Sendable {
     let port: UInt16
     private let listener: Int32
 
-    init(_ bytes: [UInt8]) throws {
+    init(_ bytes: [UInt8], closesAfter pause: useconds_t? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -27,7 +27,12 @@ private final class UnwillingServer: Sendable {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { break }
                 _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                open.append(descriptor)
+                if let pause {
+                    usleep(pause)
+                    close(descriptor)
+                } else {
+                    open.append(descriptor)
+                }
             }
             for descriptor in open { close(descriptor) }
         }
@@ -44,11 +49,27 @@ private final class UnwillingServer: Sendable {
     private static let noStreams: [UInt8] =
         [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
 
-    private func run(_ bytes: [UInt8], _ arguments: [String]) throws -> (ResultDocument, Int32, String) {
-        let server = try UnwillingServer(bytes)
+    private static let someStreams: [UInt8] =
+        [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
+
+    private func run(
+        _ bytes: [UInt8], closesAfter pause: useconds_t? = nil, _ arguments: [String]
+    ) throws -> (ResultDocument, Int32, String) {
+        let server = try UnwillingServer(bytes, closesAfter: pause)
         defer { withExtendedLifetime(server) {} }
         return try Programs.load(
             ["--target", "http://127.0.0.1:\(server.port)", "--no-auth", "--give-up-after", "1s"] + arguments)
+    }
+
+    @Test(
+        "Connections that open, are asked and close again without an answer are no target", arguments: Programs.engines)
+    func flapping(_ engine: String) throws {
+        for settings in [Self.noStreams, Self.someStreams] {
+            let (result, status, error) = try run(
+                settings, closesAfter: 100_000, ["--engine", engine, "-n", "1M", "-m", "10", "--give-up-after", "3s"])
+            #expect(status == 1 && result.pushes.accepted == 0 && !result.run.complete, "\(error)")
+            #expect(result.connections.opened > 1, "\(error)")
+        }
     }
 
     @Test(

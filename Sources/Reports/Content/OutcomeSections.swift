@@ -43,7 +43,7 @@ enum OutcomeSections {
         if result.pushes.retried > 0 {
             blocks.append(
                 .text(
-                    "Sent again: \(Units.counted(result.pushes.retried, "attempt")), which the server had not processed."
+                    "Put back to be sent again: \(Units.counted(result.pushes.retried, "attempt")), which the server had not processed."
                 ))
         }
         let retries = result.retries

@@ -91,17 +91,19 @@ public final class MockServer: Sendable {
             startThread("mock-apns \(index)") { worker.run(listeners: listeners, peers: peers) }
         }
         admin.server = self
-        startThread("mock-apns admin") { [admin] in admin.run() }
+        // As much as the first thread of a program has: a file of faults may be nested deep.
+        startThread("mock-apns admin", stack: 16 << 20) { [admin] in admin.run() }
     }
 
-    private func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    /// - Parameter stack: bytes, of which those that are used take memory.
+    private func startThread(_ name: String, stack: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
         running.enter()
         let thread = Thread { [running] in
             body()
             running.leave()
         }
         thread.name = name
-        thread.stackSize = 1 << 20
+        thread.stackSize = stack
         thread.start()
     }
 
