@@ -34,7 +34,8 @@ enum RunFacts {
         if name == "warmup_auto" { return "auto" }
         if name == "warmup_pushes", case .integer(let count) = setting { return Units.counted(count, "push") }
         if case .integer(let value) = setting, let text = SettingWords.text(name, value) { return text }
-        return setting.description
+        let text = setting.description
+        return text.isEmpty ? "none" : text
     }
 
     /// What may change from run to run of a series: the causes of changes, rather than other questions.

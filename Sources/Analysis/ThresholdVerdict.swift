@@ -10,6 +10,8 @@ public struct ThresholdVerdict: Sendable, Equatable {
     public let value: Double?
     /// Of a latency that is only known to be larger than `value`: how many pushes of how many got no answer.
     let unanswered: Unanswered?
+    /// On the latency of rejections, where nothing was rejected.
+    private let isWithoutRejections: Bool
 
     struct Unanswered: Sendable, Equatable {
         let count: UInt64
@@ -17,9 +19,10 @@ public struct ThresholdVerdict: Sendable, Equatable {
     }
 
     /// What there is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse
-    /// than none.
+    /// than none. Of no rejections at all none was slower than the limit.
     public var isHeld: Bool {
-        value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
+        if isWithoutRejections { return [.below, .atMost].contains(threshold.comparison) }
+        return value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
     }
 
     public init(_ threshold: Threshold, _ result: ResultDocument) {
@@ -28,6 +31,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
             let key = part.map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
             guard let latencies = try? result.censoredHistogram(key), latencies.count > 0 else {
                 (value, unanswered) = (nil, nil)
+                isWithoutRejections = stage == "total_rejected" && result.pushes.rejected == 0
                 return
             }
             let isCensored: Bool
@@ -37,6 +41,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
             value = Self.value(threshold.metric, result)
             unanswered = nil
         }
+        isWithoutRejections = false
     }
 
     private static func value(_ metric: Threshold.Metric, _ result: ResultDocument) -> Double? {
@@ -105,6 +110,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
     /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, `p99 < 50ms: 2.00 s, 40 times the limit`, or `p99.9 < 50ms: not known, more than 20.0 s
     /// (3 of 1,200 pushes got no answer)`.
     public var description: String {
+        if isWithoutRejections { return "\(threshold.text): nothing rejected" }
         guard let value else { return "\(threshold.text): the run has no such figure" }
         if let unanswered {
             return "\(threshold.text): not known, more than \(written(value)) (\(Units.grouped(unanswered.count)) of "

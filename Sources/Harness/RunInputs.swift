@@ -122,8 +122,8 @@ public struct RunInputs: Sendable {
 
     /// What can be run, but would not mean what was meant.
     ///
-    /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part that there is not, when
-    ///   arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
+    /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part or figure that there is
+    ///   not, when arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
     public func checkMeaning() throws(HarnessError) {
         var problems: [String] = []
         if schedule == nil, scenario.arrivals != "constant" {
@@ -140,53 +140,10 @@ public struct RunInputs: Sendable {
             } catch { problems.append(error.description) }
         }
         for threshold in scenario.parsedThresholds {
-            guard case .latency(_, _, let part?) = threshold.metric else { continue }
-            do throws(HarnessError) { try check(part, of: threshold.text) } catch { problems.append(error.description) }
+            do throws(HarnessError) { try check(threshold) } catch { problems.append(error.description) }
         }
         do throws(HarnessError) { try checkWarmup() } catch { problems.append(error.description) }
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
-    }
-
-    private func check(_ part: Threshold.Part, of text: String) throws(HarnessError) {
-        let labels: [String]
-        switch part.dimension {
-        case "stage": labels = schedule?.stageNames ?? []
-        case "profile": labels = mix.entries.map(\.profile.name)
-        default:
-            guard let dimension = breakdown.first(where: { $0.name == part.dimension }) else {
-                let by = part.dimension == "tag" ? "tag:PREFIX, and the same in braces" : part.dimension
-                throw HarnessError(
-                    "threshold \"\(text)\": nothing is kept apart by \(part.dimension); give --by \(by)")
-            }
-            if let problem = problem(of: part.label, in: dimension) {
-                throw HarnessError("threshold \"\(text)\": \(problem)")
-            }
-            return
-        }
-        guard labels.count > 1 else {
-            throw HarnessError("threshold \"\(text)\": the run has one \(part.dimension), nothing is kept apart by it")
-        }
-        guard labels.contains(part.label) else {
-            throw HarnessError(
-                "threshold \"\(text)\": no \(part.dimension) \"\(part.label)\""
-                    + NearestName.hint(part.label, among: labels))
-        }
-    }
-
-    /// Why there is no such label; nil when there may be.
-    private func problem(of label: String, in dimension: BreakdownDimension) -> String? {
-        switch dimension {
-        case .status:
-            return (100...599).contains(Int(label) ?? 0)
-                ? nil : "no status \"\(label)\"; expected one such as 200 or 503"
-        case .connection:
-            return (0..<scenario.connections).contains(Int(label) ?? -1)
-                ? nil : "no connection \"\(label)\"; expected 0 to \(scenario.connections - 1)"
-        case .tag(let prefix):
-            if label == "(none)" { return nil }
-            let (isThere, others) = population.look(for: label, prefix: prefix)
-            return isThere ? nil : "no device has the tag \"\(label)\"" + NearestName.hint(label, among: others)
-        }
     }
 
     private func checkWarmup() throws(HarnessError) {
@@ -208,12 +165,7 @@ public struct RunInputs: Sendable {
             let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
             throw HarnessError("push type \"\(scenario.pushType)\": known types: \(known)")
         }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw HarnessError("cannot read the template \(path)")
-        }
-        guard let json = String(data: data, encoding: .utf8) else {
-            throw HarnessError("\(path): not UTF-8 text")
-        }
+        let json = try FileContents.text(path, "template")
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         return Profile(
             name: name, pushType: pushType,

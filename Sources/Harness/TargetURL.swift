@@ -34,7 +34,10 @@ public struct TargetURL: Sendable, Equatable {
         if rest.isEmpty {
             port = isSecure ? 443 : 80
         } else {
-            guard rest.hasPrefix(":"), let number = UInt16(rest.dropFirst()), number > 0 else { throw wrong }
+            guard rest.hasPrefix(":"), rest.count > 1, rest.dropFirst().allSatisfy(\.isNumber) else { throw wrong }
+            guard let number = UInt16(rest.dropFirst()), number > 0 else {
+                throw HarnessError("target \"\(text)\": port \(rest.dropFirst()): expected 1 to 65535")
+            }
             port = number
         }
     }

@@ -6,10 +6,7 @@ import Settings
 public enum ArrivalTrace {
     /// - Throws: `file:line: …`
     public static func read(_ path: String) throws(SettingsError) -> [UInt64] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("cannot read the trace \(path)")
-        }
-        return try parse(String(decoding: data, as: UTF8.self), file: path)
+        try parse(try FileContents.text(path, "trace"), file: path)
     }
 
     static func parse(_ text: String, file: String) throws(SettingsError) -> [UInt64] {

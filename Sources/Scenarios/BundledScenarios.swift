@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// Scenarios that come with pushload, by name.
 public enum BundledScenarios {
@@ -19,8 +20,10 @@ public enum BundledScenarios {
         }
         guard FileManager.default.fileExists(atPath: nameOrPath) else {
             let names = all.map(\.name)
+            let near = NearestName.of(nameOrPath, among: names).map { "; did you mean \"\($0)\"?" }
             throw ScenarioFile.Problems(lines: [
-                "no scenario file \(nameOrPath), and no bundled scenario of that name: there are \(names.joined(separator: ", "))"
+                "no scenario file \(nameOrPath), and no bundled scenario of that name"
+                    + (near ?? ": there are \(names.joined(separator: ", "))")
             ])
         }
         try ScenarioFile.apply(nameOrPath, to: &scenario)

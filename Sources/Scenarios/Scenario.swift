@@ -173,6 +173,41 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Pushes of a Poisson process: counting them takes about 20 ns each.
     static let mostPoisson: UInt64 = 500_000_000
 
+    /// Of the settings that say when pushes are due a source gives one, and it replaces what weaker sources gave.
+    ///
+    /// - Parameters:
+    ///   - names: of the keys that the source gives.
+    ///   - wrong: the error for a problem with the key of that name.
+    /// - Throws: when it gives several.
+    mutating func makeRoom(
+        for names: [String], wrong: (_ problem: String, _ name: String) -> SettingsError
+    ) throws(SettingsError) {
+        let given = names.filter(["rate", "stages", "trace"].contains)
+        guard let first = given.first else { return }
+        if let other = given.first(where: { $0 != first }) {
+            throw wrong("\(first) and \(other) exclude each other: give one of them", other)
+        }
+        if first != "rate" { rate = nil }
+        if first != "stages" { stages = [] }
+        if first != "trace" { trace = nil }
+    }
+
+    /// Flags, by the names of their keys, with their texts where they were given.
+    ///
+    /// - Throws: `--rate: …`
+    public mutating func apply(flags: [(key: String, texts: [String]?)]) throws(SettingsError) {
+        let given = flags.filter { $0.texts != nil }
+        try makeRoom(for: given.map(\.key)) { text, name in
+            SettingsError("\(ScenarioKey.named(name)?.flag ?? name): \(text)")
+        }
+        for (name, texts) in given {
+            guard let texts, let key = ScenarioKey.named(name) else { continue }
+            do throws(SettingsError) { try key.apply(texts, to: &self) } catch {
+                throw SettingsError("\(key.flag): \(error)")
+            }
+        }
+    }
+
     /// With the topic a run without credentials has, for checking.
     public var withDefaultTopic: Scenario {
         var scenario = self

@@ -14,11 +14,12 @@ public enum ScenarioFile {
 
     /// Applies a file (its includes first) to a scenario.
     public static func apply(_ path: String, to scenario: inout Scenario) throws(Problems) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Problems(lines: ["cannot read the scenario \(path)"])
+        let text: String
+        do throws(SettingsError) { text = try FileContents.text(path, "scenario") } catch {
+            throw Problems(lines: [error.description])
         }
         try apply(
-            String(decoding: data, as: UTF8.self), file: path,
+            text, file: path,
             folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: 0, to: &scenario)
     }
 
@@ -40,6 +41,12 @@ public enum ScenarioFile {
                 }
             } catch { problems.append(error.description) }
         }
+        do throws(SettingsError) {
+            let given = entries.filter { (try? $0.value.oneOrMore())?.isEmpty == false }
+            try scenario.makeRoom(for: given.map(\.name)) { text, name in
+                entries.first { $0.name == name }?.key.error(text) ?? SettingsError(text)
+            }
+        } catch { problems.append(error.description) }
         for entry in entries where entry.name != "include" && !(isSweep && SweepFile.keys.contains(entry.name)) {
             if SweepFile.keys.contains(entry.name) {
                 problems.append(
@@ -94,10 +101,13 @@ public enum ScenarioFile {
             throw item.error("included more than \(deepest) deep: does a file include itself?")
         }
         let path = resolve(name, folder)
-        guard let data = FileManager.default.contents(atPath: path) else { throw item.error("cannot read \(path)") }
+        let text: String
+        do throws(SettingsError) { text = try FileContents.text(path, "scenario") } catch {
+            throw item.error(error.description)
+        }
         do throws(Problems) {
             try apply(
-                String(decoding: data, as: UTF8.self), file: path,
+                text, file: path,
                 folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: depth + 1, to: &scenario)
         } catch { problems += error.lines }
     }
@@ -111,8 +121,15 @@ public enum ScenarioFile {
         path.hasPrefix("/") ? path : folder + "/" + path
     }
 
-    /// `key=value`, as `--set` gives it; lists are separated by `;`.
-    public static func set(_ text: String, in scenario: inout Scenario) throws(SettingsError) {
+    /// `key=value` each, as `--set` gives them; lists are separated by `;`.
+    public static func set(_ texts: [String], in scenario: inout Scenario) throws(SettingsError) {
+        try scenario.makeRoom(for: texts.map { $0.prefix { $0 != "=" } }.map(String.init)) { text, name in
+            SettingsError("--set \(name): \(text)")
+        }
+        for text in texts { try set(text, in: &scenario) }
+    }
+
+    private static func set(_ text: String, in scenario: inout Scenario) throws(SettingsError) {
         guard let sign = text.firstIndex(of: "=") else {
             throw SettingsError("--set \(text): expected key=value")
         }
@@ -137,7 +154,11 @@ public enum ScenarioFile {
                     + (near.map { "; did you mean \($0)?" }
                         ?? "; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE"))
         }
-        for key in ScenarioKey.all {
+        let given = ScenarioKey.all.filter { environment[$0.variable] != nil }
+        try scenario.makeRoom(for: given.map(\.name)) { text, name in
+            SettingsError("\(ScenarioKey.named(name)?.variable ?? name): \(text)")
+        }
+        for key in given {
             guard let value = environment[key.variable] else { continue }
             try apply(key, value, origin: key.variable, to: &scenario)
         }

@@ -252,7 +252,11 @@ public struct ScenarioKey: Sendable {
             } else if text.hasSuffix("pushes") {
                 scenario.warmupPushes = try read([text.dropLast(6).filter { $0 != " " }], Units.count)
             } else {
-                scenario.warmup = try read(texts, Units.duration)
+                do throws(SettingsError) { scenario.warmup = try read(texts, Units.duration) } catch {
+                    // A number of pushes that does not say so.
+                    guard (try? Units.duration(text)) == nil, (try? Units.count(text)) != nil else { throw error }
+                    throw SettingsError("\(error), or \(text) pushes")
+                }
             }
         },
         ScenarioKey(
@@ -303,8 +307,8 @@ public struct ScenarioKey: Sendable {
         ScenarioKey(
             "threshold", .list,
             """
-            What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 0.95 * target. Rates: rate \
-            (answered), goodput (accepted), sent_rate, offered.
+            What the run must hold, else it exits 99: p99 < 50ms, accepted >= 99.9%, rate >= 10k. Rates: rate \
+            (answered), goodput (accepted), sent_rate; in an open loop offered too, and shares of it: rate >= 0.95 * target.
             """, example: "[p99 < 50ms, accepted >= 99.9%]", write: { listed($0.thresholds) }
         ) { (scenario, texts) throws(SettingsError) in
             for text in texts { _ = try Threshold.list(parsing: text) }

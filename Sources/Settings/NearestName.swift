@@ -1,6 +1,6 @@
 /// Finds what somebody probably meant.
 public enum NearestName {
-    /// The candidate with the fewest edits (Levenshtein) to `name`; nil when none is near.
+    /// The candidate with the fewest edits (Levenshtein; two letters swapped are one) to `name`; nil when none is near.
     public static func of(_ name: String, among candidates: [String]) -> String? {
         let limit = max(1, name.count / 3)
         return
@@ -17,16 +17,20 @@ public enum NearestName {
     }
 
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
+        // Of the beginnings of the left one, the shorter first: how far each beginning of the right one is.
+        var rows = [Array(0...right.count)]
         for (line, character) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
+            var row = [line + 1]
             for (column, other) in right.enumerated() {
-                let above = row[column + 1]
-                row[column + 1] = min(above + 1, row[column] + 1, diagonal + (character == other ? 0 : 1))
-                diagonal = above
+                var edits = min(
+                    rows[line][column + 1] + 1, row[column] + 1, rows[line][column] + (character == other ? 0 : 1))
+                if line > 0, column > 0, character == right[column - 1], left[line - 1] == other {
+                    edits = min(edits, rows[line - 1][column - 1] + 1)
+                }
+                row.append(edits)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

@@ -12,17 +12,17 @@ struct FoundResults {
 
     /// - Parameters:
     ///   - reason: leaves out a run for what it says of it, if anything.
-    ///   - mayBeEmpty: whoever asks says what that means.
-    /// - Throws: one line when a path is not there, or one for each result when none can be used.
+    ///   - mayBeUnusable: whoever asks says what it means that none can be used.
+    /// - Throws: one line when a path is not there or holds no result, or one for each result when none can be used.
     init(
-        _ paths: [String], mayBeEmpty: Bool = false, leavingOut reason: (ResultDocument) -> String? = { _ in nil }
+        _ paths: [String], mayBeUnusable: Bool = false, leavingOut reason: (ResultDocument) -> String? = { _ in nil }
     ) throws(HarnessError) {
         for path in paths {
             let files = try Self.files(path)
-            guard mayBeEmpty || !files.isEmpty else { throw HarnessError("\(path): no result found") }
+            guard !files.isEmpty else { throw HarnessError("\(path): no result found") }
             for file in files { add(file, reason) }
         }
-        guard mayBeEmpty || !runs.isEmpty else {
+        guard mayBeUnusable || !runs.isEmpty else {
             throw HarnessError(leftOut.map { "\($0.path): \($0.reason)" }.joined(separator: "\n"))
         }
     }

@@ -69,7 +69,7 @@ struct GateCommand: AsyncParsableCommand, RunFlags {
         let rules = try judging.rules(known)
         let rounds = try GateRounds(
             try ScenarioSettings.read(known.scenario, origin: baseline), in: series,
-            injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
+            ifStopped: "the rounds so far do not tell", injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
         let budget = try judging.seconds
         _ = try rounds.next()
@@ -125,7 +125,9 @@ struct GateCommand: AsyncParsableCommand, RunFlags {
         }
         let scenario = try scenario(before)
         let rounds = try GateRounds(
-            scenario, in: series, injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
+            scenario, in: series,
+            ifStopped: before == nil ? "no baseline was written" : "\(baseline) is kept as it was",
+            injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
         _ = try rounds.next()
         var made: [GateDocument.Round] = []
         let count = judging.baselineRounds

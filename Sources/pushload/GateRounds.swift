@@ -9,13 +9,18 @@ import Scenarios
 struct GateRounds {
     private let order: GateRoundOrder
     private let series: RunSeries
+    private let ifStopped: String
 
     /// - Parameters:
     ///   - series: may stop them.
+    ///   - ifStopped: what it means that they were stopped.
     ///   - injectedCPU: ns a push.
     ///   - onOneCore: client and mock are kept to one core.
-    init(_ scenario: Scenario, in series: RunSeries, injectedCPU: UInt64, onOneCore: Bool) throws(HarnessError) {
+    init(
+        _ scenario: Scenario, in series: RunSeries, ifStopped: String, injectedCPU: UInt64, onOneCore: Bool
+    ) throws(HarnessError) {
         self.series = series
+        self.ifStopped = ifStopped
         order = GateRoundOrder(
             scenario: ScenarioSettings.write(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore)
         // Before anything is sent: what cannot be run is found out now.
@@ -39,7 +44,7 @@ struct GateRounds {
         try? input.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        if series.isStopped { throw HarnessError("interrupted: the rounds so far do not tell", .failed) }
+        if series.isStopped { throw HarnessError("interrupted: \(ifStopped)", .failed) }
         // Its own line has said why.
         guard process.terminationStatus == 0, let round = try? JSONDecoder().decode(GateDocument.Round.self, from: data)
         else { throw HarnessError("a round went wrong, so that costs mean nothing", .failed) }

@@ -45,7 +45,7 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
         if let output { try ReportFile.checkName(output, "--output", [".html", ".htm"]) }
-        let found = try FoundResults(paths, mayBeEmpty: true)
+        let found = try FoundResults(paths, mayBeUnusable: true)
         let history: HistoryDocument
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(

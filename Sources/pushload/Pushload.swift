@@ -45,6 +45,12 @@ struct Pushload: AsyncParsableCommand {
             // Help and version are no errors; they go to standard output.
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
+            if let joined = CommandLine.arguments.first(where: {
+                text.contains("Missing value for '\($0.prefix(2)) <") && text.contains("Unknown option '\($0)'")
+            }) {
+                Console.error("\(joined): write \(joined.prefix(2)) \(joined.dropFirst(2))")
+                return code.rawValue
+            }
             if !text.isEmpty { code.isSuccess ? Console.output(text + "\n") : Console.diagnostic(text + "\n") }
             return code.rawValue
         }

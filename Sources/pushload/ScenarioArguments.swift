@@ -67,13 +67,8 @@ struct ScenarioArguments: ParsableArguments {
         settings: [String], flags: [(key: String, texts: [String]?)], to scenario: inout Scenario
     ) throws(HarnessError) {
         do throws(SettingsError) {
-            for text in settings { try ScenarioFile.set(text, in: &scenario) }
-            for (name, texts) in flags {
-                guard let texts, let key = ScenarioKey.named(name) else { continue }
-                do throws(SettingsError) { try key.apply(texts, to: &scenario) } catch {
-                    throw SettingsError("\(key.flag): \(error)")
-                }
-            }
+            try ScenarioFile.set(settings, in: &scenario)
+            try scenario.apply(flags: flags)
         } catch { throw HarnessError(error.description) }
     }
 }

@@ -62,6 +62,13 @@ import Testing
             let history = try RunHistory.make(runs(calm) + [("odd", odd)], metrics: ["rate"])
             #expect(history.leftOut == [.init(path: "odd", reason: "the only run of its series (\(text))")])
         }
+        let parts = (runs(calm) + [("whole", SampleRun.make("w", 1))]).map { run in
+            var result = run.result
+            result.scenario["by"] = .list(run.path == "whole" ? [] : [.text("status")])
+            return (path: run.path, result: result)
+        }
+        let kept = try RunHistory.make(parts, metrics: ["rate"])
+        #expect(kept.leftOut == [.init(path: "whole", reason: "the only run of its series (by none)")])
         let across = try RunHistory.make(all, metrics: ["rate"], across: ["engine", "streams"])
         #expect(across.series.map { $0.runs.count } == [12] && across.leftOut.isEmpty)
     }

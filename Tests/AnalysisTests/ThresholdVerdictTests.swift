@@ -42,6 +42,22 @@ import Testing
         #expect(try self.verdict("total_accepted.p99 < 1h", result).value == nil)
     }
 
+    @Test("Where nothing was rejected no rejection was slower than a limit, nor faster than one")
+    func noRejections() throws {
+        let result = UnansweredRun.make()
+        for (text, isHeld) in [
+            ("total_rejected.p99 < 5ms", true), ("total_rejected.max <= 1us", true),
+            ("total_rejected.p50 > 1us", false),
+        ] {
+            let verdict = try verdict(text, result)
+            #expect(verdict.isHeld == isHeld && verdict.description == "\(text): nothing rejected")
+        }
+        var warm = result
+        warm.pushes.rejected = 1
+        let unknown = try verdict("total_rejected.p99 < 5ms", warm)
+        #expect(!unknown.isHeld && unknown.description.hasSuffix("the run has no such figure"))
+    }
+
     @Test("Each rate can be judged, alone or as a share of what was offered")
     func rates() throws {
         let result = UnansweredRun.make(accepted: 1080, rejected: 117)

@@ -55,6 +55,31 @@ import Testing
         #expect(second.scenario["sign_policy"] == .text("every:100"))
     }
 
+    @Test("Ctrl-C while a baseline is made says that there is none, or that the old one is kept")
+    func interruptedUpdate() throws {
+        let folder = OutputFolder()
+        let path = folder.path + "/small.json"
+        func interrupt() throws -> Finished {
+            let running = try Programs.start(
+                "pushload",
+                ["gate", "--update", "--baseline", path, "--reason", "a test", "-n", "1000"] + Self.patience)
+            try running.waitForError("8 of 32 rounds")
+            kill(running.process.processIdentifier, SIGINT)
+            return try running.wait()
+        }
+        let first = try interrupt()
+        #expect(
+            first.status == 1 && first.error.hasSuffix("pushload: interrupted: no baseline was written\n"), "\(first)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        _ = try makeBaseline(folder)
+        let before = FileManager.default.contents(atPath: path)
+        let second = try interrupt()
+        #expect(
+            second.status == 1 && second.error.hasSuffix("pushload: interrupted: \(path) is kept as it was\n"),
+            "\(second)")
+        #expect(FileManager.default.contents(atPath: path) == before)
+    }
+
     @Test("What cannot be judged ends with 64 and one line, before anything is sent")
     func refused() throws {
         let folder = OutputFolder()

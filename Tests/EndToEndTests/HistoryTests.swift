@@ -46,15 +46,22 @@ import Testing
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
             return finished.error
         }
-        #expect(
-            try refusal([folder.path])
-                == "pushload: no result.json found; expected result files or folders of runs\n")
-        #expect(try refusal([folder.path + "/none"]).contains("no such file or folder"))
-        #expect(
-            try refusal([folder.path, "--metric", "speed"]).hasPrefix("pushload: metric \"speed\": expected one of "))
+        #expect(try refusal([folder.path]) == "pushload: \(folder.path): no result found\n")
+        let none = folder.path + "/none"
+        let missing = "pushload: \(none): no such file or folder; expected a result.json or a folder of runs\n"
+        #expect(try refusal([none]) == missing)
+        let whole = folder.path + "/whole"
+        #expect(try Programs.run("pushload", ["run", "-n", "100", "-q", "-o", whole]).status == 0)
+        #expect(try refusal([whole, none]) == missing)
+        try FileManager.default.createDirectory(atPath: none, withIntermediateDirectories: false)
+        #expect(try refusal([whole, none]) == "pushload: \(none): no result found\n")
+        try FileManager.default.removeItem(atPath: whole)
+        try FileManager.default.removeItem(atPath: none)
         #expect(
             try refusal([folder.path, "--json", "--csv"]) == "pushload: history: expected --json or --csv, not both\n")
         try "nothing".write(toFile: folder.path + "/result.json", atomically: true, encoding: .utf8)
+        #expect(
+            try refusal([folder.path, "--metric", "speed"]).hasPrefix("pushload: metric \"speed\": expected one of "))
         #expect(
             try refusal([folder.path]) == "pushload: no run to show: \(folder.path)/result.json: not complete JSON; "
                 + "the file is truncated or damaged\n")

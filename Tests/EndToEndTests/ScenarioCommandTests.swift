@@ -39,6 +39,53 @@ import Testing
         #expect(unknown.status == 64 && unknown.error.contains("no scenario file nowhere, and no bundled scenario"))
     }
 
+    @Test(
+        "What is mistyped is refused with what would be right",
+        arguments: [
+            (["-n1000"], "-n1000: write -n 1000"),
+            (["-n", "10", "-m50"], "-m50: write -m 50"),
+            (
+                ["-n", "10", "--target", "https://127.0.0.1:99999"],
+                "target \"https://127.0.0.1:99999\": port 99999: expected 1 to 65535"
+            ),
+            (
+                ["-n", "10", "--warmup", "10k"],
+                "--warmup: \"10k\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h, or 10k pushes"
+            ),
+            (["/tmp"], "cannot read the scenario /tmp: Is a directory"),
+            (["smoek"], "no scenario file smoek, and no bundled scenario of that name; did you mean \"smoke\"?"),
+            (
+                ["-n", "10", "--template", "/nowhere/a.json"],
+                "cannot read the template /nowhere/a.json: No such file or directory"
+            ),
+            (["-n", "10", "--template", "/tmp"], "cannot read the template /tmp: Is a directory"),
+            (["--trace", "/nowhere/a.csv"], "cannot read the trace /nowhere/a.csv: No such file or directory"),
+            (["--trace", "/tmp"], "cannot read the trace /tmp: Is a directory"),
+        ])
+    func mistyped(_ arguments: [String], _ line: String) throws {
+        let output = OutputFolder()
+        let finished = try Programs.run("pushload", ["run", "-o", output.path] + arguments)
+        #expect(
+            finished.status == 64 && finished.output.isEmpty && finished.error == "pushload: \(line)\n", "\(finished)")
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+    }
+
+    @Test("Of rate, stages and trace the nearer setting wins over that of a file and of the environment")
+    func nearer() throws {
+        let (staged, status, error) = try Programs.load(["steady", "--stages", "hold 100 3s", "--arrivals", "constant"])
+        #expect(status == 0 && staged.pushes.planned == 300, "\(error)")
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload", ["run", "--stages", "hold 100 1s", "-o", output.path], environment: ["PUSHLOAD_RATE": "5k"])
+        let finished = try running.wait()
+        #expect(finished.status == 0 && finished.output.contains("100 pushes"), "\(finished)")
+        let both = try Programs.run("pushload", ["run", "--rate", "1k", "--stages", "hold 100 1s"])
+        #expect(
+            both.status == 64
+                && both.error == "pushload: --rate: stages and rate exclude each other: give one of them\n",
+            "\(both)")
+    }
+
     @Test("init writes a file that check takes, and never overwrites one")
     func initialise() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("new-\(UUID())/s.yaml").path

@@ -94,6 +94,46 @@ import Testing
             "\(refused.error)")
     }
 
+    @Test(
+        "A threshold on a figure that the run can never have is refused before anything is sent, by run and check",
+        arguments: [
+            ("", "rate >= 0.95 * target", "a closed loop has no target rate; give --rate, --stages or --trace"),
+            ("", "offered > 1", "a closed loop offers no rate"),
+            ("", "service.p99 < 1s", "a closed loop does not time service"),
+            ("", "late.p99 < 1s", "a closed loop does not time late"),
+            ("no_auth: true\n", "sign.p99 < 1s", "without provider tokens nothing is signed"),
+            ("no_auth: true\ntarget: https://127.0.0.1:1\n", "lost == 0", "only the bundled mock has a ledger"),
+            ("no_auth: true\ntarget: https://127.0.0.1:1\n", "duplicated == 0", "only the bundled mock has a ledger"),
+            ("no_auth: true\ntarget: https://127.0.0.1:1\n", "mock_rss < 1GB", "only the bundled mock says its memory"),
+            (
+                "no_auth: true\ntarget: https://127.0.0.1:1\n", "in_mock.p99 < 1s",
+                "only the bundled mock says its times"
+            ),
+        ])
+    func impossible(_ keys: String, _ threshold: String, _ why: String) throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let file = output.path + "/s.yaml"
+        try "pushes: 10\nthreshold: [\"\(threshold)\"]\n\(keys)".write(toFile: file, atomically: true, encoding: .utf8)
+        for arguments in [["run", file, "-o", output.path + "/runs"], ["scenario", "check", file]] {
+            let finished = try Programs.run("pushload", arguments)
+            #expect(
+                finished.status == 64 && finished.error.hasPrefix("pushload: threshold \"\(threshold)\": \(why)")
+                    && finished.error.split(separator: "\n").count == 1, "\(finished)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: output.path + "/runs"))
+    }
+
+    @Test("The same figures hold where the run has them; of no rejections none was slower")
+    func possible() throws {
+        let finished = try run([
+            "-n", "200", "--rate", "1k", "--threshold", "rate >= 0.01 * target && service.p99 < 1m && lost == 0",
+            "--threshold", "mock_rss < 10GB && in_mock.p99 < 1m && sign.p50 < 1m && total_rejected.p99 < 1us",
+        ])
+        #expect(finished.status == 0, "\(finished)")
+        #expect(finished.output.contains("held: total_rejected.p99 < 1us: nothing rejected\n"), "\(finished.output)")
+    }
+
     @Test("A threshold that cannot be read is refused before anything is sent")
     func unreadable() throws {
         let finished = try run(["-n", "10", "--threshold", "p99 < fast"])

@@ -23,6 +23,14 @@ import Transport
         ] {
             #expect(throws: HarnessError.self) { try TargetURL(text) }
         }
+        for port in ["0", "99999", "99999999999999999999"] {
+            do throws(HarnessError) {
+                _ = try TargetURL("https://a:\(port)")
+                Issue.record("port \(port) was taken")
+            } catch {
+                #expect(error.description == "target \"https://a:\(port)\": port \(port): expected 1 to 65535")
+            }
+        }
     }
 
     @Test("The reason is found in an error answer, and nowhere else")
@@ -247,7 +255,10 @@ import Transport
         #expect(error { $0.pushes = nil } == "nothing says when to stop: give pushes (-n), a duration (-D), or both")
         #expect(error { $0.profile = "x" }.hasPrefix("unknown profile"))
         #expect(error { $0.topic = "a b" }.hasPrefix("topic \"a b\""))
-        #expect(error { $0.template = "/nonexistent" } == "cannot read the template /nonexistent")
+        #expect(
+            error { $0.template = "/nonexistent/t.json" }
+                == "cannot read the template /nonexistent/t.json: No such file or directory"
+        )
         #expect(
             error {
                 $0.template = "/etc/hostname"; $0.pushType = "x"

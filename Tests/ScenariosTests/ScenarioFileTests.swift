@@ -104,7 +104,14 @@ import Testing
                 "warmup: bit",
                 "s.yaml:1:9: warmup: \"bit\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
             ),
-            ("include: base.yaml", "s.yaml:1:10: include: cannot read /nowhere/base.yaml"),
+            (
+                "warmup: 10k",
+                "s.yaml:1:9: warmup: \"10k\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h, or 10k pushes"
+            ),
+            (
+                "include: base.yaml",
+                "s.yaml:1:10: include: cannot read the scenario /nowhere/base.yaml: No such file or directory"
+            ),
             ("xyz: 1", "s.yaml:1:1: unknown key \"xyz\"; pushload scenario init lists all keys"),
             ("rtt: 80", "s.yaml:1:6: rtt: \"80\" has no unit; write 80ms, 80s or 80m"),
             ("timeout: 5", "s.yaml:1:10: timeout: \"5\" has no unit; write 5ms, 5s or 5m"),
@@ -143,8 +150,8 @@ import Testing
     @Test("--set and environment variables say where a wrong value came from")
     func overrides() throws {
         var scenario = Scenario()
-        try ScenarioFile.set("rate=20k", in: &scenario)
-        try ScenarioFile.set("threshold=p99 < 50ms; failed == 0", in: &scenario)
+        try ScenarioFile.set(["rate=20k"], in: &scenario)
+        try ScenarioFile.set(["threshold=p99 < 50ms; failed == 0"], in: &scenario)
         try ScenarioFile.applyEnvironment(["PUSHLOAD_STREAMS": "7", "OTHER": "x"], to: &scenario)
         #expect(scenario.rate == 20_000 && scenario.thresholds.count == 2 && scenario.streams == 7)
         func message(_ body: () throws(SettingsError) -> Void) -> String {
@@ -154,15 +161,64 @@ import Testing
             } catch { return error.description }
         }
         #expect(
-            message { () throws(SettingsError) in try ScenarioFile.set("rate", in: &scenario) }
+            message { () throws(SettingsError) in try ScenarioFile.set(["rate"], in: &scenario) }
                 == "--set rate: expected key=value")
         #expect(
-            message { () throws(SettingsError) in try ScenarioFile.set("rat=1", in: &scenario) }
+            message { () throws(SettingsError) in try ScenarioFile.set(["rat=1"], in: &scenario) }
                 == "--set rat: unknown key; did you mean \"rate\"?")
         #expect(
             message { () throws(SettingsError) in
                 try ScenarioFile.applyEnvironment(["PUSHLOAD_RATE": "x"], to: &scenario)
             } == "PUSHLOAD_RATE: \"x\" is not a rate; expected pushes a second such as 500, 20k or 1.5M")
+    }
+
+    @Test(
+        "Of rate, stages and trace the strongest source's is in force; two of one source are refused where they stand")
+    func strongest() throws {
+        func refusal(_ body: () throws(SettingsError) -> Void) -> String {
+            do throws(SettingsError) {
+                try body()
+                return "none"
+            } catch { return error.description }
+        }
+        func given(_ scenario: Scenario) -> [Bool] {
+            [scenario.rate != nil, !scenario.stages.isEmpty, scenario.trace != nil]
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("base-\(UUID()).yaml").path
+        try "rate: 5k\nduration: 2s\n".write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var scenario = Scenario()
+        try ScenarioFile.apply(
+            "stages: hold 1k 2s\ninclude: \(file)", file: "s.yaml", folder: "/", depth: 0, to: &scenario)
+        #expect(given(scenario) == [false, true, false] && scenario.duration == 2_000_000_000)
+        try ScenarioFile.applyEnvironment(["PUSHLOAD_TRACE": "due.csv"], to: &scenario)
+        #expect(given(scenario) == [false, false, true])
+        try ScenarioFile.applyEnvironment([:], to: &scenario)
+        try scenario.apply(flags: [("rate", nil), ("streams", ["7"])])
+        #expect(given(scenario) == [false, false, true])
+        try ScenarioFile.set(["rate=3k"], in: &scenario)
+        #expect(given(scenario) == [true, false, false])
+        try scenario.apply(flags: [("rate", nil), ("stages", ["hold 100 1s"])])
+        #expect(given(scenario) == [false, true, false] && scenario.validate().isEmpty)
+
+        #expect(
+            problems("rate: 1k\nstreams: 5\nstages: hold 1k 2s\n") == [
+                "s.yaml:3:1: rate and stages exclude each other: give one of them"
+            ])
+        #expect(problems("rate: 1k\nstages: []\n").isEmpty)
+        #expect(
+            refusal { () throws(SettingsError) in
+                try ScenarioFile.applyEnvironment(
+                    ["PUSHLOAD_RATE": "1k", "PUSHLOAD_TRACE": "due.csv"], to: &scenario)
+            } == "PUSHLOAD_TRACE: rate and trace exclude each other: give one of them")
+        #expect(
+            refusal { () throws(SettingsError) in
+                try ScenarioFile.set(["rate=1k", "stages=hold 1k 2s"], in: &scenario)
+            } == "--set stages: rate and stages exclude each other: give one of them")
+        #expect(
+            refusal { () throws(SettingsError) in
+                try scenario.apply(flags: [("stages", ["hold 1k 2s"]), ("trace", ["due.csv"])])
+            } == "--trace: stages and trace exclude each other: give one of them")
     }
 
     @Test("Every bundled scenario can be run as far as its settings go", arguments: BundledScenarios.all.map(\.name))
@@ -189,7 +245,12 @@ import Testing
             ScenarioKey.all.contains { line.hasPrefix("# \($0.name): ") }
         }
         #expect(values.count == ScenarioKey.all.count - 1)
-        #expect(problems(values.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
+        let exclusive = ["rate", "stages", "trace"]
+        for kept in exclusive {
+            let taken = values.filter { line in !exclusive.contains { $0 != kept && line.hasPrefix("# \($0): ") } }
+            #expect(taken.count == values.count - 2)
+            #expect(problems(taken.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
+        }
         var scenario = Scenario()
         let standard = values.filter { !$0.contains("# not set") }.map { String($0.dropFirst(2)) }.joined(
             separator: "\n")

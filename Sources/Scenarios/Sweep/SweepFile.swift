@@ -18,9 +18,13 @@ public struct SweepFile: Sendable, Equatable {
     public static func read(_ nameOrPath: String, to scenario: inout Scenario) throws(ScenarioFile.Problems)
         -> SweepFile
     {
-        if let data = FileManager.default.contents(atPath: nameOrPath) {
+        if FileManager.default.fileExists(atPath: nameOrPath) {
+            let text: String
+            do throws(SettingsError) { text = try FileContents.text(nameOrPath, "sweep") } catch {
+                throw ScenarioFile.Problems(lines: [error.description])
+            }
             return try parse(
-                String(decoding: data, as: UTF8.self), file: nameOrPath,
+                text, file: nameOrPath,
                 folder: URL(fileURLWithPath: nameOrPath).deletingLastPathComponent().path, to: &scenario)
         }
         let bundled = BundledSweeps.all + BundledScenarios.all

@@ -73,7 +73,7 @@ import Testing
                     "s.yaml:5:16: vary.connections: \"two\" is not a count; expected a whole number such as 5000, 10k or 1.5M",
                     "s.yaml:7:20: vary.pair[0]: unknown key \"rtt2\"; did you mean \"rtt\"?",
                     "s.yaml:8:38: vary.streams2[1].streams: \"x\" is not a count; expected a whole number such as 5000, 10k or 1.5M",
-                    "s.yaml:9:9: search: search \"gird\"; expected one of grid, random, halving",
+                    "s.yaml:9:9: search: search \"gird\"; did you mean \"grid\"?",
                 ])
         #expect(
             problems("search: {method: random, ponits: 4}")
