@@ -88,7 +88,7 @@ extension RunVerdict {
     private static func cutShort(_ result: ResultDocument) -> String? {
         guard !result.run.complete, !result.run.interrupted, !result.isPartial, result.connections.opened > 0,
             result.throughput.offered == nil, result.pushes.notSent == 0,
-            let asked = result.scenario["duration"].flatMap({ try? Units.duration($0.description) })
+            case .integer(let asked)? = result.scenario["duration"]
         else { return nil }
         let left = Double(asked) - result.run.durationSeconds * 1e9
         let ends =

@@ -73,7 +73,7 @@ import Testing
         result.run.durationSeconds = 1.5
         result.connections.opened = 1
         result.connections.ends = ["goaway": 1, "connection_refused": 4]
-        result.scenario["duration"] = .text("6s")
+        result.scenario["duration"] = .integer(6_000_000_000)
         #expect(
             RunVerdict(result).problems == [
                 "no connection for the last 4.50 s of 6.00 s: connection_refused, goaway"

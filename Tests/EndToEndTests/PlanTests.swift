@@ -48,12 +48,12 @@ import Testing
         let path = try calibration(folder)
         let copy = folder.path + "/copy.json"
         try FileManager.default.copyItem(atPath: path, toPath: copy)
-        let one = try Programs.run("pushload", Self.question + ["--from", path])
+        let measured = "(4 runs, 2 settings)"
         let named = try Programs.run(
             "pushload", Self.question + ["--from", path, "--from", folder.path + "/./calibration.json"])
-        #expect(named.status == 0 && named.error == one.error && named.output == one.output, "\(named)")
+        #expect(named.status == 0 && named.error.isEmpty && named.output.contains(measured), "\(named)")
         let both = try Programs.run("pushload", Self.question + ["--from", path, "--from", copy])
-        #expect(both.status == 0 && both.output == one.output, "\(both)")
+        #expect(both.status == 0 && both.output.contains(measured), "\(both)")
         #expect(both.error.contains("pushload: \(copy): left out 4 runs that an earlier file has too\n"), "\(both)")
     }
 
