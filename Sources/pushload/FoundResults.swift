@@ -9,6 +9,8 @@ struct FoundResults {
     private(set) var runs: [(path: String, result: ResultDocument)] = []
     /// What cannot be used, and why.
     private(set) var leftOut: [HistoryDocument.LeftOut] = []
+    /// Files that were named again.
+    private(set) var repeated: [String] = []
     /// Files that were looked at, without links and `..`.
     private var seen: Set<String> = []
 
@@ -36,7 +38,10 @@ struct FoundResults {
     }
 
     private mutating func add(_ file: String, _ reason: (ResultDocument) -> String?) {
-        guard seen.insert(Self.place(file)).inserted else { return }
+        guard seen.insert(Self.place(file)).inserted else {
+            repeated.append(file)
+            return
+        }
         let result: ResultDocument
         do throws(ResultError) { result = try ResultFile.read(file) } catch {
             // The error names the file, which its list does too.
