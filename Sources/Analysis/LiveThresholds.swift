@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// - Statistics of total latency, over a sliding window: a server that has recovered is not held to its past. Fewer than
 ///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers, and so does one that
-///   is open when it was due longer ago than an upper limit allows (`OpenPushes`).
+///   is open when it was due longer ago than an upper limit allows (`OpenPushes`), but for the mean, which one push says little
+///   of: that is crossed when what is known of it is over the limit.
 /// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
 ///   pushes planned.
 ///
@@ -64,11 +65,15 @@ public final class LiveThresholds: Sendable {
             case .latency("total", let statistic, nil):
                 guard let (latest, length, open) = latest else { continue }
                 var recent = latest
-                let waiting = threshold.longest.map { open.olderThan($0) } ?? 0
+                // One of them makes a mean censored, but not large.
+                let waiting = statistic == .mean ? 0 : threshold.longest.map { open.olderThan($0) } ?? 0
                 if waiting > 0, let longest = threshold.longest { recent.unanswered.record(longest, count: waiting) }
                 guard recent.count >= Self.fewest else { continue }
                 let (value, isCensored) = ThresholdVerdict.value(statistic, recent)
-                if isCensored || !threshold.comparison.holds(value, threshold.limit) {
+                // A mean that is only known to be larger may be within an upper limit that is larger too.
+                let isBound = isCensored && statistic == .mean
+                if isBound, threshold.longest == nil { continue }
+                if isCensored && !isBound || !threshold.comparison.holds(value, threshold.limit) {
                     return "\(threshold.text) was crossed: \(isCensored ? "more than " : "")"
                         + "\(Units.duration(nanoseconds: value)) over the last "
                         + Units.duration(nanoseconds: Double(length))

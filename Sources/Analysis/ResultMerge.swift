@@ -104,16 +104,16 @@ public enum ResultMerge {
     }
 
     private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, UInt64>) -> UInt64 {
-        parts.reduce(0) { $0 + $1[keyPath: path] }
+        parts.reduce(0) { $0 &+ $1[keyPath: path] }
     }
 
     private static func added(_ counts: [[String: UInt64]]) -> [String: UInt64] {
-        counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: &+) }
     }
 
     private static func pushes(_ parts: [ResultDocument]) -> ResultDocument.Pushes {
         func optional(_ path: KeyPath<ResultDocument, UInt64?>) -> UInt64? {
-            parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 + ($1[keyPath: path] ?? 0) }
+            parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 &+ ($1[keyPath: path] ?? 0) }
         }
         return .init(
             planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
@@ -170,10 +170,10 @@ public enum ResultMerge {
                     let before = merged[dimension]?[label]
                     let total = try latency(ResultDocument.histogramKey(dimension, label), whole)
                     merged[dimension, default: [:]][label] = .init(
-                        accepted: own.accepted + (before?.accepted ?? 0),
-                        rejected: own.rejected + (before?.rejected ?? 0),
-                        failed: own.failed + (before?.failed ?? 0),
-                        notSent: own.notSent + (before?.notSent ?? 0),
+                        accepted: own.accepted &+ (before?.accepted ?? 0),
+                        rejected: own.rejected &+ (before?.rejected ?? 0),
+                        failed: own.failed &+ (before?.failed ?? 0),
+                        notSent: own.notSent &+ (before?.notSent ?? 0),
                         total: total)
                 }
             }
@@ -183,7 +183,7 @@ public enum ResultMerge {
 
     /// Weighed by the answered pushes of each part.
     private static func mean(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, Double>) -> Double {
-        let weights = parts.map { Double($0.pushes.accepted + $0.pushes.rejected) }
+        let weights = parts.map { Double($0.pushes.accepted) + Double($0.pushes.rejected) }
         let all = weights.reduce(0, +)
         return all > 0 ? zip(parts, weights).reduce(0) { $0 + $1.0[keyPath: path] * $1.1 } / all : 0
     }
@@ -196,7 +196,7 @@ public enum ResultMerge {
     }
 
     private static func cost(_ parts: [ResultDocument]) -> ResultDocument.Cost {
-        let weights = parts.map { Double($0.pushes.accepted + $0.pushes.rejected) }
+        let weights = parts.map { Double($0.pushes.accepted) + Double($0.pushes.rejected) }
         let all = weights.reduce(0, +)
         func mean(_ path: KeyPath<ResultDocument, Double>) -> Double { Self.mean(parts, path) }
         func optional(_ path: KeyPath<ResultDocument, Double?>) -> Double? {
@@ -207,7 +207,7 @@ public enum ResultMerge {
         return .init(
             clientCPU: mean(\.cost.clientCPU), mockCPU: optional(\.cost.mockCPU),
             clientMemory: sum(parts, \.cost.clientMemory),
-            mockMemory: mockMemory.count == parts.count ? mockMemory.reduce(0, +) : nil,
+            mockMemory: mockMemory.count == parts.count ? mockMemory.reduce(0, &+) : nil,
             clientAllocations: optional(\.cost.clientAllocations), mockAllocations: optional(\.cost.mockAllocations),
             tokensSigned: sum(parts, \.cost.tokensSigned), clockReading: mean(\.cost.clockReading),
             histogramRecord: mean(\.cost.histogramRecord), measuring: mean(\.cost.measuring))

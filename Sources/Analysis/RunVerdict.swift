@@ -31,6 +31,7 @@ public struct RunVerdict: Sendable, Equatable {
                     + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
         if let problem = Self.noConnection(result) { problems.append(problem) }
+        if let problem = Self.cutShort(result) { problems.append(problem) }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes) in [
             (pushes.failed, "failed", result.failures),
@@ -80,6 +81,23 @@ extension RunVerdict {
     /// connection was made, or none was tried. One line, for commands that make many runs: there is no point in another one.
     public static func unreached(_ result: ResultDocument) -> String? {
         noConnection(result).map { ([$0] + result.notes).joined(separator: "; ") }
+    }
+
+    /// A closed loop for a time plans what it takes, so that its counts do not tell that the target was gone before the time was
+    /// over.
+    private static func cutShort(_ result: ResultDocument) -> String? {
+        guard !result.run.complete, !result.run.interrupted, !result.isPartial, result.connections.opened > 0,
+            result.throughput.offered == nil, result.pushes.notSent == 0,
+            case .integer(let asked)? = result.scenario["duration"]
+        else { return nil }
+        let left = Double(asked) - result.run.durationSeconds * 1e9
+        let ends =
+            result.connections.ends.isEmpty
+            ? "" : ": " + result.connections.ends.keys.sorted().joined(separator: ", ")
+        // Another worker may have gone on.
+        guard left >= 0.1e9 else { return "connections were lost and not made again before the end of the run\(ends)" }
+        return "no connection for the last \(Units.duration(nanoseconds: left)) of "
+            + "\(Units.duration(nanoseconds: Double(asked)))\(ends)"
     }
 
     private static func noConnection(_ result: ResultDocument) -> String? {

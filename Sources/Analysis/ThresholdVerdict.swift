@@ -128,14 +128,16 @@ public struct ThresholdVerdict: Sendable, Equatable {
         return ", \(Units.grouped(UInt64(min(ratio, 1e18).rounded()))) times the limit"
     }
 
+    private static func whole(_ value: Double) -> UInt64 { UInt64(exactly: value.rounded(.down)) ?? .max }
+
     private func written(_ value: Double) -> String {
         switch threshold.metric {
         case .latency, .cpu: Units.duration(nanoseconds: value)
         case .count(_, let isShare):
-            isShare ? "\(Units.fixed(value * 100, places: 3)) %" : Units.grouped(UInt64(value))
+            isShare ? "\(Units.fixed(value * 100, places: 3)) %" : Units.grouped(Self.whole(value))
         case .rate(_, let ofTarget):
             ofTarget ? "\(Units.fixed(value, places: 4)) * target" : Units.perSecond(value)
-        case .memory: Units.bytes(UInt64(value))
+        case .memory: Units.bytes(Self.whole(value))
         }
     }
 }

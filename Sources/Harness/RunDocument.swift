@@ -43,7 +43,10 @@ struct RunDocument {
         let totals = outcome.measurements.totals
         let answered = counts.accepted + counts.rejected
         var notes = outcome.notes
-        if !outcome.lastProblem.isEmpty { notes.append("last connection problem: \(outcome.lastProblem)") }
+        if !outcome.lastProblem.isEmpty {
+            let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
+            notes.append("last connection problem: \(problem)")
+        }
         if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
         if let problem = mock?.problem { notes.append(problem) }
         if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {

@@ -426,7 +426,10 @@ final class WorkerDriver: PushDriver {
         }
     }
 
-    override func connectionProblem(_ text: String) { state.problems.withLock { $0.note(text) } }
+    /// Hints are for the end, when it is known whether a connection was open.
+    override func connectionProblem(_ text: String) {
+        state.problems.withLock { $0.note(NetworkError.withoutHint(text)) }
+    }
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         self.unixTime = unixTime

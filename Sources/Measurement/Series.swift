@@ -46,11 +46,11 @@ public struct SeriesPoint: Sendable, Equatable {
     /// Adds the interval that follows.
     public mutating func merge(_ next: SeriesPoint) {
         time = next.time
-        sent += next.sent
-        accepted += next.accepted
-        rejected += next.rejected
-        failed += next.failed
-        notSent += next.notSent
+        sent &+= next.sent
+        accepted &+= next.accepted
+        rejected &+= next.rejected
+        failed &+= next.failed
+        notSent &+= next.notSent
         inFlight = max(inFlight, next.inFlight)
         backlog = max(backlog, next.backlog)
         p50 = max(p50, next.p50)

@@ -27,6 +27,13 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
     public let kind: Kind
     public let description: String
 
+    static let speaksTLSHint = "; if it speaks TLS, the target is https://"
+
+    /// A description without the hint that the target may speak TLS, for where connections to it were open.
+    public static func withoutHint(_ description: String) -> String {
+        description.hasSuffix(speaksTLSHint) ? String(description.dropLast(speaksTLSHint.count)) : description
+    }
+
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description

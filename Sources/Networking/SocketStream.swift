@@ -276,7 +276,7 @@ public final class SocketStream: ByteStream {
             if isUnheard, count == 0 || errno == ECONNRESET {
                 problem = NetworkError(
                     count == 0 ? .closed : .reset,
-                    "the peer closed the connection before it said anything; if it speaks TLS, the target is https://")
+                    "the peer closed the connection before it said anything" + NetworkError.speaksTLSHint)
                 return .failed
             }
             return count == 0 ? .endOfStream : socketFailure()

@@ -235,9 +235,14 @@ public struct Scenario: Sendable, Equatable, Codable {
         }
         do throws(SettingsError) { _ = try Arrivals(parsing: arrivals) } catch { problems.append(error.description) }
         for text in thresholds {
-            do throws(SettingsError) { _ = try Threshold.list(parsing: text) } catch {
-                problems.append("threshold \(error)")
-            }
+            do throws(SettingsError) {
+                for threshold in try Threshold.list(parsing: text) where !measure {
+                    guard case .latency = threshold.metric else { continue }
+                    problems.append(
+                        "threshold \"\(threshold.text)\": with --no-measure no latency is recorded; leave out one of them"
+                    )
+                }
+            } catch { problems.append("threshold \(error)") }
         }
         check(backlog >= 1, "backlog 0: expected at least 1 push")
         check(pushes != 0, "pushes 0: expected at least 1")

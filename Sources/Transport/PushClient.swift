@@ -42,13 +42,17 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
+    /// When a connection could be used last; later by as long as this thread stood still since.
     private var lastOpen: UInt64
+    private var lastTick: UInt64 = 0
     private var lastCause = FailureCause.connectFailed
     /// A connection was open at some time.
     private var hasOpened = false
     private static let tickInterval: UInt64 = 20_000_000
     /// Longer than a server that is there leaves a worker without a connection, ns.
     private static let cutOffAfter: UInt64 = 200_000_000
+    /// Between ticks, ns; in more this thread stood still, and no time without a connection is over.
+    private static let longestPause: UInt64 = 100_000_000
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
     /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
@@ -140,6 +144,7 @@ public final class PushClient: PushEngine {
     package func begin() {
         let now = loop.now
         lastOpen = now
+        lastTick = now
         nextTick = now
         for lane in lanes.indices { connect(lane, now: now) }
     }
@@ -398,6 +403,9 @@ public final class PushClient: PushEngine {
     }
 
     private func tick(_ now: UInt64) {
+        let pause = now - min(lastTick, now)
+        if pause > Self.longestPause { lastOpen = min(now, lastOpen &+ (pause - Self.longestPause)) }
+        lastTick = now
         for connection in connections {
             connection.tick(now: now)
             settle(connection)

@@ -51,9 +51,11 @@
         private var alarm: (time: UInt64, task: Scheduled<Void>)?
         private var ticking: RepeatedTask?
         private var lastOpen: UInt64 = 0
+        private var lastTick: UInt64 = 0
         private var lastCause = FailureCause.connectFailed
         private static let tickInterval = TimeAmount.milliseconds(20)
         private static let cutOffAfter: UInt64 = 200_000_000
+        private static let longestPause: UInt64 = 100_000_000
         /// Pushes one connection gets in a row while a rate is kept, so that load spreads and batches still form.
         private static let pacedRun = 32
         /// Longer than NIO takes from the end of a task to its look at what is due next, ns.
@@ -98,6 +100,7 @@
                 self.waker.pump.withLock { $0 = { loop.execute { self.pump() } } }
                 let now = MonotonicClock.now()
                 self.lastOpen = now
+                self.lastTick = now
                 for lane in self.lanes.indices { self.connect(lane, now: now) }
                 self.ticking = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.tickInterval) { _ in
                     self.tick(MonotonicClock.now())
@@ -269,6 +272,9 @@
 
         private func tick(_ now: UInt64) {
             if isOver { return }
+            let pause = now - min(lastTick, now)
+            if pause > Self.longestPause { lastOpen = min(now, lastOpen &+ (pause - Self.longestPause)) }
+            lastTick = now
             for connection in connections { connection.tick(now: now) }
             var hasOpen = false
             for lane in lanes.indices {

@@ -9,6 +9,10 @@ struct FoundResults {
     private(set) var runs: [(path: String, result: ResultDocument)] = []
     /// What cannot be used, and why.
     private(set) var leftOut: [HistoryDocument.LeftOut] = []
+    /// Files that were named again.
+    private(set) var repeated: [String] = []
+    /// Files that were looked at, without links and `..`.
+    private var seen: Set<String> = []
 
     /// - Parameters:
     ///   - reason: leaves out a run for what it says of it, if anything.
@@ -34,7 +38,10 @@ struct FoundResults {
     }
 
     private mutating func add(_ file: String, _ reason: (ResultDocument) -> String?) {
-        guard !leftOut.contains(where: { $0.path == file }) else { return }
+        guard seen.insert(Self.place(file)).inserted else {
+            repeated.append(file)
+            return
+        }
         let result: ResultDocument
         do throws(ResultError) { result = try ResultFile.read(file) } catch {
             // The error names the file, which its list does too.
@@ -45,12 +52,19 @@ struct FoundResults {
         }
         if let reason = reason(result) {
             leftOut.append(.init(path: file, reason: reason))
-        } else if let twin = runs.first(where: { $0.result.run.id == result.run.id }) {
-            leftOut.append(.init(path: file, reason: "the same run as \(twin.path)"))
+        } else if let index = runs.firstIndex(where: { $0.result.run.id == result.run.id }) {
+            // What was written while it went on is less than what was at its end.
+            let isMore = runs[index].result.isPartial && !result.isPartial
+            let twin = isMore ? runs[index].path : file
+            if isMore { runs[index] = (file, result) }
+            leftOut.append(.init(path: twin, reason: "the same run as \(runs[index].path)"))
         } else {
             runs.append((file, result))
         }
     }
+
+    /// The same for every name of a file.
+    static func place(_ file: String) -> String { URL(fileURLWithPath: file).resolvingSymlinksInPath().path }
 
     /// The file itself, the folder's own result.json, or every one below the folder, in order of their paths.
     static func files(_ path: String) throws(HarnessError) -> [String] {

@@ -22,6 +22,10 @@ struct MergeCommand: ParsableCommand {
     func run() throws {
         let found = try FoundResults(files)
         found.tell()
+        if found.runs.count < 2, let file = found.repeated.first {
+            throw HarnessError(
+                "merging needs at least two results; \(file) was named twice, and is the same run as before")
+        }
         let merged: ResultDocument
         do {
             merged = try ResultMerge.merge(found.runs.map { (name: $0.path, result: $0.result) })

@@ -13,8 +13,9 @@ enum PlanSamples {
         var calibrations: Set<String> = []
         for path in paths {
             if try isCalibration(path) {
-                guard calibrations.insert(path).inserted else { continue }
-                do throws(ResultError) { samples += try PlanFile.readCalibration(path).samples } catch {
+                guard calibrations.insert(FoundResults.place(path)).inserted else { continue }
+                do throws(ResultError) { add(try PlanFile.readCalibration(path).samples, of: path, to: &samples) } catch
+                {
                     throw HarnessError(error.description)
                 }
             } else {
@@ -26,9 +27,21 @@ enum PlanSamples {
                 FoundResults.incomplete($0, "only whole runs say what a push costs") ?? CostSample.problem($0)
             }
             found.tell()
-            samples += found.runs.map { CostSample($0.result, roundTrip: roundTrip($0.result)) }
+            for run in found.runs {
+                add([CostSample(run.result, roundTrip: roundTrip(run.result))], of: run.path, to: &samples)
+            }
         }
         return samples
+    }
+
+    /// Runs that are there already count once, and are said to be.
+    private static func add(_ new: [CostSample], of path: String, to samples: inout [CostSample]) {
+        let known = Set(samples.map(\.run))
+        let others = new.filter { !known.contains($0.run) }
+        samples += others
+        guard others.count < new.count else { return }
+        Console.error(
+            "\(path): left out \(Units.counted(new.count - others.count, "run")) that an earlier file has too")
     }
 
     private static func isCalibration(_ file: String) throws(HarnessError) -> Bool {

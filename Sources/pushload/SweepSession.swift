@@ -93,7 +93,7 @@ struct SweepSession {
             }
             if pace.done > 0, rung == 0 { say("already there: \(pace.done) of \(Units.counted(pace.runs, "run"))") }
             for job in missing {
-                if let most, made >= most { return (runs, .limit) }
+                if let most, made >= most { return (runs, runs.unreached.isEmpty ? .limit : .unreached) }
                 let scenario = try Self.scenario(plan, job)
                 if let why = runs.unreached[job.point] ?? unreached[scenario] {
                     runs.add(unreached: why, point: job.point)
@@ -112,16 +112,16 @@ struct SweepSession {
                 guard let outcome = try await perform(job, scenario, store) else { return (runs, .interrupted) }
                 switch outcome {
                 case .made(let outcome): runs.add(outcome, of: job)
-                case .unreached(let why, let result):
+                case .unreached(let why):
                     runs.add(unreached: why, point: job.point)
-                    unreached.note(result, of: scenario, why)
+                    unreached.note(scenario, why)
                 }
                 made += 1
                 pace.took(Date().timeIntervalSince(began), job.length)
                 let text: String
                 switch outcome {
                 case .made(.result(let result)): text = Self.rate(result)
-                case .made(.failure(let reason)), .unreached(let reason, _): text = "failed: \(reason)"
+                case .made(.failure(let reason)), .unreached(let reason): text = "failed: \(reason)"
                 }
                 let length = job.rung > 0 ? ", length ×\(1 << job.rung)" : ""
                 say(
@@ -143,7 +143,7 @@ struct SweepSession {
     private enum Performed {
         case made(SweepRuns.Outcome)
         /// Nothing was sent, and nothing is kept: it is to be made another time.
-        case unreached(String, ResultDocument)
+        case unreached(String)
     }
 
     /// nil when it was stopped.
@@ -153,7 +153,7 @@ struct SweepSession {
         let run = try Self.makeRun(scenario)
         do throws(HarnessError) {
             guard let result = try await runner.execute(run) else { return nil }
-            if let why = RunVerdict.unreached(result) { return .unreached(why, result) }
+            if let why = UnreachedTargets.reason(result, of: scenario) { return .unreached(why) }
             try store.write(result, of: job.folder)
             return .made(.result(result))
         } catch {
@@ -202,10 +202,15 @@ struct UnreachedTargets {
     /// Why a run of this scenario would not reach its target; nil when it may.
     subscript(scenario: Scenario) -> String? { Key(scenario).flatMap { reasons[$0] } }
 
-    /// - Parameter result: of a run that did not reach its target.
-    mutating func note(_ result: ResultDocument, of scenario: Scenario, _ why: String) {
-        guard let key = Key(scenario), Self.causes.isSuperset(of: result.connections.ends.keys) else { return }
-        reasons[key] = why
+    /// Why a run did not reach a target that may be there another time; nil when it did, or what kept it from it are settings of
+    /// its own.
+    static func reason(_ result: ResultDocument, of scenario: Scenario) -> String? {
+        guard scenario.target != nil, causes.isSuperset(of: result.connections.ends.keys) else { return nil }
+        return RunVerdict.unreached(result)
+    }
+
+    mutating func note(_ scenario: Scenario, _ why: String) {
+        if let key = Key(scenario) { reasons[key] = why }
     }
 }
 

@@ -56,6 +56,24 @@ private struct WatchedRun {
         #expect(run.second(1000, milliseconds: 1) == nil)
     }
 
+    @Test(
+        "A push that is open for long, or got no answer, crosses a mean's limit only where what is known of the mean does"
+    )
+    func mean() throws {
+        var run = try WatchedRun("mean < 100ms")
+        run.open = 1
+        for second in 1...20 { #expect(run.second(1000, milliseconds: 1) == nil, "second \(second)") }
+        run.unanswered.record(5_000_000_000)
+        #expect(run.second(1000, milliseconds: 1) == nil)
+        run.unanswered.record(5_000_000_000, count: 1000)
+        let words = run.second(1000, milliseconds: 1) ?? ""
+        #expect(words.hasPrefix("mean < 100ms was crossed: more than ") && words.hasSuffix(" over the last 10.0 s"))
+        // A lower limit may be held all the same.
+        var one = try WatchedRun("mean > 100ms")
+        one.unanswered.record(50_000_000, count: 5000)
+        #expect(one.second(0, milliseconds: 1) == nil)
+    }
+
     @Test("A server that answers nothing crosses a latency's limit once enough pushes are open for longer than that")
     func silent() throws {
         var run = try WatchedRun("p99 < 2s")

@@ -16,6 +16,15 @@ import Testing
             mockCPU: mock, clientMemory: memory, workerLoad: rtt > 0 ? 0.1 : 0.9, service: service, serverTime: nil)
     }
 
+    @Test("Counts that add up to more than there are numbers are no reason to stop")
+    func largeCounts() {
+        var result = SampleRun.make("a", 1)
+        result.pushes.accepted = .max
+        result.pushes.rejected = .max
+        result.pushes.failed = 5
+        #expect(CostSample.problem(result)?.contains(" pushes were accepted; a cost takes at least 99 %") == true)
+    }
+
     private var samples: [CostSample] { [sample("a"), sample("b")] }
 
     /// 100,000 devices in 10 s over 100 ms, half of every bound used.

@@ -64,6 +64,31 @@ import Testing
         }
     }
 
+    @Test(
+        "A closed loop whose target was gone before its time was over is not good, though every push it began was accepted"
+    )
+    func cutShort() {
+        var result = result()
+        result.run.complete = false
+        result.run.durationSeconds = 1.5
+        result.connections.opened = 1
+        result.connections.ends = ["goaway": 1, "connection_refused": 4]
+        result.scenario["duration"] = .integer(6_000_000_000)
+        #expect(
+            RunVerdict(result).problems == [
+                "no connection for the last 4.50 s of 6.00 s: connection_refused, goaway"
+            ])
+        #expect(RunVerdict(result).exitCode == 1)
+        // One worker of several.
+        result.run.durationSeconds = 6
+        #expect(
+            RunVerdict(result).problems == [
+                "connections were lost and not made again before the end of the run: connection_refused, goaway"
+            ])
+        result.run.complete = true
+        #expect(RunVerdict(result).isGood)
+    }
+
     @Test("Rejections for an expected reason are as wanted, others beside them are not")
     func expected() {
         let reasons: [String: UInt64] = ["BadDeviceToken": 2, "Unregistered": 1]

@@ -147,6 +147,68 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/b.json"))
     }
 
+    @Test("A run whose target says goodbye and does not come back is not good, though every push it began was accepted")
+    func saidGoodbye() throws {
+        let mock = try Mock(["--latency", "300ms"])
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload",
+            [
+                "run", "--json", "--output", output.path, "--target", mock.url, "--credentials", mock.folder, "-m", "1",
+                "-D", "30s", "--give-up-after", "1s",
+            ])
+        try running.waitForError(" in flight ")
+        kill(mock.running.process.processIdentifier, SIGTERM)
+        let finished = try running.wait()
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: finished.error)
+        #expect(finished.status == 1 && !result.run.complete, "\(finished)")
+        #expect(finished.error.contains("no connection for the last "), "\(finished)")
+        #expect(finished.error.contains(" of 30.0 s: ") && finished.error.contains("connection_refused"), "\(finished)")
+    }
+
+    @Test("A sweep keeps a point that its own settings make unreachable as a failed one, and ends")
+    func unreachablePoint() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "sweep", "-n", "200", "--vary", "rtt=1ms;3s", "--set", "connect_timeout=2s", "--set",
+                "give_up_after=3s",
+                "--repeat", "1", "--output", output.path, "--json",
+            ])
+        #expect(finished.status == 0, "\(finished)")
+        let sweep = try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
+        #expect(sweep.runsMade == 2 && sweep.points.map { $0.problem == nil } == [true, false], "\(finished)")
+        #expect(sweep.points[1].problem?.contains("no connection could be made") == true, "\(sweep.points)")
+        let again = try Programs.run("pushload", ["sweep", "--resume", output.path, "--quiet"])
+        #expect(again.status == 0, "\(again)")
+    }
+
+    @Test("A sweep that stops after so many runs, of which one did not reach its target, ends with 1")
+    func unreachedWithinRuns() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            ["sweep", "-n", "50", "--vary", "streams=5,10,20", "--repeat", "1", "--runs", "1", "-o", output.path]
+                + Self.dead)
+        #expect(finished.status == 1 && finished.error.contains(Self.refused), "\(finished)")
+        #expect(finished.error.contains("go on with: pushload sweep --resume \(output.path)\n"), "\(finished)")
+    }
+
+    @Test("That the target may speak TLS is said of one that was never open, and of no other")
+    func hintOfTLS() throws {
+        let mock = try Mock(["--max-connections", "1"], plaintext: true)
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "run", "-D", "2s", "-m", "5", "-c", "3", "--output", output.path, "--target", mock.url, "--credentials",
+                mock.folder,
+            ])
+        #expect((finished.error + finished.output).contains("before it said anything"), "\(finished)")
+        #expect(!(finished.error + finished.output).contains("https://"), "\(finished)")
+    }
+
     @Test(
         "A server that dies before the end of the run is what the rest was not sent for, and the run not complete",
         arguments: [["--rate", "500", "-D", "6s"], ["-D", "6s"]])

@@ -40,6 +40,23 @@ import Testing
         #expect(markdown.status == 0 && markdown.output.hasPrefix("# 200,000 devices"), "\(markdown)")
     }
 
+    @Test(
+        "Runs that two calibrations have count once, and are said to be there already; a file named twice is there once"
+    )
+    func copies() throws {
+        let folder = OutputFolder()
+        let path = try calibration(folder)
+        let copy = folder.path + "/copy.json"
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let measured = "(4 runs, 2 settings)"
+        let named = try Programs.run(
+            "pushload", Self.question + ["--from", path, "--from", folder.path + "/./calibration.json"])
+        #expect(named.status == 0 && named.error.isEmpty && named.output.contains(measured), "\(named)")
+        let both = try Programs.run("pushload", Self.question + ["--from", path, "--from", copy])
+        #expect(both.status == 0 && both.output.contains(measured), "\(both)")
+        #expect(both.error.contains("pushload: \(copy): left out 4 runs that an earlier file has too\n"), "\(both)")
+    }
+
     @Test("A plan from a run's folder; a goal that is out of reach ends with 99")
     func fromRuns() throws {
         let folder = OutputFolder()

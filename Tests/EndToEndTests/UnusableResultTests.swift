@@ -95,5 +95,32 @@ import Testing
         let named = try Programs.run(
             "pushload", ["history", files[0], files[0], files[1], "--csv", "--metric", "rate"])
         #expect(named.status == 0 && named.output.split(separator: "\n").count == 3, "\(named)")
+        let twice = try Programs.run("pushload", ["history", files[0], files[1], "\(folder.path)/./\(names[1])"])
+        #expect(twice.status == 0 && !(twice.output + twice.error).contains("the same run"), "\(twice)")
+    }
+
+    @Test("Of a run and a copy of it that was made while it went on, the whole one is kept, whichever comes first")
+    func partialCopy() throws {
+        let folder = OutputFolder()
+        for _ in 0..<2 {
+            #expect(try Programs.run("pushload", ["run", "-n", "10k", "-q", "-o", folder.path]).status == 0)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let whole = "\(folder.path)/\(names[0])/result.json"
+        var result = try ResultFile.read(whole)
+        result.run.complete = false
+        result.run.interrupted = true
+        result.notes.append(ResultDocument.partialMark + "written while the run went on")
+        for copy in ["0-copy", "z-copy"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder.path)/\(copy)", withIntermediateDirectories: false)
+            try ResultFile.write(result, to: "\(folder.path)/\(copy)/result.json")
+        }
+        let history = try Programs.run("pushload", ["history", folder.path])
+        #expect(history.status == 0 && history.output.contains(": 2 runs, "), "\(history)")
+        for copy in ["0-copy", "z-copy"] {
+            #expect(
+                history.output.contains("\(folder.path)/\(copy)/result.json: the same run as \(whole)"), "\(history)")
+        }
     }
 }

@@ -31,6 +31,20 @@ import Testing
         #expect(scenario.validate().count == 4)
     }
 
+    @Test("A threshold on latencies that are not recorded is refused, others are not")
+    func unmeasured() {
+        var scenario = Scenario()
+        scenario.pushes = 10
+        scenario.measure = false
+        scenario.thresholds = ["rate > 10 && failed == 0", "accepted >= 99% && p99 < 500ms"]
+        #expect(
+            scenario.validate() == [
+                "threshold \"p99 < 500ms\": with --no-measure no latency is recorded; leave out one of them"
+            ])
+        scenario.measure = true
+        #expect(scenario.validate().isEmpty)
+    }
+
     @Test("Huffman coding is for engine wire, and another engine is told so in one line")
     func huffman() {
         var scenario = Scenario()

@@ -6,6 +6,8 @@ final class VirtualLoop: EventLoop {
     var time: UInt64 = 1_000_000_000
     /// How long a write takes, ns.
     var writeCost: UInt64 = 0
+    /// Nobody listens any more.
+    var isRefusing = false
     private(set) var streams: [VirtualStream] = []
     private var tokens: [Int32: UInt64] = [:]
     private var ready: [ReadyEvent] = []
@@ -17,6 +19,7 @@ final class VirtualLoop: EventLoop {
     override func connect(
         to address: SocketAddress, serverName: String, tls: TLSContext?, options: SocketOptions, gathering: BufferPool?
     ) throws(NetworkError) -> ByteStream {
+        if isRefusing { throw NetworkError(.refused, "refused") }
         let stream = VirtualStream(self, descriptor: Int32(streams.count))
         streams.append(stream)
         return stream
@@ -26,7 +29,7 @@ final class VirtualLoop: EventLoop {
 
     override func wait(timeout: UInt64?) -> Int {
         ready = streams.compactMap { stream in
-            stream.input.isEmpty
+            stream.input.isEmpty && !stream.isHungUp
                 ? nil : tokens[stream.descriptor].map { ReadyEvent(token: $0, readiness: .readable) }
         }
         if ready.isEmpty { time += timeout ?? 0 }
@@ -47,6 +50,8 @@ final class VirtualStream: ByteStream {
     private let number: Int32
     private(set) var writes: [Write] = []
     private(set) var input: [UInt8]
+    /// The peer has ended the connection, which is not read yet.
+    var isHungUp = false
     private var sent: UInt64 = 0
 
     init(_ loop: VirtualLoop, descriptor: Int32) {
@@ -64,6 +69,10 @@ final class VirtualStream: ByteStream {
     override var sendTime: UInt64 { sent }
 
     override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
+        if isHungUp {
+            isHungUp = false
+            return .endOfStream
+        }
         if input.isEmpty { return .wouldBlock }
         let count = input.count
         buffer.update(from: input, count: count)

@@ -11,17 +11,17 @@ extension CostSample {
     /// Why a run cannot say what a push costs, one sentence; nil when it can.
     public static func problem(_ result: ResultDocument) -> String? {
         let pushes = result.pushes
-        let begun = pushes.accepted + pushes.rejected + pushes.failed
+        let begun = Double(pushes.accepted) + Double(pushes.rejected) + Double(pushes.failed)
         func refusal(_ what: String, _ least: String) -> String { "\(what); a cost takes at least \(least)" }
-        guard Double(pushes.accepted) >= leastAccepted * Double(begun) else {
+        guard Double(pushes.accepted) >= leastAccepted * begun else {
             return refusal(
-                "\(Units.grouped(pushes.accepted)) of \(Units.grouped(begun)) pushes were accepted",
+                "\(Units.grouped(pushes.accepted)) of \(Units.grouped(UInt64(exactly: begun) ?? .max)) pushes were accepted",
                 "\(Units.fixed(leastAccepted * 100, places: 0)) %")
         }
         guard pushes.accepted >= fewestPushes else {
             return refusal("\(Units.grouped(pushes.accepted)) pushes were accepted", Units.grouped(fewestPushes))
         }
-        let cpu = result.cost.clientCPU * Double(pushes.accepted + pushes.rejected)
+        let cpu = result.cost.clientCPU * (Double(pushes.accepted) + Double(pushes.rejected))
         guard cpu >= leastCPU else {
             return refusal(
                 "the client's CPU time was \(Units.duration(nanoseconds: cpu))", Units.duration(nanoseconds: leastCPU))

@@ -14,7 +14,7 @@ extension ResultDocument {
                 points[points.count - 1].merge(last)
             }
         }
-        let answered = points.reduce(0) { $0 + $1.accepted + $1.rejected }
+        let answered = points.reduce(0) { $0 &+ $1.accepted &+ $1.rejected }
         let wanted = answered > 0 ? Double(10 * points.count) / Double(answered) : 1
         // Never fewer than ten for that.
         let size = max((points.count + most - 1) / most, min(Int(min(wanted, 1e6).rounded(.up)), points.count / 10), 1)

@@ -9,7 +9,7 @@ enum TimeSection {
             return ReportSection(title: "Throughput", blocks: [.text("The result has no series.")])
         }
         let bands = bands(run, until: end)
-        var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted + $0.rejected })]
+        var rates = [ChartLine(name: "answered", points: rate(points) { $0.accepted &+ $0.rejected })]
         for (index, outcome) in outcomes.enumerated() where points.contains(where: { $0[keyPath: outcome.1] > 0 }) {
             rates.append(
                 ChartLine(name: outcome.0, points: rate(points) { $0[keyPath: outcome.1] }, colour: index + 1))
@@ -70,7 +70,7 @@ enum TimeSection {
                 value: "\(Written.count(cause.count)), \(Written.share(cause.count, of: result.pushes.planned))",
                 lengths: [Double(cause.count)], colour: cause.colour)
         }
-        let rest = all.dropFirst(rows.count).reduce(0) { $0 + $1.count }
+        let rest = all.dropFirst(rows.count).reduce(0) { $0 &+ $1.count }
         if rest > 0 {
             rows.append(
                 .init(
@@ -99,7 +99,7 @@ enum TimeSection {
                 .charts([
                     LineChart(
                         title: "Answered (pushes/s)", x: .seconds, y: .rate,
-                        lines: lines(runs) { rate($0) { $0.accepted + $0.rejected } }),
+                        lines: lines(runs) { rate($0) { $0.accepted &+ $0.rejected } }),
                     LineChart(
                         title: "In flight (pushes)", x: .seconds, y: .count,
                         lines: lines(runs) { $0.map { .init($0.t, Double($0.inFlight)) } }),

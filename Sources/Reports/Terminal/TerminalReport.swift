@@ -57,7 +57,7 @@ public enum TerminalReport {
     private static func overTime(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
         let points = run.result.shownSeries()
         guard !points.isEmpty else { return [] }
-        let rates = TimeSection.rate(points) { $0.accepted + $0.rejected }.map(\.y)
+        let rates = TimeSection.rate(points) { $0.accepted &+ $0.rejected }.map(\.y)
         var rows: [(name: String, values: [Double?], highest: String)] = [
             ("answered/s", rates, Written.rate(rates.max() ?? 0)),
             (
