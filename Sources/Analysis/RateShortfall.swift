@@ -72,7 +72,9 @@ struct RateShortfall: CustomStringConvertible {
 
     /// By Little's law so many streams, each held as long as a push took from its begin to its answer, carry so much.
     private static func streamLimit(_ result: ResultDocument) -> String? {
-        guard let connections = number("connections", result), let streams = number("streams", result) else { return nil }
+        guard let connections = number("connections", result), let streams = number("streams", result) else {
+            return nil
+        }
         let held = result.latency.service.mean
         let whole = connections * streams
         guard held > 0, whole >= 1, whole < 1e15 else { return nil }

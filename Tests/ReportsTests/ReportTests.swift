@@ -92,7 +92,9 @@ import Testing
                 """)
     }
 
-    @Test("What was not measured is left out; what was not timed apart is named with the rest; what was put back has its line")
+    @Test(
+        "What was not measured is left out; what was not timed apart is named with the rest; what was put back has its line"
+    )
     func unmeasured() {
         func lines(_ change: (inout ResultDocument) -> Void) -> [String] {
             var document = document
@@ -105,7 +107,9 @@ import Testing
             $0.pushes.retried = 1
         }
         #expect(some.contains("  of it socket 300 ns, encode, sign and other 200 ns"), "\(some)")
-        #expect(some.contains { $0.hasPrefix("put back to be sent again: 1 attempt that the server had not processed") }, "\(some)")
+        #expect(
+            some.contains { $0.hasPrefix("put back to be sent again: 1 attempt that the server had not processed") },
+            "\(some)")
         let nio = lines { $0.generator.cpu = .init(encode: 1, sign: 2, other: 200) }
         #expect(nio.contains("  of it encode 1.00 ns, sign 2.00 ns, TLS, socket and other 200 ns"), "\(nio)")
         let none = lines {
