@@ -186,11 +186,15 @@ import Testing
 
     @Test("A sweep that stops after so many runs, of which one did not reach its target, ends with 1")
     func unreachedWithinRuns() throws {
+        let mock = try Mock(plaintext: true)
         let output = OutputFolder()
+        // Both points are run once.
         let finished = try Programs.run(
             "pushload",
-            ["sweep", "-n", "50", "--vary", "streams=5,10,20", "--repeat", "1", "--runs", "1", "-o", output.path]
-                + Self.dead)
+            [
+                "sweep", "-n", "50", "--vary", "target=http://127.0.0.1:1,\(mock.url)", "--repeat", "2", "--runs", "2",
+                "-o", output.path, "--credentials", mock.folder,
+            ])
         #expect(finished.status == 1 && finished.error.contains(Self.refused), "\(finished)")
         #expect(finished.error.contains("go on with: pushload sweep --resume \(output.path)\n"), "\(finished)")
     }
