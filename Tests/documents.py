@@ -301,6 +301,8 @@ def shape(text):
         if not line:
             is_new = True
             continue
+        # A second run of one second has a number.
+        line = re.sub(r"(\d{8}T\d{6}Z-[\w-]*?)-\d+/", r"\1/", line)
         line = re.sub(r"\d{8}T\d{6}Z|\d{4}-\d\d-\d\dT[\d:]+Z", "#", line)
         line = re.sub(r"(?:[<>] )?[-+−]?\d[\d,.]*" + UNITS + r"(?:/s)?", "#", line)
         line = re.sub(r"\b(?:ns|us|ms|s) +(?=[#\d<>-])", "", line)

@@ -11,6 +11,8 @@ public enum RunHistory {
     }
 
     /// What is shown where nothing was asked for.
+    /// Chances of finding a change in a figure that has none.
+    public static let levels = 0.001...0.2
     public static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
 
     /// - Parameters:
@@ -31,8 +33,8 @@ public enum RunHistory {
             }
             chosen.append(metric)
         }
-        guard (0.001...0.2).contains(level) else {
-            throw Failure(description: "level \(level): expected 0.001 to 0.2")
+        guard levels.contains(level) else {
+            throw Failure(description: "level \(level): expected \(levels.lowerBound) to \(levels.upperBound)")
         }
         var leftOut = unread
         let ordered = usable(runs, &leftOut)

@@ -45,6 +45,10 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
         if let output { try ReportFile.checkName(output, "--output", [".html", ".htm"]) }
+        guard RunHistory.levels.contains(level) else {
+            throw HarnessError(
+                "--level \(level): expected \(RunHistory.levels.lowerBound) to \(RunHistory.levels.upperBound)")
+        }
         let found = try FoundResults(paths, mayBeUnusable: true)
         let history: HistoryDocument
         do throws(RunHistory.Failure) {

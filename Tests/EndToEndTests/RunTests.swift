@@ -145,7 +145,10 @@ import Testing
                 ["-n", "1", "--profile", "x"],
                 "pushload: unknown profile \"x\"; known: alert, silent, rich, live-activity, voip\n"
             ),
-            (["-n", "1", "--template", "/nonexistent"], "pushload: cannot read the template /nonexistent\n"),
+            (
+                ["-n", "1", "--template", "/nonexistent"],
+                "pushload: cannot read the template /nonexistent: No such file or directory\n"
+            ),
             (["-n", "1", "--target", "ftp://x"], nil),
             (["-n", "1", "--target", "https://127.0.0.1:1"], nil),
             (["-n", "1", "--name", "a/b"], "pushload: name \"a/b\": expected letters, digits, '-', '_' and '.'\n"),
