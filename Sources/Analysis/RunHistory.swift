@@ -10,9 +10,9 @@ public enum RunHistory {
         public let description: String
     }
 
-    /// What is shown where nothing was asked for.
     /// Chances of finding a change in a figure that has none.
     public static let levels = 0.001...0.2
+    /// What is shown where nothing was asked for.
     public static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
 
     /// - Parameters:
