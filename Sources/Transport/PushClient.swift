@@ -42,7 +42,7 @@ public final class PushClient: PushEngine {
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
-    /// When a connection could be used last; later by as long as this thread stood still since.
+    /// When a connection that is not doubtful could be used last; later by as long as this thread stood still since.
     private var lastOpen: UInt64
     private var lastTick: UInt64 = 0
     private var lastCause = FailureCause.connectFailed

@@ -41,8 +41,9 @@ class PushConnection {
     /// Time in calls that read and write, TLS and the kernel, counts of `CycleClock`.
     @exclusivity(unchecked) private(set) var transferCycles: UInt64 = 0
     /// The kernel's part of it.
-    var socketCycles: UInt64 { stream.socketCycles &- handshakeCycles }
-    private var handshakeCycles: UInt64 = 0
+    var socketCycles: UInt64 { handshakeCycles.map { stream.socketCycles &- $0 } ?? 0 }
+    /// The kernel's part of the handshake; nil before it is done.
+    private var handshakeCycles: UInt64?
 
     // Writing.
     private let sendBuffers: BufferPool
