@@ -10,7 +10,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test test-nio newcomer test-clients build build-nio format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
+.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,12 +20,6 @@ run: build ## build for release and send a million pushes to the bundled mock
 
 build: deps ## both programs for release, into .build/release
 	swift build -c release
-
-build-nio: deps ## with the third engine, nio: SwiftNIO HTTP/2 and NIOSSL, seven minutes the first time
-	swift build -c release --traits NIO,Jemalloc --scratch-path .build/nio
-
-test-nio: test-deps ## every test, over the third engine too
-	swift test --traits NIO,Jemalloc --scratch-path .build/nio
 
 test: test-deps build ## every test; those of the programs take them as released
 	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test

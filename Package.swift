@@ -24,8 +24,6 @@ let package = Package(
     traits: [
         .trait(
             name: "Jemalloc", description: "Allocate with jemalloc and count allocations; off under AddressSanitizer."),
-        .trait(
-            name: "NIO", description: "Build the third engine, nio: SwiftNIO HTTP/2 and NIOSSL. Off by default."),
         .default(enabledTraits: ["Jemalloc"]),
     ],
     dependencies: [
@@ -34,10 +32,6 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        // Only for trait NIO: not checked out without it.
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // System libraries: a header and link flags, nothing else.
@@ -55,18 +49,6 @@ let package = Package(
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
         .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
-        .target(
-            name: "TransportNIO",
-            dependencies: [
-                "Transport", "Networking", "HTTP2",
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIO"])),
-                .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["NIO"])),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["NIO"])),
-                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["NIO"])),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIO"])),
-            ],
-            swiftSettings: strict),
         .target(
             name: "Measurement",
             dependencies: [
@@ -90,7 +72,7 @@ let package = Package(
         .target(
             name: "Harness",
             dependencies: [
-                "Payloads", "Signing", "Transport", "TransportNIO", "Networking", "HTTP2", "Measurement", "Scenarios",
+                "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
                 "Results", "Settings", "PlainHTTP",
                 "COpenSSL", "CNghttp2",
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -137,7 +119,7 @@ let package = Package(
             name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "TransportNIO", "HTTP2", "Networking", "Signing"],
+            name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking", "Signing"],
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests", dependencies: ["Measurement"], swiftSettings: strict),

@@ -37,10 +37,7 @@ public final class HandDrivenRun {
             try RunWorker(
                 worker, of: load, loop: loop(worker), observe: observe.map { observe in { observe(worker, $0) } })
         }
-        clients = workers.compactMap { $0.engine as? PushClient }
-        guard clients.count == workers.count else {
-            throw HarnessError("only engines with a loop of ours can be driven by hand")
-        }
+        clients = workers.map(\.engine)
         watcher = RunWatcher(
             inputs: inputs, state: load.state, control: load.control, boxes: load.boxes, isTerminal: true,
             judge: judge, record: nil, progress: { _ in })

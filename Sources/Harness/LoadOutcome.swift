@@ -108,12 +108,12 @@ struct WorkerTime: Sendable {
     /// In the socket calls alone.
     var socket: UInt64 = 0
     var sign: UInt64 = 0
-    /// When threads neither waited nor spun; nil when it is not known.
-    var busy: UInt64? = 0
+    /// When threads neither waited nor spun.
+    var busy: UInt64 = 0
 
     /// What of a part's time was CPU time, on the whole.
     var onCore: Double {
-        guard let busy, busy + spin > cpu else { return 1 }
+        guard busy + spin > cpu else { return 1 }
         return Double(cpu) / Double(busy + spin)
     }
 
@@ -123,6 +123,6 @@ struct WorkerTime: Sendable {
         transfer += other.transfer
         socket += other.socket
         sign += other.sign
-        busy = busy.flatMap { busy in other.busy.map { busy + $0 } }
+        busy += other.busy
     }
 }

@@ -40,13 +40,6 @@ public struct RunInputs: Sendable {
             let others = Self.unusable(scenario).filter { !problems.contains($0) }
             throw HarnessError((problems + others).joined(separator: "\n"))
         }
-        #if !NIO
-            if scenario.engine == "nio" {
-                throw HarnessError(
-                    "engine \"nio\": this build has no SwiftNIO; build one with "
-                        + "`swift build -c release --traits NIO,Jemalloc` (make build-nio), or use wire or nghttp2")
-            }
-        #endif
         self.scenario = scenario
         do {
             policy = try SigningPolicy(parsing: scenario.signPolicy)

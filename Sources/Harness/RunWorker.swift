@@ -4,21 +4,17 @@ import Scenarios
 import Signing
 import Transport
 
-#if NIO
-    import TransportNIO
-#endif
-
 /// One worker of a run: its driver and its engine, without a thread.
 final class RunWorker {
     let driver: WorkerDriver
-    let engine: any PushEngine
+    let engine: PushClient
     private let signer: TokenSigner?
     /// CPU time of its thread since it began to send, ns, without what was spun away.
     private(set) var cpu: UInt64 = 0
     /// The same with it, ns.
     private var used: UInt64 = 0
-    /// Time its thread did not wait, whether it had a core or not, ns; nil when the engine cannot tell.
-    private var busy: UInt64?
+    /// Time its thread did not wait, whether it had a core or not, ns.
+    private var busy: UInt64 = 0
     /// Share of its thread's time, connecting among it, in which it could have run and had no core; nil where the kernel does
     /// not count it.
     private(set) var runQueueDelay: Double?
@@ -43,14 +39,6 @@ final class RunWorker {
             box: load.boxes[worker], signer: signer)
         let told = observe?(driver) ?? driver
         let headerSets = inputs.headers.map(\.fields)
-        #if NIO
-            if inputs.scenario.engine == "nio" {
-                engine = try NIOPushClient(
-                    target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
-                    tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity)
-                return
-            }
-        #endif
         engine = try PushClient(
             target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
             tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity, loop: loop)
@@ -65,7 +53,7 @@ final class RunWorker {
         let after = ThreadTime.now()
         used = after - before
         let whole = MonotonicClock.now() - begin
-        busy = engine.waitTime.map { whole - min(whole, $0) }
+        busy = whole - min(whole, engine.waitTime)
         if let cpuAtStart = driver.cpuAtStart {
             let sending = after - min(after, cpuAtStart)
             cpu = sending - min(sending, engine.spinTime)

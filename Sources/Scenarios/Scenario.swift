@@ -140,8 +140,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         static let retryLimit = 0...255
     }
 
-    /// Known engines; `nio` is there only in a build with the package trait `NIO`.
-    public static let engines = ["wire", "nghttp2", "nio"]
+    public static let engines = ["wire", "nghttp2"]
 
     public static let pacings = ["sleep", "spin", "auto"]
 
@@ -294,9 +293,6 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             Self.pacings.contains(pacing),
             "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
-        check(
-            pacing != "spin" || engine != "nio",
-            "pacing spin is for engines wire and nghttp2: engine nio waits by SwiftNIO's own timers")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
         check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems

@@ -363,7 +363,7 @@ public struct ScenarioKey: Sendable {
     private static let transport: [ScenarioKey] = [
         choice(
             "engine", Scenario.engines,
-            "wire (frames written by pushload), nghttp2, or nio (SwiftNIO; only when built with it).", \.engine),
+            "wire (frames written by pushload) or nghttp2.", \.engine),
         optional(
             "target", "URL to send to; without it, the bundled mock is started.", example: "https://127.0.0.1:2197",
             \.target),

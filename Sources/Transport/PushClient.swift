@@ -5,7 +5,7 @@ import Networking
 ///
 /// The loop: take what is due, put it on streams, write, wait, read. Nothing is shared with other workers but the
 /// `RunControl`, which is read once a round.
-public final class PushClient: PushEngine {
+public final class PushClient {
     /// One place in the pool. A connection that was told to go away drains outside its lane while the lane reconnects.
     private struct Lane {
         var connection: PushConnection?
@@ -36,7 +36,7 @@ public final class PushClient: PushEngine {
     private var nextToken: UInt64 = 0
     @exclusivity(unchecked) private var retries = RetryQueue()
     @exclusivity(unchecked) private var ready: LaneQueue
-    /// A rate is kept: pushes have been waited for.
+    /// A rate is kept: pushes have been waitTime for.
     @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
@@ -66,9 +66,10 @@ public final class PushClient: PushEngine {
     /// The kernel's part of it, ns.
     public var socketTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: socketCycles) }
     private var socketCycles: UInt64 = 0
+    /// CPU time spent on nothing but waiting for a push to be due, ns.
     public var spinTime: UInt64 { loop.spinTime }
-    public var waitTime: UInt64? { waited }
-    private var waited: UInt64 = 0
+    /// Time waitTime for something to be due or to come, ns.
+    public private(set) var waitTime: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
 
@@ -220,7 +221,7 @@ public final class PushClient: PushEngine {
             ? loop.waitPunctually(timeout: timeout, spins: options.pacing == .spin) : loop.wait(timeout: timeout)
         if timeout > 0 {
             let woken = loop.now
-            waited &+= woken &- now
+            waitTime &+= woken &- now
             if woken &- now >= Self.idleWait { driver.idled(until: min(woken, deadline)) }
         }
         for index in 0..<count {

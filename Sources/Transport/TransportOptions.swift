@@ -19,7 +19,7 @@ public struct Target: Sendable {
     }
 }
 
-/// How `PushClient` writes and reads frames. A third engine, `NIOPushClient`, has a client of its own.
+/// How `PushClient` writes and reads frames.
 public enum EngineKind: String, Sendable, CaseIterable {
     /// Frames written here, for exactly this traffic.
     case wire
@@ -38,7 +38,7 @@ public struct TransportOptions: Sendable {
     public var streams = 1000
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
     public var sendBatch = 65_536
-    /// How due pushes are waited for; `NIOPushClient` sleeps in any case.
+    /// How due pushes are waited for.
     public var pacing = Pacing.sleep
     public var session = SessionSettings()
     /// Engine `wire`: code header strings with Huffman where that makes them shorter; `nghttp2` chooses for itself.

@@ -2,21 +2,51 @@ import Dispatch
 import Glibc
 
 /// Ctrl-C and SIGTERM, or other signals, until it is cancelled.
+///
+/// A handler puts each into a pipe, so that none is lost from `init` on, however late a thread gets to read it.
 struct StopSignals {
-    private let sources: [any DispatchSourceSignal]
+    private let numbers: [Int32]
+    private let source: any DispatchSourceRead
 
     /// - Parameter stop: called at each of them.
     init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ stop: @escaping @Sendable () -> Void) {
-        sources = numbers.map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: stop)
-            source.resume()
-            return source
+        self.numbers = numbers
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0, "no descriptor left for signals")
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        let descriptor = ends[0]
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        source.setEventHandler {
+            var number: UInt8 = 0
+            while read(descriptor, &number, 1) == 1 { stop() }
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.resume()
+        for number in numbers {
+            // The end that is written to stays open: a handler may be about to use it for as long as the process lives.
+            signalPipes[Int(number)] = ends[1]
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { number in
+                let before = errno
+                withUnsafeBytes(of: UInt8(truncatingIfNeeded: number)) {
+                    _ = write(signalPipes[Int(number)], $0.baseAddress!, 1)
+                }
+                errno = before
+            }
+            action.sa_flags = SA_RESTART
+            sigaction(number, &action, nil)
         }
     }
 
+    /// What comes from now on is ignored.
     func cancel() {
-        for source in sources { source.cancel() }
+        for number in numbers { signal(number, SIG_IGN) }
+        source.cancel()
     }
 }
+
+/// For each signal the pipe its handler writes to.
+private nonisolated(unsafe) let signalPipes = UnsafeMutablePointer<Int32>.allocate(capacity: 65)

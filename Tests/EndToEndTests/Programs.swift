@@ -25,12 +25,8 @@ enum Programs {
     /// Built with AddressSanitizer, which multiplies memory.
     static let isSanitized = folder.path.contains("/asan/")
 
-    /// The engines this build has: what holds for one holds for all.
-    #if NIO
-        static let engines = ["wire", "nghttp2", "nio"]
-    #else
-        static let engines = ["wire", "nghttp2"]
-    #endif
+    /// What holds for one engine holds for all.
+    static let engines = ["wire", "nghttp2"]
 
     static func path(_ name: String) -> String {
         name.hasPrefix("/") ? name : folder.appendingPathComponent(name).path

@@ -55,7 +55,7 @@ import Testing
             ["--huffman"], ["--huffman", "--apns-id", "--encoder-table", "0", "--sign-policy", "every:100"],
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
-        ] + nioSettings)
+        ])
     func settings(_ arguments: [String]) throws {
         let isTimed = arguments.contains("-D")
         let count = arguments.contains("-n") || isTimed ? [] : ["-n", "3000"]
@@ -67,32 +67,6 @@ import Testing
         if arguments.contains("every:100") { #expect(result.cost.tokensSigned == 30) }
         if arguments.contains("per-connection") { #expect(result.cost.tokensSigned == 3) }
     }
-
-    /// Settings that the third engine hands to SwiftNIO.
-    #if NIO
-        private static let nioSettings = [
-            ["--engine", "nio"], ["--engine", "nio", "--apns-id", "--profile", "rich", "-c", "2"],
-            ["--engine", "nio", "--plaintext", "-t", "2", "-c", "3"], ["--engine", "nio", "--tls-max", "1.2"],
-            ["--engine", "nio", "--rate", "2k", "-c", "2"], ["--engine", "nio", "--header-table", "0"],
-            ["--engine", "nio", "--send-batch", "1B"], ["--engine", "nio", "-D", "300ms", "--rate", "10k"],
-        ]
-
-        @Test("SwiftNIO is asked for what it cannot do: one line says so")
-        func nioCiphers() throws {
-            let finished = try Programs.run(
-                "pushload", ["run", "-n", "10", "--engine", "nio", "--ciphersuites", "TLS_AES_128_GCM_SHA256"])
-            #expect(
-                finished.status != 0 && finished.error.contains("engine nio cannot choose them"), "\(finished.error)")
-        }
-    #else
-        private static let nioSettings: [[String]] = []
-
-        @Test("Without SwiftNIO in the build, its engine is refused with how to build it")
-        func noNIO() throws {
-            let finished = try Programs.run("pushload", ["run", "-n", "10", "--engine", "nio"])
-            #expect(finished.status == 64 && finished.error.contains("swift build -c release --traits NIO,Jemalloc"))
-        }
-    #endif
 
     @Test("A closed loop for a duration plans what it took")
     func duration() throws {

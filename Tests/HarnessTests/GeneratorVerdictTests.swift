@@ -70,9 +70,9 @@ import Transport
         // Half of the time in which it did not wait it had no core.
         outcome.workerTime.busy = 3_200_000
         #expect(try parts() == [0, 50, 150, 300, 100, 1400])
-        // Not known, and more than there is.
+        // More than there is.
         outcome.workerTime = WorkerTime(
-            cpu: 1_500_000, transfer: 3_000_000, socket: 1_700_000, sign: 100_000, busy: nil)
+            cpu: 1_500_000, transfer: 3_000_000, socket: 1_700_000, sign: 100_000)
         #expect(try parts() == [0, 0, 300, 1700, 0, 0])
         outcome.workerTime = WorkerTime(cpu: 500_000)
         #expect(try parts() == [0, 0, 0, 0, 0, 2000])

@@ -110,8 +110,8 @@ import Testing
         #expect(
             some.contains { $0.hasPrefix("put back to be sent again: 1 attempt that the server had not processed") },
             "\(some)")
-        let nio = lines { $0.generator.cpu = .init(encode: 1, sign: 2, other: 200) }
-        #expect(nio.contains("  of it encode 1.00 ns, sign 2.00 ns, TLS, socket and other 200 ns"), "\(nio)")
+        let apart = lines { $0.generator.cpu = .init(encode: 1, sign: 2, other: 200) }
+        #expect(apart.contains("  of it encode 1.00 ns, sign 2.00 ns, TLS, socket and other 200 ns"), "\(apart)")
         let none = lines {
             $0.generator.cpu = .init()
             ($0.cost.clientCPU, $0.cost.mockCPU, $0.cost.measuring) = (0, 0, 0)

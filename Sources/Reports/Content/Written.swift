@@ -71,7 +71,6 @@ enum Written {
         var rest: [String] = []
         if cpu.encode == 0 { rest.append("encode") }
         if cpu.sign == 0, result.cost.tokensSigned > 0 { rest.append("sign") }
-        // Engine nio cannot tell them from the rest.
         if cpu.tls + cpu.socket == 0 { rest += ["TLS", "socket"] }
         let name = rest.isEmpty ? "other" : rest.joined(separator: ", ") + " and other"
         return (known + (cpu.other > 0 ? [(name, cpu.other)] : [])).map { (name: $0.0, value: $0.1) }

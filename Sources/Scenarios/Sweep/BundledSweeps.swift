@@ -72,12 +72,12 @@ public enum BundledSweeps {
                   send_batch: 256B..64KiBx2
                 """),
         Entry(
-            name: "engines", summary: "engines × streams (nio is there only in a build with it)",
+            name: "engines", summary: "engines × streams",
             text: """
                 name: engines
                 pushes: 200k
                 vary:
-                  engine: wire,nghttp2,nio
+                  engine: wire,nghttp2
                   streams: 10,100,500,1000
                 search: {goal: cpu}
                 """),
