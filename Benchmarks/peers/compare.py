@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Each client against each server, in alternation: rate, CPU a push of both sides, and the ratios that matter.
 
-Clients: h2load and pushload's engines. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
+Clients: h2load, pushload's engines, and SwiftNIO with NIOSSL (nio-push, the stack under APNSwift and AsyncHTTPClient). Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
 file). All over TLS 1.3, one connection, the same payload and headers, one device token. Whole processes are compared.
 
 Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
-nginx-light). Engine nio is left out unless it was built (`make build-nio`).
+nginx-light). SwiftNIO is left out unless it was built: `swift build -c release --package-path Benchmarks/peers/nio`.
 
     Benchmarks/peers/compare.py [--pushes 400000] [--rounds 5] [--streams 500] [--write results/peers.md]
 """
@@ -22,7 +22,7 @@ import tempfile
 from common import BUILD, ROOT, cpu_of_command, cpu_of_process, h2load_headers, need, running_mock
 from servers import nghttpd, nginx
 
-NIO = os.path.join(ROOT, ".build", "nio", "release", "pushload")
+NIO = os.path.join(ROOT, "Benchmarks", "peers", "nio", ".build", "release", "nio-push")
 
 
 def h2load(options, url, path, flags, _):
@@ -32,6 +32,11 @@ def h2load(options, url, path, flags, _):
         sys.exit(f"h2load did not get {options.pushes} answers of 200 from {url}:\n{output}")
     line = next(line for line in output.splitlines() if line.startswith("finished in"))
     return cpu, float(line.split(",")[1].split()[0])
+
+
+def nio_push(options, url, path, flags, _):
+    cpu, output = cpu_of_command([NIO, "-n", str(options.pushes), "-m", str(options.streams), *flags, url + path])
+    return cpu, float(output.split(", ")[1].split()[0])
 
 
 def pushload(executable, engine):
@@ -68,7 +73,7 @@ def main():
     clients = {"h2load": h2load, "pushload wire": pushload(f"{BUILD}/pushload", "wire"),
                "pushload nghttp2": pushload(f"{BUILD}/pushload", "nghttp2")}
     if os.access(NIO, os.X_OK):
-        clients["pushload nio"] = pushload(NIO, "nio")
+        clients["SwiftNIO"] = nio_push
     figures = {}
     # h2load never looks at SETTINGS again, so that it must be allowed all streams from the start.
     with tempfile.TemporaryDirectory() as folder, \
@@ -97,8 +102,8 @@ def main():
         f"`{os.path.relpath(os.path.abspath(__file__), ROOT)} --pushes {options.pushes} --rounds {options.rounds} "
         f"--streams {options.streams}` (`make bench-peers`): one connection, {options.streams} streams, "
         f"{options.pushes:,} pushes a run, client and server share the machine. Medians of {options.rounds} alternated "
-        "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; h2load sends "
-        "one and the same. mock-apns checks every push; nginx and nghttpd answer anything.", "",
+        "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; h2load and SwiftNIO "
+        "send one and the same. mock-apns checks every push; nginx and nghttpd answer anything.", "",
         versions() + ".", "",
         "| client | server | 1,000 pushes/s | client CPU a push, µs | server CPU a push, µs |", "| --- | --- | --- | --- | --- |"]
     for (client, server), own in figures.items():

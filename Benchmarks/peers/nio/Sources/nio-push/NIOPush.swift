@@ -24,6 +24,24 @@ struct NIOPush: ParsableCommand {
         for field in header where !field.contains(": ") { throw ValidationError("-H \(field): expected name: value") }
     }
 
+    /// Without the limits that a flood of resets and empty frames has: nginx resets every stream it answers early.
+    private static var connection: NIOHTTP2Handler.ConnectionConfiguration {
+        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+        configuration.maximumSequentialEmptyDataFrames = .max
+        configuration.maximumBufferedControlFrames = .max
+        configuration.maximumConnectionGlitches = .max
+        configuration.maximumRecentlyResetStreams = 1024
+        configuration.controlFrameRateLimit.windowLength = .nanoseconds(1)
+        return configuration
+    }
+
+    private static var stream: NIOHTTP2Handler.StreamConfiguration {
+        var configuration = NIOHTTP2Handler.StreamConfiguration()
+        configuration.streamResetFrameRateLimit.windowLength = .nanoseconds(1)
+        configuration.streamErrorRateLimit.windowLength = .nanoseconds(1)
+        return configuration
+    }
+
     private static func parts(_ url: String) -> (host: String, port: Int, path: String)? {
         guard url.hasPrefix("https://") else { return nil }
         let rest = url.dropFirst(8)
@@ -42,6 +60,7 @@ struct NIOPush: ParsableCommand {
             let parts = field.split(separator: ": ", maxSplits: 1)
             fields.add(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
+        let headers = fields
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let content = ByteBuffer(bytes: try Data(contentsOf: URL(fileURLWithPath: body)))
@@ -63,11 +82,11 @@ struct NIOPush: ParsableCommand {
             .connect(host: host, port: port)
             .flatMap { channel in
                 channel.configureHTTP2Pipeline(
-                    mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
+                    mode: .client, connectionConfiguration: Self.connection, streamConfiguration: Self.stream
                 ) { $0.eventLoop.makeSucceededVoidFuture() }.flatMap { multiplexer in
                     // A connection that ends takes unanswered requests with it.
                     channel.closeFuture.whenComplete { _ in ended.fail(ChannelError.eof) }
-                    let load = Load(multiplexer, headers: fields, body: content, requests: requests, ended: ended)
+                    let load = Load(multiplexer, headers: headers, body: content, requests: requests, ended: ended)
                     load.begin(streams: streams)
                     let bound = NIOLoopBound(load, eventLoop: loop)
                     return ended.futureResult.map { bound.value.accepted }
