@@ -11,7 +11,8 @@ import Testing
     @Test(
         "Names that no web page can have are taken: addresses, localhost, a container's, Kubernetes'",
         arguments: [
-            nil, "127.0.0.1", "127.0.0.1:9101", "10.0.3.4:9101", "[::1]:9101", "[fd00::7]", "localhost:9101", "LOCALHOST",
+            nil, "127.0.0.1", "127.0.0.1:9101", "10.0.3.4:9101", "[::1]:9101", "[fd00::7]", "localhost:9101",
+            "LOCALHOST",
             "localhost.", "mock.localhost", "mock-apns:8082", "mock-apns", "host.docker.internal:9101",
             "mock-apns.default.svc", "mock-apns.default.svc.cluster.local:9101", "box.local", "mock.example.com:9101",
             "Mock.Example.com", "0.0.0.0",
@@ -22,7 +23,8 @@ import Testing
         "Public names are refused, whatever they resolve to",
         arguments: [
             "evil.example", "evil.example:9101", "evil.example.", "127.0.0.1.nip.io", "localhost.evil.example", "1.2.3",
-            "svc.evil.example:80", "[evil]", "[::1", "", ":9101", "mock.example.org", "x.mock.example.com", "256.1.1.1.x",
+            "svc.evil.example:80", "[evil]", "[::1", "", ":9101", "mock.example.org", "x.mock.example.com",
+            "256.1.1.1.x",
         ])
     func refused(_ host: String) throws {
         let answer = try #require(refusal(host, names: ["mock.example.com"]))

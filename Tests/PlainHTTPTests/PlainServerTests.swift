@@ -157,7 +157,8 @@ private final class Peer {
     func turns() throws {
         let served = try Served()
         let greedy = try Peer(served)
-        greedy.send(String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 4000) + "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        greedy.send(
+            String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 4000) + "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         #expect(try Peer(served).isServed)
         _ = greedy.receive { $0.isOver }
         #expect(greedy.text.split(separator: "ok\n").count == 4001)
@@ -165,7 +166,10 @@ private final class Peer {
 
     @Test("Half requests hold no more than they may together: those that hold most are closed, others are served")
     func halfRequests() throws {
-        let served = try Served { $0.held = 8 << 20 }
+        let served = try Served {
+            $0.held = 8 << 20
+            $0.request = 600_000_000_000
+        }
         var peers: [Peer] = []
         for _ in 0..<60 {
             let peer = try Peer(served)
@@ -193,8 +197,8 @@ private final class Peer {
     @Test("Who says nothing, half a request or nothing more is closed in time; an event stream is not")
     func limits() throws {
         let served = try Served {
-            $0.request = 700_000_000
-            $0.idle = 700_000_000
+            $0.request = 4_000_000_000
+            $0.idle = 1_000_000_000
         }
         let subscriber = try Peer(served)
         subscriber.send("GET /events HTTP/1.1\r\n\r\n")
@@ -230,7 +234,10 @@ private final class Peer {
         peer.send(String(repeating: "GET /big HTTP/1.1\r\n\r\n", count: 2000))
         // It sends no more than the kernel takes, and hears of the end by what it sends.
         var isOver = false
-        for _ in 0..<120 where !isOver { isOver = !peer.send("x") }
+        for _ in 0..<1200 where !isOver {
+            isOver = !peer.send("x")
+            usleep(50_000)
+        }
         #expect(isOver && served.answered.load(ordering: .relaxed) < 2000)
     }
 
