@@ -57,7 +57,7 @@ import Testing
         let idle = try (0..<5).map { _ in try RawClient(port: port, preface: false) }
         #expect(try Programs.run("/usr/bin/curl", ["-s", url]).output.contains("pushload_in_flight "))
         // Nobody had to be let go for that.
-        #expect(!idle.contains(where: \.isOver))
+        #expect(idle.allSatisfy { !$0.isOver })
         let refused = try Programs.run("/usr/bin/curl", ["-s", "-H", "Host: evil.example", url]).output
         #expect(refused.hasPrefix("Host \"evil.example\": expected an IP address, localhost"), "\(refused)")
         kill(run.process.processIdentifier, SIGINT)

@@ -1,5 +1,6 @@
-import PlainHTTP
 import Testing
+
+@testable import PlainHTTP
 
 @Suite struct HostRuleTests {
     private func refusal(_ host: String?, _ origin: String? = nil, names: [String] = []) -> PlainResponse? {
