@@ -8,13 +8,17 @@ public struct PlainRequest: Sendable, Equatable {
     public var body: [UInt8]
     /// The client wants the connection closed after the answer.
     public var closes: Bool
+    /// As the request says it: `127.0.0.1:9101`; nil when it says none.
+    public var host: String?
+    /// The web page whose script or form sent the request, `http://127.0.0.1:9101`; nil for anything but a browser.
+    public var origin: String?
 
     static let largestHead = 16_384
     static let largestBody = 1 << 20
 
     public enum Parsed: Sendable, Equatable {
-        /// More bytes are needed.
-        case incomplete
+        /// Nothing to be said before there are so many bytes.
+        case incomplete(needs: Int)
         /// So many bytes were used.
         case request(PlainRequest, used: Int)
         /// Status and what is wrong.
@@ -23,7 +27,9 @@ public struct PlainRequest: Sendable, Equatable {
 
     public static func parse(_ bytes: [UInt8]) -> Parsed {
         guard let end = headEnd(bytes) else {
-            return bytes.count > largestHead ? .refused(431, "the request's head is larger than 16 KiB") : .incomplete
+            return bytes.count > largestHead
+                ? .refused(431, "the request's head is larger than 16 KiB")
+                : .incomplete(needs: bytes.count + 1)
         }
         let head = String(decoding: bytes[..<end], as: UTF8.self)
         var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
@@ -33,12 +39,14 @@ public struct PlainRequest: Sendable, Equatable {
         }
         var length = 0
         var closes = words[2] == "HTTP/1.0"
+        var host: String?
+        var origin: String?
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else {
                 return .refused(400, "a header line without a colon")
             }
             let name = line[..<colon].lowercased()
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            let value = line[line.index(after: colon)...].trimming { $0 == " " || $0 == "\t" }
             switch name {
             case "content-length":
                 guard let number = Int(value), number >= 0 else { return .refused(400, "content-length is no number") }
@@ -46,15 +54,21 @@ public struct PlainRequest: Sendable, Equatable {
                 length = number
             case "transfer-encoding": return .refused(411, "give the body's length: content-length")
             case "connection": closes = value.lowercased() == "close"
+            case "host":
+                guard host == nil else { return .refused(400, "more than one Host") }
+                host = String(value)
+            case "origin":
+                guard origin == nil else { return .refused(400, "more than one Origin") }
+                origin = String(value)
             default: break
             }
         }
         let used = end + 4 + length
-        guard bytes.count >= used else { return .incomplete }
+        guard bytes.count >= used else { return .incomplete(needs: used) }
         let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let request = PlainRequest(
             method: String(words[0]), path: decoded(target[0]), query: target.count > 1 ? parseQuery(target[1]) : [:],
-            body: Array(bytes[(end + 4)..<used]), closes: closes)
+            body: Array(bytes[(end + 4)..<used]), closes: closes, host: host, origin: origin)
         return .request(request, used: used)
     }
 
@@ -94,5 +108,13 @@ public struct PlainRequest: Sendable, Equatable {
             }
         }
         return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(_ isBlank: (Character) -> Bool) -> Substring {
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return rest
     }
 }

@@ -20,8 +20,9 @@ public struct PlainResponse: Sendable, Equatable {
 
     public func bytes(closes: Bool) -> [UInt8] {
         let names = [
-            200: "OK", 204: "No Content", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
-            411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",
+            200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+            405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
+            431: "Request Header Fields Too Large",
         ]
         let head =
             "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"

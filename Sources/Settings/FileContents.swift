@@ -5,12 +5,32 @@ public enum FileContents {
     /// - Parameter what: what it should be, for the message: "fault file".
     /// - Throws: `cannot read the fault file x.yaml: No such file or directory`
     public static func bytes(_ path: String, _ what: String) throws(SettingsError) -> Data {
+        try bytes(path, what, limit: nil)
+    }
+
+    /// The same for text.
+    ///
+    /// - Parameter limit: how many bytes a file may have whose name a stranger can choose. It has to be a regular one then: a
+    ///   pipe or a device could be waited for.
+    /// - Throws: also `the latency file /dev/zero is no regular file`, `the latency file x.hgrm is larger than 16 MiB`
+    public static func text(_ path: String, _ what: String, limit: Int? = nil) throws(SettingsError) -> String {
+        try text(try bytes(path, what, limit: limit), file: path)
+    }
+
+    private static func bytes(_ path: String, _ what: String, limit: Int?) throws(SettingsError) -> Data {
         func fail() -> SettingsError {
             SettingsError("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (limit == nil ? 0 : O_NONBLOCK | O_NOCTTY))
         guard descriptor >= 0 else { throw fail() }
         defer { close(descriptor) }
+        if limit != nil {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw fail() }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw SettingsError("the \(what) \(path) is no regular file")
+            }
+        }
         var data = Data()
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -18,12 +38,10 @@ public enum FileContents {
             guard count >= 0 else { throw fail() }
             if count == 0 { return data }
             data.append(contentsOf: chunk[..<count])
+            if let limit, data.count > limit {
+                throw SettingsError("the \(what) \(path) is larger than \(limit >> 20) MiB")
+            }
         }
-    }
-
-    /// The same for text.
-    public static func text(_ path: String, _ what: String) throws(SettingsError) -> String {
-        try text(try bytes(path, what), file: path)
     }
 
     /// - Throws: `file:line: not text in UTF-8`

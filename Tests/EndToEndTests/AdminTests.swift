@@ -294,6 +294,31 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("The apns-id that the mock gives a push is the same in its answer, in /events and in /pushes")
+    func identifiers() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let stream = try Programs.start(
+            "/usr/bin/curl", ["-sN", "--max-time", "60", "http://127.0.0.1:\(try mock.port(of: "admin"))/events"])
+        try stream.waitFor(": ready")
+        var given: [String] = []
+        let own = "123E4567-e89b-42d3-a456-426614174000"
+        for header in [nil, "apns-id: \(own)", "apns-id: 17"] as [String?] {
+            let request = ReasonTests.Request.with {
+                $0.headers += header.map { [$0] } ?? []
+                $0.extra = ["-i"]
+            }
+            let answer = try Programs.run("/usr/bin/curl", try ReasonTests.arguments(mock, request)).output
+            let line = answer.split(whereSeparator: \.isNewline).first { $0.hasPrefix("apns-id: ") }
+            given.append(String(try #require(line, "\(answer)").dropFirst("apns-id: ".count)))
+        }
+        #expect(given[1] == own && given[0].count == 36 && given[2].count == 36)
+        let list = try JSONSerialization.jsonObject(with: Data(try admin(mock, "GET", "/pushes").utf8))
+        #expect((list as? [[String: Any]])?.map { $0["apns_id"] as? String } == given, "\(list) \(given)")
+        for identifier in given[..<2] { try stream.waitFor("\"apns_id\":\"\(identifier)\"") }
+        kill(stream.process.processIdentifier, SIGTERM)
+        _ = try mock.stop()
+    }
+
     @Test("A device can be unregistered, and be taken back, while the mock runs")
     func devices() throws {
         let mock = try Mock(["--admin-port", "0"])

@@ -41,4 +41,26 @@ import Testing
         let result = try ResultFile.read("\(output.path)/\(folder)/result.json")
         #expect(result.run.interrupted && Int(result.pushes.accepted) >= counts.last ?? 0, "\(result.pushes) \(counts)")
     }
+
+    @Test("Connections to the metrics port that say nothing hold up neither a scrape nor the run's end")
+    func idleConnections() throws {
+        let port = String(try Listener(host: "127.0.0.1", port: 0, shared: false).address.port)
+        let output = OutputFolder()
+        let run = try Programs.start(
+            "pushload", ["run", "-D", "10m", "--rate", "500", "--metrics-port", port, "--output", output.path])
+        let url = "http://127.0.0.1:\(port)/metrics"
+        var text = ""
+        for _ in 0..<6000 where !text.contains("pushload_in_flight ") {
+            text = try Programs.run("/usr/bin/curl", ["-s", url]).output
+            usleep(20_000)
+        }
+        let idle = try (0..<5).map { _ in try RawClient(port: port, preface: false) }
+        #expect(try Programs.run("/usr/bin/curl", ["-s", url]).output.contains("pushload_in_flight "))
+        // Nobody had to be let go for that.
+        #expect(idle.allSatisfy { !$0.isOver })
+        let refused = try Programs.run("/usr/bin/curl", ["-s", "-H", "Host: evil.example", url]).output
+        #expect(refused.hasPrefix("Host \"evil.example\": expected an IP address, localhost"), "\(refused)")
+        kill(run.process.processIdentifier, SIGINT)
+        #expect(try run.wait().status == 1)
+    }
 }

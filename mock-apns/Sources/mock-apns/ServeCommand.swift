@@ -30,6 +30,12 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Address of the admin listener.", valueName: "address"))
     var adminHost = "127.0.0.1"
 
+    @Option(
+        help: ArgumentHelp(
+            "A name with a dot that the admin listener may be asked by, such as mock.example.com. Repeatable.",
+            valueName: "name"))
+    var adminName: [String] = []
+
     @Option(help: ArgumentHelp("Requests each thread keeps for GET /pushes.", valueName: "count"))
     var keepPushes = 1000
 
@@ -85,6 +91,10 @@ struct ServeCommand: ParsableCommand {
             configuration.ledgerCapacity = capacity
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
+            for name in adminName where name.contains(where: { ":/ ".contains($0) }) || name.isEmpty {
+                throw Misuse("--admin-name \"\(name)\": expected a name without a port, such as mock.example.com")
+            }
+            configuration.adminNames = adminName
             configuration.keptPushes = keepPushes
             if timesOut != nil {
                 guard timesEvery >= 2, timesEvery <= 1 << 32, timesEvery.nonzeroBitCount == 1 else {

@@ -99,7 +99,7 @@ struct AdminPages {
             try container.encode(entry.time, forKey: .time)
             try container.encode(entry.status, forKey: .status)
             try container.encodeIfPresent(entry.reason, forKey: .reason)
-            try container.encodeIfPresent(entry.identifier, forKey: .identifier)
+            try container.encode(entry.identifier, forKey: .identifier)
             try container.encode(entry.token, forKey: .token)
             try container.encode(entry.topic, forKey: .topic)
             try container.encode(entry.pushType.rawValue, forKey: .pushType)

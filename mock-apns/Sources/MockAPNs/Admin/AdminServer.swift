@@ -8,6 +8,13 @@ import Synchronization
 /// It is our own and not a library's because an event stream has to cost well under 4 KB for 10,000 of them to be held, and
 /// because it shares its thread with the delivery timers.
 final class AdminServer: @unchecked Sendable {
+    /// What an event stream shows.
+    private enum Subscription {
+        case everything
+        case device(TokenKey)
+        case channel(String)
+    }
+
     /// Set once, before the thread is started.
     unowned(unsafe) var server: MockServer!
     private let listener: Listener?
@@ -16,13 +23,11 @@ final class AdminServer: @unchecked Sendable {
     private let stopping = Atomic<Bool>(false)
 
     // Touched by the thread only.
-    private var connections: [UInt64: AdminConnection] = [:]
-    private var nextToken: UInt64 = 1
+    private var plain: PlainServer!
+    private var subscriptions: [UInt64: Subscription] = [:]
     private var everything: Set<UInt64> = []
     private var devices: [TokenKey: [UInt64]] = [:]
     private var channels: [String: [UInt64]] = [:]
-    private static let listenerToken: UInt64 = 0
-    private static let mostConnections = 50_000
     private static let heartbeat: UInt64 = 15_000_000_000
 
     init(listener: Listener?, reactor: Reactor, shared: MockShared) {
@@ -37,55 +42,36 @@ final class AdminServer: @unchecked Sendable {
     }
 
     func run() {
-        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_384)
-        defer { buffer.deallocate() }
-        if let listener { reactor.add(listener.descriptor, token: Self.listenerToken, interest: .readable) }
+        let configuration = shared.configuration
+        let hosts = HostRule(names: [configuration.adminHost] + configuration.adminNames, flag: "--admin-name")
+        plain = PlainServer(listener: listener, reactor: reactor, hosts: hosts) { [unowned self] in answer($0, $1) }
+        defer { plain = nil }
+        plain.ended = { [unowned self] in unsubscribe($0) }
+        plain.exhausted = { [shared] in
+            shared.logger.warning("no file descriptor left for another connection to the admin port")
+        }
         var nextHeartbeat = MonotonicClock.now() + Self.heartbeat
         var nextDue = shared.desk.advance(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds())
         while !stopping.load(ordering: .relaxed) {
             let before = MonotonicClock.now()
             let until = min(nextDue ?? .max, nextHeartbeat)
-            let count = reactor.wait(timeout: until > before ? until - before : 0)
-            for index in 0..<count {
-                let event = reactor.event(at: index)
-                if event.token == Self.listenerToken {
-                    accept()
-                } else if let connection = connections[event.token] {
-                    connection.handle(event.readiness, buffer) { [unowned self] in answer($0, $1) }
-                    if connection.isClosed { remove(connection) }
-                }
-            }
+            plain.turn(timeout: until > before ? until - before : 0)
             let now = MonotonicClock.now()
             nextDue = shared.desk.advance(now: now, unixTime: MonotonicClock.unixSeconds())
             show(shared.hub.take())
             if now >= nextHeartbeat {
                 nextHeartbeat = now + Self.heartbeat
-                for connection in Array(connections.values) where connection.subscription != nil {
-                    connection.sendHeartbeat()
-                    if connection.isClosed { remove(connection) }
-                }
+                plain.sendHeartbeats()
             }
         }
-        for connection in connections.values { connection.close() }
-        connections = [:]
     }
 
-    private func accept() {
-        while let listener {
-            guard case .descriptor(let descriptor) = listener.accept() else { return }
-            guard connections.count < Self.mostConnections,
-                let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions())
-            else { continue }
-            connections[nextToken] = AdminConnection(token: nextToken, stream: stream, reactor: reactor)
-            nextToken += 1
-        }
-    }
-
-    private func answer(_ request: PlainRequest, _ connection: AdminConnection) -> PlainResponse? {
+    private func answer(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
         if let refusal = AdminPages.refusal(request) { return refusal }
         guard request.path == "/events" else {
-            return AdminPages(server: server, subscribers: subscribers).answer(request)
+            return AdminPages(server: server, subscribers: watchers).answer(request)
         }
+        plain.beginEvents(connection)
         if let token = request.query["token"] {
             let key = TokenKey(token)
             subscribe(connection, .device(key))
@@ -93,7 +79,7 @@ final class AdminServer: @unchecked Sendable {
         } else if let channel = request.query["channel"] {
             subscribe(connection, .channel(channel))
             if let push = shared.channels.latest(channel, unixTime: MonotonicClock.unixSeconds()) {
-                show(push, to: [connection.token])
+                show(push, to: [connection])
             }
         } else {
             subscribe(connection, .everything)
@@ -103,44 +89,31 @@ final class AdminServer: @unchecked Sendable {
 
     // MARK: Subscribers
 
-    private var subscribers: Int {
-        everything.count + devices.values.reduce(0) { $0 + $1.count } + channels.values.reduce(0) { $0 + $1.count }
-    }
+    private var watchers: Int { subscriptions.count }
 
-    private func subscribe(_ connection: AdminConnection, _ subscription: AdminConnection.Subscription) {
-        connection.subscription = subscription
-        connection.beginEvents()
+    private func subscribe(_ connection: UInt64, _ subscription: Subscription) {
+        subscriptions[connection] = subscription
         switch subscription {
-        case .everything: everything.insert(connection.token)
-        case .device(let key): devices[key, default: []].append(connection.token)
-        case .channel(let id): channels[id, default: []].append(connection.token)
+        case .everything: everything.insert(connection)
+        case .device(let key): devices[key, default: []].append(connection)
+        case .channel(let id): channels[id, default: []].append(connection)
         }
-        tellHub(change: 1)
-    }
-
-    /// Kept apart from `subscribers` so that attaching the ten-thousandth does not count the others again.
-    private var watchers = 0
-    private func tellHub(change: Int) {
-        watchers += change
         shared.hub.setSubscribers(watchers)
     }
 
-    private func remove(_ connection: AdminConnection) {
-        guard connections.removeValue(forKey: connection.token) != nil, let subscription = connection.subscription
-        else {
-            return
-        }
+    private func unsubscribe(_ connection: UInt64) {
+        guard let subscription = subscriptions.removeValue(forKey: connection) else { return }
         switch subscription {
-        case .everything: everything.remove(connection.token)
+        case .everything: everything.remove(connection)
         case .device(let key):
-            devices[key]?.removeAll { $0 == connection.token }
+            devices[key]?.removeAll { $0 == connection }
             if devices[key]?.isEmpty == true { devices[key] = nil }
             shared.desk.detach(key)
         case .channel(let id):
-            channels[id]?.removeAll { $0 == connection.token }
+            channels[id]?.removeAll { $0 == connection }
             if channels[id]?.isEmpty == true { channels[id] = nil }
         }
-        tellHub(change: -1)
+        shared.hub.setSubscribers(watchers)
     }
 
     private func show(_ pushes: [DeliveredPush]) {
@@ -155,10 +128,6 @@ final class AdminServer: @unchecked Sendable {
         let kind = push.channel == nil ? "push" : "broadcast"
         let event = Array(
             "event: \(kind)\ndata: \(push.json(deliveredAt: MonotonicClock.unixMilliseconds()))\n\n".utf8)
-        for token in receivers {
-            guard let connection = connections[token] else { continue }
-            if !connection.sendEvent(event) { shared.hub.countDropped() }
-            if connection.isClosed { remove(connection) }
-        }
+        for receiver in receivers where !plain.sendEvent(event, to: receiver) { shared.hub.countDropped() }
     }
 }

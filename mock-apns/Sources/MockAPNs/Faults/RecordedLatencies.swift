@@ -13,9 +13,10 @@ public struct RecordedLatencies: Sendable, Equatable {
         let nanoseconds: UInt64
     }
 
-    /// - Throws: what is wrong with the file, with the line.
+    /// - Throws: what is wrong with the file, with the line; also when it is no regular file of at most 16 MiB, because
+    ///   whoever sends a fault plan to the admin listener may name any.
     public init(file: String) throws(SettingsError) {
-        let text = try FileContents.text(file, "latency file")
+        let text = try FileContents.text(file, "latency file", limit: 16 << 20)
         self = try file.hasSuffix(".hlog") ? Self.parseLog(text, file: file) : Self.parse(text, file: file)
     }
 

@@ -1,6 +1,12 @@
 import HTTP2
 import Payloads
 
+/// A random UUID (RFC 9562 version 4).
+struct RandomUUID {
+    let high: UInt64
+    let low: UInt64
+}
+
 /// The answers' header blocks and bodies, made once a worker.
 final class AnswerBlocks {
     private let accepted: ResponseBlock
@@ -43,9 +49,9 @@ final class AnswerBlocks {
         return bodies[reason.rawValue]
     }
 
-    /// The block of an answer whose `apns-id` is the request's, or a new one; valid until the next call.
+    /// The block of an answer whose `apns-id` is the request's, or the one drawn for it, or a new one; valid until the next call.
     func block(
-        _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, environment: PushEnvironment
+        _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, drawn: RandomUUID?, environment: PushEnvironment
     ) -> ResponseBlock {
         let block: ResponseBlock
         let place: Int
@@ -53,7 +59,7 @@ final class AnswerBlocks {
             (block, place) = rejected[reason.rawValue]
         } else if environment == .development {
             (block, place) = (traced, tracedIdentifier)
-            writeIdentifier(traced.value(at: uniqueIdentifier))
+            write(draw(), to: traced.value(at: uniqueIdentifier))
         } else {
             (block, place) = (accepted, acceptedIdentifier)
         }
@@ -61,23 +67,25 @@ final class AnswerBlocks {
             let text = requestIdentifier.baseAddress!.assumingMemoryBound(to: UInt8.self)
             block.set(place, text, Self.identifierLength)
         } else {
-            writeIdentifier(block.value(at: place))
+            write(drawn ?? draw(), to: block.value(at: place))
         }
         return block
     }
 
-    /// A random UUID as text.
-    func newIdentifier() -> String {
+    func draw() -> RandomUUID {
+        RandomUUID(high: random.next() & ~0xF000 | 0x4000, low: random.next() & ~(3 << 62) | 2 << 62)
+    }
+
+    func text(_ uuid: RandomUUID) -> String {
         String(unsafeUninitializedCapacity: Self.identifierLength) {
-            writeIdentifier($0.baseAddress!)
+            write(uuid, to: $0.baseAddress!)
             return Self.identifierLength
         }
     }
 
-    /// A random UUID (RFC 9562 version 4), lower case.
-    private func writeIdentifier(_ identifier: UnsafeMutablePointer<UInt8>) {
-        let high = random.next() & ~0xF000 | 0x4000
-        let low = random.next() & ~(3 << 62) | 2 << 62
+    /// As text, lower case.
+    private func write(_ uuid: RandomUUID, to identifier: UnsafeMutablePointer<UInt8>) {
+        let (high, low) = (uuid.high, uuid.low)
         // Sixteen digits in two words: 8-4-4 and 4-12.
         let words = (
             HexDigits.text(UInt32(truncatingIfNeeded: high >> 32)), HexDigits.text(UInt32(truncatingIfNeeded: high)),

@@ -87,6 +87,8 @@ final class RequestState {
     var timesSample = -1
     /// The request is complete and was judged.
     var isJudged = false
+    /// The `apns-id` of its answer, where somebody was told before: the request has none of its own.
+    var drawnIdentifier: RandomUUID?
 
     // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
     @exclusivity(unchecked) private var borrowed: UnsafePointer<UInt8>?
@@ -115,6 +117,7 @@ final class RequestState {
         hasKnownToken = false
         isOverflowing = false
         isJudged = false
+        drawnIdentifier = nil
         timesSample = -1
         pushType = .alert
         priority = 10

@@ -65,6 +65,8 @@ public struct MockConfiguration: Sendable {
     /// The admin listener; nil: none.
     public var adminPort: UInt16?
     public var adminHost = "127.0.0.1"
+    /// Further names it may be asked by.
+    public var adminNames: [String] = []
     /// Requests kept for `/pushes`, a thread.
     public var keptPushes = 1000
     /// Pushes tracked of each run.

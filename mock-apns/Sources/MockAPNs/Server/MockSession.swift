@@ -240,7 +240,8 @@ final class MockSession: ServerSession {
             worker.statistics.count(state.pushType)
         }
         submitResponse(
-            worker.answers.block(answer.reason, requestIdentifier: echoed, environment: environment),
+            worker.answers.block(
+                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
     }
 

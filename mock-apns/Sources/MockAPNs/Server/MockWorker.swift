@@ -414,11 +414,19 @@ final class MockWorker {
         let push = DeliveredPush(
             token: state.deviceTokenText.lowercased(), key: key, channel: nil, topic: state.text(.topic),
             pushType: state.pushType, priority: state.priority,
-            identifier: state.has(.identifier) ? state.text(.identifier) : answers.newIdentifier(),
+            identifier: identifier(of: state),
             collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil, acceptedAt: unixMilliseconds,
             payload: Array(state.body))
         return shared.desk.deliver(push, now: now, unixTime: unixTime)
+    }
+
+    /// The `apns-id` that the answer has or will have: the request's when that is a UUID.
+    private func identifier(of state: RequestState) -> String {
+        if state.has(.identifier), RequestChecks.isUUID(state.value(.identifier)) { return state.text(.identifier) }
+        let drawn = state.drawnIdentifier ?? answers.draw()
+        state.drawnIdentifier = drawn
+        return answers.text(drawn)
     }
 
     /// Notes what a request was answered, for whoever asks.
@@ -433,7 +441,7 @@ final class MockWorker {
         recent.add(
             .init(
                 time: unixMilliseconds, status: answer.reason?.status ?? 200, reason: answer.reason?.name,
-                identifier: state.has(.identifier) ? state.text(.identifier) : nil,
+                identifier: identifier(of: state),
                 token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
                 priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
                 expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,

@@ -6,7 +6,7 @@ struct RecentPushes {
         let time: Int64
         let status: Int
         let reason: String?
-        let identifier: String?
+        let identifier: String
         let token: String
         let topic: String
         let pushType: PushType

@@ -1,0 +1,187 @@
+import Networking
+
+/// One client: requests one after the other, or, once it has asked for one, an event stream. While it does not read what it was
+/// sent, nothing more is read from it.
+///
+/// Memory of an event stream: about half a kilobyte (this object, its socket and its place among the connections).
+final class PlainConnection {
+    let token: UInt64
+    private let stream: ByteStream
+    private let reactor: Reactor
+    private let limits: PlainLimits
+    private var received: [UInt8] = []
+    /// `received` says nothing before it is so long.
+    private var needed = 1
+    private var unsent: [UInt8] = []
+    /// How many of `unsent` are gone.
+    private var sent = 0
+    private var interest: Readiness = .readable
+    private(set) var isClosed = false
+    private(set) var isEventStream = false
+    private var closesWhenSent = false
+    /// All is said; what the client still sends is read so that the close does not take the answer away from it.
+    private var isFinished = false
+    /// It is closed then, monotonic ns.
+    private(set) var deadline: UInt64
+    /// Events that were not sent because the client reads too slowly.
+    private var lost = 0
+    /// For `PlainServer`: what it has counted of `held`, and whether it is among those to be looked at again.
+    var counted = 0
+    var isWaiting = false
+
+    /// Unsent bytes beyond which events are dropped.
+    private static let mostUnsent = 1 << 18
+    /// Bytes written at a time, so that one who reads fast leaves time for others.
+    private static let mostWritten = 1 << 18
+
+    init(token: UInt64, stream: ByteStream, reactor: Reactor, limits: PlainLimits, now: UInt64) {
+        self.token = token
+        self.stream = stream
+        self.reactor = reactor
+        self.limits = limits
+        deadline = now + limits.request
+        reactor.add(stream.descriptor, token: token, interest: interest)
+    }
+
+    /// Bytes of memory that wait: for the rest of a request, or for the client to read.
+    var held: Int { received.capacity + unsent.capacity }
+
+    /// Reads at most one buffer and answers at most one request.
+    ///
+    /// - Returns: true when there may be another request among what was read.
+    func handle(
+        _ buffer: UnsafeMutableBufferPointer<UInt8>, now: UInt64, answer: (PlainRequest) -> PlainResponse?
+    ) -> Bool {
+        if !unsent.isEmpty { flush(now) }
+        if isClosed || !unsent.isEmpty && !isEventStream { return false }
+        if received.count < needed {
+            switch stream.read(into: buffer.baseAddress!, capacity: buffer.count) {
+            case .bytes(let count):
+                // A subscriber has nothing more to say.
+                if isEventStream || isFinished { return false }
+                if received.isEmpty, deadline > now + limits.request { deadline = now + limits.request }
+                received += UnsafeBufferPointer(rebasing: buffer[..<count])
+            case .wouldBlock: return false
+            case .endOfStream, .failed:
+                close()
+                return false
+            }
+        }
+        guard received.count >= needed else { return false }
+        takeRequest(now, answer)
+        return !isClosed && received.count >= needed && unsent.isEmpty
+    }
+
+    private func takeRequest(_ now: UInt64, _ answer: (PlainRequest) -> PlainResponse?) {
+        switch PlainRequest.parse(received) {
+        case .incomplete(let count): needed = count
+        case .refused(let status, let problem): refuse(.text(problem, status: status), now)
+        case .request(let request, let used):
+            if used == received.count { received = [] } else { received.removeFirst(used) }
+            needed = 1
+            guard let response = answer(request) else { return }
+            closesWhenSent = request.closes
+            send(response.bytes(closes: request.closes), now)
+        }
+    }
+
+    private func refuse(_ response: PlainResponse, _ now: UInt64) {
+        closesWhenSent = true
+        received = []
+        needed = 1
+        send(response.bytes(closes: true), now)
+    }
+
+    /// The answer to a subscription; events follow.
+    func beginEvents(_ now: UInt64) {
+        isEventStream = true
+        received = []
+        needed = 1
+        send(
+            Array(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-store\r\n\r\n: ready\n\n".utf8),
+            now)
+    }
+
+    /// - Parameter isFull: nothing is kept for who has not read the event before.
+    /// - Returns: false when the event was dropped because the client does not keep up.
+    func sendEvent(_ bytes: [UInt8], now: UInt64, isFull: Bool) -> Bool {
+        guard unsent.isEmpty || !isFull && unsent.count - sent < Self.mostUnsent else {
+            lost += 1
+            return false
+        }
+        if lost > 0 {
+            send(Array("event: lost\ndata: {\"events\":\(lost)}\n\n".utf8), now)
+            lost = 0
+        }
+        send(bytes, now)
+        return true
+    }
+
+    /// A comment, so that a peer that has vanished is noticed.
+    func sendHeartbeat(_ now: UInt64) { if unsent.isEmpty { send(Array(": \n\n".utf8), now) } }
+
+    /// Its time is over: a request that was begun is told, and whoever else it is goes without a word.
+    func expire(_ now: UInt64) {
+        if unsent.isEmpty, !received.isEmpty {
+            refuse(
+                .text("the request was not complete within \(limits.request / 1_000_000_000) s", status: 408), now)
+            if isFinished { return }
+        }
+        close()
+    }
+
+    private func send(_ bytes: [UInt8], _ now: UInt64) {
+        guard !isClosed, !isFinished else { return }
+        if unsent.isEmpty {
+            unsent = bytes
+            deadline = now + limits.answer
+        } else {
+            if sent > 0 {
+                unsent.removeFirst(sent)
+                sent = 0
+            }
+            unsent += bytes
+        }
+        flush(now)
+    }
+
+    private func flush(_ now: UInt64) {
+        let end = min(unsent.count, sent + Self.mostWritten)
+        while sent < end {
+            let result = unsent.withUnsafeBufferPointer { stream.write($0.baseAddress! + sent, count: end - sent) }
+            switch result {
+            case .bytes(let count):
+                sent += count
+                // An answer has an end, which has to be reached in time; an event stream has to go on.
+                if isEventStream { deadline = now + limits.answer }
+            case .wouldBlock: return setInterest(isEventStream ? [.readable, .writable] : .writable)
+            case .endOfStream, .failed: return close()
+            }
+        }
+        guard sent == unsent.count else { return setInterest(isEventStream ? [.readable, .writable] : .writable) }
+        unsent = []
+        sent = 0
+        setInterest(.readable)
+        if closesWhenSent {
+            stream.finish()
+            isFinished = true
+            received = []
+            deadline = now + limits.parting
+        } else {
+            deadline = isEventStream ? .max : now + (received.isEmpty ? limits.idle : limits.request)
+        }
+    }
+
+    private func setInterest(_ wanted: Readiness) {
+        guard wanted != interest, !isClosed else { return }
+        interest = wanted
+        reactor.modify(stream.descriptor, token: token, interest: wanted)
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        reactor.remove(stream.descriptor)
+    }
+}

@@ -1,0 +1,189 @@
+import Glibc
+import Networking
+
+/// What strangers may take of a `PlainServer`.
+public struct PlainLimits: Sendable {
+    /// At a time; whoever comes beyond them is closed at once.
+    public var connections = 50_000
+    /// Bytes of memory of all requests that are not complete and all answers and events that are not read, the one answer that
+    /// is being given apart. Beyond it whoever holds most is closed.
+    public var held = 64 << 20
+    /// From a request's beginning, or the connection's, until it is complete, ns.
+    public var request: UInt64 = 10_000_000_000
+    /// Until an answer is read, and until an event stream on which something waits takes more of it, ns.
+    public var answer: UInt64 = 60_000_000_000
+    /// From an answer to the next request, ns: more than the minute in which Prometheus comes again.
+    public var idle: UInt64 = 120_000_000_000
+    /// From the last answer until the client closes, ns.
+    public var parting: UInt64 = 2_000_000_000
+
+    public init() {}
+}
+
+/// Plain HTTP/1.1 and event streams for people and programs that watch, on the thread of whoever turns it. A turn does one thing
+/// for each connection, so that none keeps the others waiting.
+public final class PlainServer {
+    /// The answer to a request; nil when it has made an event stream of the connection (`beginEvents`).
+    private let answer: (PlainRequest, _ connection: UInt64) -> PlainResponse?
+    private let listener: Listener?
+    private let reactor: Reactor
+    private let hosts: HostRule
+    private let limits: PlainLimits
+    private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_384)
+
+    /// Told of each connection that was an event stream and is over.
+    public var ended: (_ connection: UInt64) -> Void = { _ in }
+    /// Told when the process had no descriptor left for another connection.
+    public var exhausted: () -> Void = {}
+
+    private var connections: [UInt64: PlainConnection] = [:]
+    private var nextToken: UInt64 = 1
+    /// Have more requests to be answered though nothing comes.
+    private var waiting: [PlainConnection] = []
+    /// What all connections hold, bytes.
+    private var held = 0
+    private var isAccepting = true
+    private var nextTick: UInt64 = 0
+    private var now: UInt64 = MonotonicClock.now()
+    private static let listenerToken: UInt64 = 0
+    private static let tick: UInt64 = 250_000_000
+    /// Accepted, or answered once more, in one turn.
+    private static let mostInTurn = 256
+
+    public init(
+        listener: Listener?, reactor: Reactor, hosts: HostRule, limits: PlainLimits = PlainLimits(),
+        answer: @escaping (PlainRequest, _ connection: UInt64) -> PlainResponse?
+    ) {
+        self.listener = listener
+        self.reactor = reactor
+        self.hosts = hosts
+        self.limits = limits
+        self.answer = answer
+        if let listener { reactor.add(listener.descriptor, token: Self.listenerToken, interest: .readable) }
+    }
+
+    deinit {
+        for connection in connections.values { connection.close() }
+        if let listener { reactor.remove(listener.descriptor) }
+        buffer.deallocate()
+    }
+
+    /// Waits until something comes, the event loop is woken or `timeout` ns have passed, and does what there is to do.
+    public func turn(timeout: UInt64) {
+        var patience = waiting.isEmpty ? timeout : 0
+        if !connections.isEmpty || !isAccepting {
+            let time = MonotonicClock.now()
+            patience = min(patience, nextTick > time ? nextTick - time : 0)
+        }
+        let count = reactor.wait(timeout: patience)
+        now = MonotonicClock.now()
+        for index in 0..<count {
+            let event = reactor.event(at: index)
+            if event.token == Self.listenerToken {
+                accept()
+            } else if let connection = connections[event.token] {
+                handle(connection)
+            }
+        }
+        let again = waiting.prefix(Self.mostInTurn)
+        waiting.removeFirst(again.count)
+        for connection in again {
+            connection.isWaiting = false
+            if !connection.isClosed { handle(connection) }
+        }
+        if now >= nextTick { lookAfterAll() }
+    }
+
+    private func accept() {
+        guard let listener else { return }
+        for _ in 0..<Self.mostInTurn {
+            switch listener.accept() {
+            case .none: return
+            case .exhausted:
+                // Level-triggered: the listener would be ready again at once.
+                reactor.modify(listener.descriptor, token: Self.listenerToken, interest: [])
+                isAccepting = false
+                return exhausted()
+            case .descriptor(let descriptor):
+                guard connections.count < limits.connections else {
+                    close(descriptor)
+                    continue
+                }
+                guard let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions()) else {
+                    continue
+                }
+                connections[nextToken] = PlainConnection(
+                    token: nextToken, stream: stream, reactor: reactor, limits: limits, now: now)
+                nextToken += 1
+            }
+        }
+    }
+
+    private func handle(_ connection: PlainConnection) {
+        let hasMore = connection.handle(buffer, now: now) { request in
+            hosts.refusal(request) ?? answer(request, connection.token)
+        }
+        if hasMore, !connection.isWaiting {
+            connection.isWaiting = true
+            waiting.append(connection)
+        }
+        settle(connection)
+    }
+
+    /// Counts what a connection now holds, and lets it go when it is closed.
+    private func settle(_ connection: PlainConnection) {
+        let holds = connection.isClosed ? 0 : connection.held
+        held += holds - connection.counted
+        connection.counted = holds
+        if connection.isClosed {
+            if connections.removeValue(forKey: connection.token) != nil, connection.isEventStream {
+                ended(connection.token)
+            }
+        } else if holds > 0, held - holds > limits.held {
+            makeRoom(for: connection)
+        }
+    }
+
+    /// Closes those that hold most until a quarter of the room is free.
+    private func makeRoom(for current: PlainConnection) {
+        let others = connections.values.filter { $0 !== current && $0.counted > 0 }
+        for connection in others.sorted(by: { $0.counted > $1.counted }) {
+            if held - current.counted <= limits.held / 4 * 3 { return }
+            connection.close()
+            settle(connection)
+        }
+    }
+
+    private func lookAfterAll() {
+        nextTick = now + Self.tick
+        for connection in connections.values.filter({ $0.deadline <= now }) {
+            connection.expire(now)
+            settle(connection)
+        }
+        if !isAccepting, let listener {
+            reactor.modify(listener.descriptor, token: Self.listenerToken, interest: .readable)
+            isAccepting = true
+        }
+    }
+
+    // MARK: Event streams
+
+    /// Makes an event stream of a connection that is being answered.
+    public func beginEvents(_ connection: UInt64) { connections[connection]?.beginEvents(now) }
+
+    /// - Returns: false when the event was dropped because the client does not keep up.
+    public func sendEvent(_ bytes: [UInt8], to connection: UInt64) -> Bool {
+        guard let connection = connections[connection] else { return true }
+        let isSent = connection.sendEvent(bytes, now: now, isFull: held > limits.held)
+        settle(connection)
+        return isSent
+    }
+
+    /// Sends all event streams a comment, so that peers that have vanished are noticed.
+    public func sendHeartbeats() {
+        for connection in connections.values.filter(\.isEventStream) {
+            connection.sendHeartbeat(now)
+            settle(connection)
+        }
+    }
+}
