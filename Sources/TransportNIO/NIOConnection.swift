@@ -245,7 +245,7 @@
             let now = MonotonicClock.now()
             for stream in streams {
                 guard let stream, !stream.isEnded else { continue }
-                if stream.written == 0, !problem.cause.isEndOfRun {
+                if stream.written == 0, stream.status == 0, !problem.cause.isEndOfRun {
                     requeue(stream)
                 } else {
                     finish(stream, .failed(problem.cause), at: now)
@@ -340,7 +340,7 @@
         private func end(_ stream: PushStream, _ ending: PushStream.Ending) {
             switch ending {
             case .answered, .reset(.noError): answer(stream)
-            case .reset(.refusedStream), .unopened: requeue(stream)
+            case .reset(.refusedStream) where stream.status == 0, .unopened: requeue(stream)
             case .reset(let code): finish(stream, .failed(.streamReset(code)), at: lastRead)
             case .closed(let id) where id > lastStream: requeue(stream)
             case .closed:
