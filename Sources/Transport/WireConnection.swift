@@ -304,8 +304,9 @@ final class WireConnection: PushConnection {
     override func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? {
         guard let violation = reader.consume(bytes, count, self) else { return nil }
         if hasRoomToAnswer { goAway(violation.code) }
-        flood = violation.flood
-        return violation.text
+        guard violation.isFlood else { return violation.text }
+        flood = violation.text
+        return "\(violation.text) without end, and no answer"
     }
 
     func didReceive(setting: UInt16, value: UInt32) -> WireReader.Violation? {

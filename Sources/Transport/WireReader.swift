@@ -9,18 +9,14 @@ final class WireReader {
     struct Violation {
         let code: ErrorCode
         let text: String
-        /// The frames of which there were too many.
-        let flood: String?
-
-        init(_ code: ErrorCode, _ text: String, flood: String? = nil) {
+        init(_ code: ErrorCode, _ text: String) {
             self.code = code
             self.text = text
-            self.flood = flood
         }
 
-        static func flood(_ frames: StaticString) -> Violation {
-            Violation(.enhanceYourCalm, "\(frames) without end, and no answer", flood: "\(frames)")
-        }
+        /// Frames without end; their name is the text.
+        static func flood(_ frames: StaticString) -> Violation { Violation(.enhanceYourCalm, "\(frames)") }
+        var isFlood: Bool { code == .enhanceYourCalm }
     }
 
     private static let largestBlock = 65_536
@@ -190,9 +186,7 @@ final class WireReader {
         // One that carries nothing costs its sender nothing.
         if length == 0 { emptyContinuations += 1 }
         guard emptyContinuations <= Self.mostEmptyContinuations else { return .flood("empty CONTINUATION") }
-        guard block.count + length <= Self.largestBlock else {
-            return Violation(.enhanceYourCalm, "a header block of more than \(Self.largestBlock) bytes")
-        }
+        guard block.count + length <= Self.largestBlock else { return .flood("CONTINUATION") }
         block.append(contentsOf: UnsafeBufferPointer(start: payload, count: length))
         guard flags & Frame.endHeaders != 0 else { return nil }
         blockStream = 0
