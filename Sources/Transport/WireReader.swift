@@ -3,7 +3,8 @@ import HTTP2
 /// Reads the server's frames (RFC 9113 sections 4 to 6) and tells the connection; every violation ends it.
 ///
 /// Frames are parsed where they lie; only a frame that is cut by the end of what was read is put together in memory of its
-/// own. Bounded: one frame, and header blocks of at most `largestBlock` bytes.
+/// own. Bounded: one frame, header blocks of at most `largestBlock` bytes, and so many frames that bring no answer: 1,000 and 4 a
+/// push at once, and 33 a second after that.
 final class WireReader {
     /// What the peer did wrong: the connection error to answer with, and words for the log.
     struct Violation {
