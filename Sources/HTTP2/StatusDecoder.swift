@@ -1,13 +1,18 @@
 import CNghttp2
 import Glibc
 
-/// Finds `:status` in answers' header blocks, keeping HPACK's state (RFC 7541), and sees to it that its place and the
-/// fields' names are as RFC 9113 sections 8.2 and 8.3 want them.
+/// Finds `:status` and `content-length` in answers' header blocks, keeping HPACK's state (RFC 7541), and sees to it that the
+/// fields are as RFC 9113 sections 8.2 and 8.3 want them.
 ///
-/// A block of only static entries and literals that change no state is walked over; any other goes to nghttp2's inflater.
+/// A block of only static entries and literals that change no state, are not coded with Huffman and have no rules of their own
+/// is walked over; any other goes to nghttp2's inflater.
 public final class StatusDecoder {
     /// What `status` returns for a block that can be decoded, but is malformed: an error of its stream only.
     public static let malformed = UInt16.max
+    /// Of the block read last, bytes of DATA, at most 2^31-1; -1 when it does not say.
+    @exclusivity(unchecked) public private(set) var contentLength: Int32 = -1
+    /// What is wrong with a block that was `malformed`.
+    public private(set) var fault = ""
     private let inflater: OpaquePointer
 
     /// - Parameter tableSize: the SETTINGS_HEADER_TABLE_SIZE we announced.
@@ -23,6 +28,7 @@ public final class StatusDecoder {
     /// The status; 0 when the block has none (trailers), `malformed` when its stream is to be reset, nil when it cannot be
     /// decoded: the connection is lost then.
     public func status(_ block: UnsafePointer<UInt8>, _ count: Int) -> UInt16? {
+        contentLength = -1
         if let status = walk(block, count) { return status }
         return inflate(block, count)
     }
@@ -47,45 +53,52 @@ public final class StatusDecoder {
             let first = block[position]
             position &+= 1
             if first == 0x00 || first == 0x10 {
-                let name = position
-                guard skip(block, count, &position), isPlain(block + name), skip(block, count, &position) else {
-                    return nil
-                }
+                guard skipName(block, count, &position), skipValue(block, count, &position) else { return nil }
             } else {
-                // Static entries that are no pseudo-header fields.
-                guard (0x8F...0xBD).contains(first) else { return nil }
+                // Static entries that are no pseudo-header fields, nor content-length or transfer-encoding.
+                guard (0x8F...0xBD).contains(first), first != 0x9C, first != 0xB9 else { return nil }
             }
         }
         return status
     }
 
-    /// Is this, a string of fewer than 127 bytes, the name of a usual field, not coded with Huffman?
+    /// Skips the name of a field without rules, of fewer than 127 bytes, not coded with Huffman. A value has to follow.
     @inline(__always)
-    private func isPlain(_ string: UnsafePointer<UInt8>) -> Bool {
-        guard string[0] < 0x80, string[0] > 0 else { return false }
-        for place in 1...Int(string[0]) where !Self.isLowercase(string[place]) { return false }
+    private func skipName(_ block: UnsafePointer<UInt8>, _ count: Int, _ position: inout Int) -> Bool {
+        if count &- position > 8,
+            UnsafeRawPointer(block + position).loadUnaligned(as: UInt64.self) == Self.identifierName
+        {
+            position &+= 8
+            return true
+        }
+        guard position < count else { return false }
+        let length = Int(block[position])
+        let name = position &+ 1
+        guard length < 127, name &+ length < count, HeaderMark.of(block + name, length) == HeaderMark.other else {
+            return false
+        }
+        position = name &+ length
         return true
     }
 
-    /// a to z and `-`: not all that a name may have, but all that usual ones do.
-    @inline(__always)
-    private static func isLowercase(_ byte: UInt8) -> Bool { byte &- 0x61 < 26 || byte == 0x2D }
+    /// `apns-id`, which every answer of APNs has, with its length before it.
+    private static let identifierName = UInt64(littleEndian: 0x6469_2D73_6E70_6107)
 
-    /// Skips a string of fewer than 127 bytes.
+    /// Skips a value that is valid, of fewer than 127 bytes, not coded with Huffman. There is a byte to read.
     @inline(__always)
-    private func skip(_ block: UnsafePointer<UInt8>, _ count: Int, _ position: inout Int) -> Bool {
-        guard position < count else { return false }
-        let length = Int(block[position] & 0x7F)
-        guard length < 127, position &+ 1 &+ length <= count else { return false }
-        position &+= 1 &+ length
+    private func skipValue(_ block: UnsafePointer<UInt8>, _ count: Int, _ position: inout Int) -> Bool {
+        let length = Int(block[position])
+        let value = position &+ 1
+        guard length < 127, value &+ length <= count, FieldValue.isValid(block + value, length) else { return false }
+        position = value &+ length
         return true
     }
 
     private func inflate(_ block: UnsafePointer<UInt8>, _ count: Int) -> UInt16? {
         var status: UInt16 = 0
-        var isMalformed = false
         var hasRegular = false
         var offset = 0
+        fault = ""
         while true {
             var field = nghttp2_nv()
             var flags: Int32 = 0
@@ -97,20 +110,55 @@ public final class StatusDecoder {
                 if field.namelen > 0, field.name[0] == 0x3A {
                     let value = Self.value(ofStatus: field)
                     // One `:status`, before all other fields, and no other pseudo-header field (section 8.3).
-                    if value == 0 || status != 0 || hasRegular { isMalformed = true }
+                    if value == 0 {
+                        note("a pseudo-header field that is no :status of three digits")
+                    } else if status != 0 || hasRegular {
+                        note(status != 0 ? "a second :status" : ":status after other fields")
+                    }
                     status = value
                 } else {
                     hasRegular = true
-                    // Checks for lower case, too (section 8.2.1).
-                    if nghttp2_check_header_name(field.name, field.namelen) == 0 { isMalformed = true }
+                    check(field)
                 }
             }
             if flag & NGHTTP2_HD_INFLATE_FINAL.rawValue != 0 {
                 nghttp2_hd_inflate_end_headers(inflater)
-                return isMalformed ? Self.malformed : status
+                return fault.isEmpty ? status : Self.malformed
             }
             if flag & NGHTTP2_HD_INFLATE_EMIT.rawValue == 0, offset >= count { return nil }
         }
+    }
+
+    /// The first thing wrong with a block is kept.
+    private func note(_ fault: String) { if self.fault.isEmpty { self.fault = fault } }
+
+    /// A field that is no pseudo-header field, by RFC 9113 sections 8.1.1 and 8.2.
+    private func check(_ field: nghttp2_nv) {
+        switch HeaderMark.of(field.name, field.namelen) {
+        case HeaderMark.other: break
+        case HeaderMark.contentLength: takeContentLength(field)
+        case HeaderMark.connectionSpecific:
+            let name = UnsafeBufferPointer(start: field.name, count: field.namelen)
+            note("the connection-specific field \(String(decoding: name, as: UTF8.self))")
+        case HeaderMark.te:
+            if field.valuelen != 8 || memcmp(field.value, "trailers", 8) != 0 { note("te other than trailers") }
+        default: note("a field name that is empty, or has upper case or characters that no name has")
+        }
+        if !FieldValue.isValid(field.value, field.valuelen) {
+            note("a field value with NUL, CR, LF, or blanks at its ends")
+        }
+    }
+
+    private func takeContentLength(_ field: nghttp2_nv) {
+        guard contentLength < 0 else { return note("content-length twice") }
+        guard field.valuelen > 0 else { return note("content-length without a number") }
+        var value: Int64 = 0
+        for place in 0..<field.valuelen {
+            let digit = field.value[place] &- 0x30
+            guard digit <= 9 else { return note("content-length that is no number") }
+            value = min(value * 10 + Int64(digit), Int64(Int32.max))
+        }
+        contentLength = Int32(value)
     }
 
     /// 100 to 999; 0 when the field is not a `:status` of three digits.

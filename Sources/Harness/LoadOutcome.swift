@@ -55,6 +55,8 @@ struct LoadOutcome: Sendable {
     var tls: String?
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
+    /// What was wrong with a worker's first stream that the target broke.
+    var streamFault = ""
     /// The run goes on: what only its end can tell is left out.
     var isPartial = false
     /// What a reader must know besides, one sentence each.

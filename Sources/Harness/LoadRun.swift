@@ -144,6 +144,7 @@ final class LoadRun: Sendable {
             outcome.isAbandoned = outcome.isAbandoned || driver.abandonedBy != nil
             outcome.tls = outcome.tls ?? worker.engine.tlsDescription
             if !worker.problem.isEmpty { outcome.lastProblem = worker.problem }
+            if outcome.streamFault.isEmpty { outcome.streamFault = driver.streamFault }
         }
         let start = state.start.load(ordering: .relaxed)
         if start > 0 { outcome.startedAt = LoadOutcome.date(of: start, now: MonotonicClock.now()) }

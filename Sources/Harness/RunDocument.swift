@@ -47,6 +47,7 @@ struct RunDocument {
             let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
             notes.append("last connection problem: \(problem)")
         }
+        if !outcome.streamFault.isEmpty { notes.append("first broken stream: \(outcome.streamFault)") }
         if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
         if let problem = mock?.problem { notes.append(problem) }
         if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {

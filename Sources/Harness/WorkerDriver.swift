@@ -19,6 +19,8 @@ final class WorkerDriver: PushDriver {
     private(set) var goAways: UInt64 = 0
     private(set) var reconnects: UInt64 = 0
     private(set) var ends = ConnectionEnds()
+    /// What was wrong with the first stream that the target broke; empty while all is well.
+    private(set) var streamFault = ""
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
     /// When it was told that the run was interrupted, ns; 0: it was not.
@@ -429,6 +431,11 @@ final class WorkerDriver: PushDriver {
     /// Hints are for the end, when it is known whether a connection was open.
     override func connectionProblem(_ text: String) {
         state.problems.withLock { $0.note(NetworkError.withoutHint(text)) }
+    }
+
+    override func streamFault(_ text: String) {
+        if streamFault.isEmpty { streamFault = text }
+        state.problems.withLock { $0.note(text) }
     }
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {

@@ -3,6 +3,8 @@
 public enum ConnectionEnd: Sendable, Equatable, CustomStringConvertible {
     /// It broke, or never was usable.
     case broken(FailureCause)
+    /// The peer sent frames without end that brought no answer: the last of them.
+    case flood(String)
     /// It was told to go away, whatever came after that. Of several GOAWAYs it is the last.
     case goAway(GoAway)
     /// It had no stream id left (RFC 9113 section 5.1.1).
@@ -12,6 +14,7 @@ public enum ConnectionEnd: Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .broken(let cause): cause.description
+        case .flood(let frames): "flood \(frames)"
         case .goAway(let goAway): "goaway \(goAway)"
         case .streamIDsUsedUp: "stream_ids_used_up"
         }

@@ -109,7 +109,7 @@ private final class PushSession: HTTP2Session {
     private func holdBack() {
         let request = connection.requestMemory.request
         connection.slots.slots[composing].held = HeldPayload.make(
-            request.payload + composedOffset, count: request.payloadLength - composedOffset, window: 0)
+            request.payload + composedOffset, count: request.payloadLength - composedOffset)
         composing = -1
     }
 
@@ -212,7 +212,7 @@ private final class PushSession: HTTP2Session {
             } else {
                 connection.finish(index, .rejected(status: status), at: connection.readTime)
             }
-        } else if code == .refusedStream {
+        } else if code == .refusedStream, slot.pointee.status < 200 {
             connection.requeue(index)
         } else {
             // Streams that the session resets itself had answers that break HTTP/2.

@@ -30,6 +30,8 @@ class PushConnection {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// The frames it is closed for, when the peer sends them without end.
+    var flood: String?
     /// Why it drains, once it does.
     private var departure: ConnectionEnd?
     let connectDeadline: UInt64
@@ -264,7 +266,8 @@ class PushConnection {
         for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
-            } else if slots.slots[slot].written == 0, !cause.isEndOfRun {
+            } else if slots.slots[slot].written == 0, slots.slots[slot].status < 200, !cause.isEndOfRun {
+                // Who has said a status has processed the push, whole or not.
                 requeue(slot, orFail: cause)
             } else {
                 finish(slot, .failed(cause), at: now)
@@ -274,7 +277,7 @@ class PushConnection {
             tellDeparture()
         } else if !cause.isEndOfRun {
             driver.connection(index, before == .open ? .lost : .connectFailed)
-            driver.connection(index, .ended(.broken(cause)))
+            driver.connection(index, .ended(flood.map(ConnectionEnd.flood) ?? .broken(cause)))
         }
     }
 

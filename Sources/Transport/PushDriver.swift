@@ -130,6 +130,10 @@ open class PushDriver {
     /// What a connection ran into that was lost or could not be made, one line; besides the events.
     open func connectionProblem(_ text: String) {}
 
+    /// What the peer did wrong on the first stream of a connection that it broke, such as a malformed answer (RFC 9113 section
+    /// 8.1.1), one line; besides the outcomes.
+    open func streamFault(_ text: String) {}
+
     /// Called about fifty times a second, first before anything is taken, and once at the end.
     ///
     /// - Parameter unixTime: seconds.

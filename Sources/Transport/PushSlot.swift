@@ -13,15 +13,28 @@ struct PushSlot {
     var isReset = false
     /// Stream id, 0 when the slot is free.
     var stream: Int32 = 0
-    /// Next free slot, while this one is free.
-    var nextFree: Int32 = -1
+    private var linkOrWindow: Int32 = -1
+    /// Bytes of DATA that are still to come by the answer's content-length; negative when it says none. Engine `wire` only, from
+    /// the status on.
+    var bodyLeft: Int32 = -1
     /// When it was given to the connection, ns.
     var started: UInt64 = 0
     /// When the write that handed its last byte to the kernel began, ns; 0 before.
     var written: UInt64 = 0
     /// What flow control holds back of its payload, owned here; nil almost always.
     var held: UnsafeMutablePointer<HeldPayload>?
-    private var filler: UInt64 = 0
+
+    /// Next free slot, while this one is free; -1 after the last.
+    var nextFree: Int32 {
+        get { linkOrWindow }
+        set { linkOrWindow = newValue }
+    }
+    /// While it is not: bytes of DATA the peer lets us send on the stream, for engines that count them; may be negative (RFC 9113
+    /// section 6.9.2).
+    var window: Int32 {
+        get { linkOrWindow }
+        set { linkOrWindow = newValue }
+    }
 }
 
 /// A payload, or the rest of one, that flow control holds back.
@@ -29,15 +42,13 @@ struct HeldPayload {
     private let bytes: UnsafeMutablePointer<UInt8>
     private let count: Int
     private var offset = 0
-    /// Bytes of DATA the peer lets us send on the stream, for engines that count them; may be negative (RFC 9113 section 6.9.2).
-    var window: Int
 
     /// Takes a copy of the bytes; for the caller to `release`.
-    static func make(_ bytes: UnsafePointer<UInt8>, count: Int, window: Int) -> UnsafeMutablePointer<HeldPayload> {
+    static func make(_ bytes: UnsafePointer<UInt8>, count: Int) -> UnsafeMutablePointer<HeldPayload> {
         let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
         copy.update(from: bytes, count: count)
         let held = UnsafeMutablePointer<HeldPayload>.allocate(capacity: 1)
-        held.initialize(to: HeldPayload(bytes: copy, count: count, window: window))
+        held.initialize(to: HeldPayload(bytes: copy, count: count))
         return held
     }
 
@@ -46,20 +57,18 @@ struct HeldPayload {
         held.deallocate()
     }
 
-    private init(bytes: UnsafeMutablePointer<UInt8>, count: Int, window: Int) {
+    private init(bytes: UnsafeMutablePointer<UInt8>, count: Int) {
         self.bytes = bytes
         self.count = count
-        self.window = window
     }
 
     /// Bytes not yet sent.
     var rest: Int { count - offset }
 
-    /// Moves the next `count` bytes to `buffer`; they leave the window too.
+    /// Moves the next `count` bytes to `buffer`.
     mutating func send(_ count: Int, into buffer: UnsafeMutablePointer<UInt8>) {
         buffer.update(from: bytes + offset, count: count)
         offset += count
-        window -= count
     }
 }
 

@@ -22,12 +22,15 @@ final class WireConnection: PushConnection {
     @exclusivity(unchecked) private(set) var initialWindow = 65_535
     @exclusivity(unchecked) private var peerMaxFrame = 16_384
     private var maxStreams = UInt32.max
+    /// DATA frames sent besides the first one of each push.
+    private(set) var moreDataFrames = 0
     /// Slots with payload held back by flow control.
     @exclusivity(unchecked) private(set) var heldBack = 0
 
     // What we allow.
     private let receiveWindow: Int
     private var unacknowledged = 0
+    private var hasToldFault = false
 
     init(
         token: UInt64, index: Int, lane: Int, target: Target, stream: ByteStream, options: TransportOptions,
@@ -37,7 +40,7 @@ final class WireConnection: PushConnection {
         encoder = RequestEncoder(
             authority: target.authority, isSecure: target.tls != nil, headerSets: shared.headerSets,
             tableLimit: Int(options.session.encoderTableSize), usesHuffman: options.huffman)
-        reader = WireReader(settings: options.session)
+        reader = WireReader(settings: options.session, streams: options.streams)
         receiveWindow = Int(options.session.connectionWindow)
         var size = 64
         while size < options.streams * 2 { size <<= 1 }
@@ -151,13 +154,16 @@ final class WireConnection: PushConnection {
         _ = reserve(length)
 
         let total = shared.request.payloadLength
+        // Payloads are of a few KB.
+        slot.pointee.window = Int32(truncatingIfNeeded: initialWindow &- total)
         if total <= initialWindow, total <= peerMaxFrame {
             frame(Frame.data, flags: Frame.endStream, stream: stream, length: total)
                 .update(from: shared.request.payload, count: total)
             connectionWindow &-= total
             didProduce(slot: index)
         } else {
-            slot.pointee.held = HeldPayload.make(shared.request.payload, count: total, window: initialWindow)
+            slot.pointee.window = Int32(initialWindow)
+            slot.pointee.held = HeldPayload.make(shared.request.payload, count: total)
             heldBack += 1
             resume(index)
         }
@@ -169,12 +175,14 @@ final class WireConnection: PushConnection {
         guard let held = slot.pointee.held else { return }
         while true {
             let rest = held.pointee.rest
-            let count = min(rest, peerMaxFrame, held.pointee.window, connectionWindow, sendRoom - 4096)
+            let count = min(rest, peerMaxFrame, Int(slot.pointee.window), connectionWindow, sendRoom - 4096)
             guard count > 0 else { return }
             let output = frame(
                 Frame.data, flags: count == rest ? Frame.endStream : 0, stream: slot.pointee.stream, length: count)
             held.pointee.send(count, into: output)
+            slot.pointee.window -= Int32(count)
             connectionWindow -= count
+            moreDataFrames += 1
             if count == rest {
                 slots.releaseHeld(index)
                 heldBack -= 1
@@ -256,9 +264,19 @@ final class WireConnection: PushConnection {
     }
 
     /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.
-    func didReceiveMalformed(_ index: Int) { didBreakStream(index, .protocolError) }
+    func didReceiveMalformed(_ index: Int, _ fault: @autoclosure () -> String) {
+        didBreakStream(index, .protocolError, "malformed answer: \(fault())")
+    }
 
-    private func didBreakStream(_ index: Int, _ code: ErrorCode) {
+    /// Tells what is wrong with the first of the connection's broken streams.
+    private func tell(_ fault: @autoclosure () -> String) {
+        if hasToldFault { return }
+        hasToldFault = true
+        driver.streamFault(fault())
+    }
+
+    func didBreakStream(_ index: Int, _ code: ErrorCode, _ fault: @autoclosure () -> String) {
+        tell(fault())
         reset(stream: slots.slots[index].stream, code: code)
         forget(index)
         if slots.slots[index].isAbandoned {
@@ -270,11 +288,13 @@ final class WireConnection: PushConnection {
 
     func didReset(_ index: Int, code: ErrorCode) {
         forget(index)
+        let hasStatus = slots.slots[index].status != 0
         if slots.slots[index].isAbandoned {
             slots.free(index)
-        } else if code == .refusedStream {
+        } else if code == .refusedStream, !hasStatus {
             requeue(index)
         } else {
+            if code == .refusedStream { tell("malformed answer: REFUSED_STREAM after :status") }
             finish(index, .failed(.streamReset(code)), at: readTime)
         }
     }
@@ -284,7 +304,9 @@ final class WireConnection: PushConnection {
     override func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? {
         guard let violation = reader.consume(bytes, count, self) else { return nil }
         if hasRoomToAnswer { goAway(violation.code) }
-        return violation.text
+        guard violation.isFlood else { return violation.text }
+        flood = violation.text
+        return "\(violation.text) without end, and no answer"
     }
 
     func didReceive(setting: UInt16, value: UInt32) -> WireReader.Violation? {
@@ -311,13 +333,11 @@ final class WireConnection: PushConnection {
     private func changeInitialWindow(_ value: Int) -> WireReader.Violation? {
         let change = value - initialWindow
         initialWindow = value
-        guard heldBack > 0 else { return nil }
         for index in 0..<slots.capacity where slots.slots[index].stream != 0 {
-            guard let held = slots.slots[index].held else { continue }
-            held.pointee.window += change
-            if held.pointee.window > 0x7FFF_FFFF {
+            guard let window = Int32(exactly: Int(slots.slots[index].window) + change) else {
                 return .init(.flowControlError, "a stream's window overflows")
             }
+            slots.slots[index].window = window
         }
         return nil
     }
@@ -339,12 +359,10 @@ final class WireConnection: PushConnection {
     }
 
     func didReceiveWindow(_ increment: Int, slot index: Int) {
-        guard let held = slots.slots[index].held else { return }
-        held.pointee.window += increment
-        if held.pointee.window > 0x7FFF_FFFF {
-            didBreakStream(index, .flowControlError)
-            return
+        guard let window = Int32(exactly: Int(slots.slots[index].window) + increment) else {
+            return didBreakStream(index, .flowControlError, "WINDOW_UPDATE beyond 2^31-1")
         }
+        slots.slots[index].window = window
         resume(index)
     }
 
@@ -352,12 +370,19 @@ final class WireConnection: PushConnection {
         didReceiveGoAway(goAway)
         for index in 0..<slots.capacity where slots.slots[index].stream > lastStream {
             forget(index)
-            if slots.slots[index].isAbandoned { slots.free(index) } else { requeue(index) }
+            if slots.slots[index].isAbandoned {
+                slots.free(index)
+            } else if slots.slots[index].status == 0 {
+                requeue(index)
+            } else {
+                tell("malformed answer: GOAWAY says that a push with a :status was not processed")
+                finish(index, .failed(.protocolViolation), at: readTime)
+            }
         }
     }
 
-    /// DATA of so many bytes came, padding included: flow control towards us.
-    func didReceiveData(length: Int, stream: Int32, isLast: Bool) -> WireReader.Violation? {
+    /// DATA of so many bytes came, padding included: the connection's flow control towards us.
+    func didReceiveData(length: Int) -> WireReader.Violation? {
         unacknowledged += length
         guard unacknowledged <= receiveWindow else {
             return .init(.flowControlError, "more DATA than the window allows")
@@ -366,7 +391,6 @@ final class WireConnection: PushConnection {
             windowUpdate(stream: 0, by: unacknowledged)
             unacknowledged = 0
         }
-        if !isLast, length > 0, slot(of: stream) != nil { windowUpdate(stream: stream, by: length) }
         return nil
     }
 }

@@ -3,7 +3,8 @@ import HTTP2
 /// Reads the server's frames (RFC 9113 sections 4 to 6) and tells the connection; every violation ends it.
 ///
 /// Frames are parsed where they lie; only a frame that is cut by the end of what was read is put together in memory of its
-/// own. Bounded: one frame, and header blocks of at most `largestBlock` bytes.
+/// own. Bounded: one frame, header blocks of at most `largestBlock` bytes, and so many frames that bring no answer: 1,000 and 4 a
+/// push at once, and 33 a second after that.
 final class WireReader {
     /// What the peer did wrong: the connection error to answer with, and words for the log.
     struct Violation {
@@ -13,6 +14,10 @@ final class WireReader {
             self.code = code
             self.text = text
         }
+
+        /// Frames without end; their name is the text.
+        static func flood(_ frames: StaticString) -> Violation { Violation(.enhanceYourCalm, "\(frames)") }
+        var isFlood: Bool { code == .enhanceYourCalm }
     }
 
     private static let largestBlock = 65_536
@@ -28,10 +33,19 @@ final class WireReader {
     private var emptyContinuations = 0
     private static let mostEmptyContinuations = 16
 
-    init(settings: SessionSettings) {
+    /// What the peer may send that brings no answer. A whole answer fills it, and each DATA frame of ours lets the peer send some:
+    /// WINDOW_UPDATE for the stream and for the connection, PING, and what was under way when a push timed out.
+    private var budget: FrameBudget
+    private static let framesForData = 4
+    private var knownAnswers: UInt64 = 0
+    private var knownDataFrames = 0
+
+    /// - Parameter streams: most pushes at once.
+    init(settings: SessionSettings, streams: Int) {
         maxFrame = Int(settings.maxFrameSize)
         streamWindow = max(Int(settings.streamWindow), 1)
         decoder = StatusDecoder(tableSize: Int(settings.headerTableSize))
+        budget = FrameBudget(most: 1000 + Self.framesForData * streams)
     }
 
     func consume(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ connection: WireConnection) -> Violation? {
@@ -92,19 +106,18 @@ final class WireReader {
             guard stream != 0, !connection.isIdle(stream) else {
                 return Violation(.protocolError, "RST_STREAM on stream \(stream)")
             }
-            if let slot = connection.slot(of: stream) {
-                connection.didReset(slot, code: ErrorCode(rawValue: Frame.read32(payload)))
-            }
+            guard let slot = connection.slot(of: stream) else { return tolerate("RST_STREAM", connection) }
+            connection.didReset(slot, code: ErrorCode(rawValue: Frame.read32(payload)))
             return nil
         case Frame.settings: return settings(payload, length, flags, stream, connection)
         case Frame.ping:
             guard length == 8 else { return Violation(.frameSizeError, "PING of \(length) bytes") }
             guard stream == 0 else { return Violation(.protocolError, "PING on stream \(stream)") }
             if flags & Frame.acknowledgement == 0 {
-                guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "too many PINGs") }
+                guard connection.hasRoomToAnswer else { return .flood("PING") }
                 connection.answerPing(payload)
             }
-            return nil
+            return tolerate("PING", connection)
         case Frame.goAway:
             guard length >= 8 else { return Violation(.frameSizeError, "GOAWAY of \(length) bytes") }
             guard stream == 0 else { return Violation(.protocolError, "GOAWAY on stream \(stream)") }
@@ -112,14 +125,28 @@ final class WireReader {
             connection.didReceiveGoAway(
                 lastStream: Int32(bitPattern: Frame.read32(payload) & 0x7FFF_FFFF),
                 GoAway(code: ErrorCode(rawValue: Frame.read32(payload + 4)), debugData: debugData))
-            return nil
+            return tolerate("GOAWAY", connection)
         case Frame.windowUpdate: return windowUpdate(payload, length, stream, connection)
         case Frame.pushPromise: return Violation(.protocolError, "PUSH_PROMISE though push is off")
         case Frame.priority:
             guard stream != 0 else { return Violation(.protocolError, "PRIORITY on stream 0") }
-            return length == 5 ? nil : Violation(.frameSizeError, "PRIORITY of \(length) bytes")
-        default: return nil
+            guard length == 5 else { return Violation(.frameSizeError, "PRIORITY of \(length) bytes") }
+            return tolerate("PRIORITY", connection)
+        default: return tolerate("unknown frames", connection)
         }
+    }
+
+    /// A frame that brings no answer nearer: there may be so many of them.
+    @inline(never)
+    private func tolerate(_ frames: StaticString, _ connection: WireConnection) -> Violation? {
+        let dataFrames = Int(connection.nextStream >> 1) + connection.moreDataFrames
+        if connection.answered != knownAnswers {
+            budget.add(.infinity)
+        } else {
+            budget.add(Double(Self.framesForData * max(0, dataFrames - knownDataFrames)))
+        }
+        (knownAnswers, knownDataFrames) = (connection.answered, dataFrames)
+        return budget.take(now: Double(connection.readTime) * 1e-9) ? nil : .flood(frames)
     }
 
     // MARK: Answers
@@ -159,12 +186,8 @@ final class WireReader {
         guard blockStream != 0 else { return Violation(.protocolError, "CONTINUATION without a header block") }
         // One that carries nothing costs its sender nothing.
         if length == 0 { emptyContinuations += 1 }
-        guard emptyContinuations <= Self.mostEmptyContinuations else {
-            return Violation(.enhanceYourCalm, "a header block of endless empty CONTINUATION frames")
-        }
-        guard block.count + length <= Self.largestBlock else {
-            return Violation(.enhanceYourCalm, "a header block of more than \(Self.largestBlock) bytes")
-        }
+        guard emptyContinuations <= Self.mostEmptyContinuations else { return .flood("empty CONTINUATION") }
+        guard block.count + length <= Self.largestBlock else { return .flood("CONTINUATION") }
         block.append(contentsOf: UnsafeBufferPointer(start: payload, count: length))
         guard flags & Frame.endHeaders != 0 else { return nil }
         blockStream = 0
@@ -184,22 +207,47 @@ final class WireReader {
         guard let status = decoder.status(bytes, count) else {
             return Violation(.compressionError, "a header block that cannot be decoded")
         }
-        guard let slot = connection.slot(of: stream) else { return nil }
+        guard let slot = connection.slot(of: stream) else { return tolerate("HEADERS of closed streams", connection) }
         let entry = connection.slots.slots + slot
-        // RFC 9113 section 8.1: interim answers, the answer, and at most one section of trailers, which ends the stream.
-        let isRight: Bool
-        if status == 0 {
-            isRight = entry.pointee.status != 0 && endsStream
-        } else if status < 200 {
-            isRight = entry.pointee.status == 0 && !endsStream
-        } else {
-            isRight = entry.pointee.status == 0 && status != StatusDecoder.malformed
-            entry.pointee.status = status
+        guard entry.pointee.status == 0, status >= 200, status != StatusDecoder.malformed else {
+            return otherBlock(status, slot, endsStream, connection)
         }
-        if !isRight {
-            connection.didReceiveMalformed(slot)
-        } else if endsStream {
+        // These never have content, whatever length they name (RFC 9113 section 8.1.1).
+        let length = status == 204 || status == 304 ? 0 : decoder.contentLength
+        if !endsStream {
+            entry.pointee.status = status
+            entry.pointee.bodyLeft = length
+        } else if length > 0 {
+            connection.didReceiveMalformed(slot, "content-length \(length), and no DATA")
+        } else {
+            entry.pointee.status = status
             connection.didEnd(slot)
+        }
+        return nil
+    }
+
+    /// A block that is not the answer's. RFC 9113 section 8.1: interim answers, the answer, and at most one section of trailers,
+    /// which ends the stream.
+    @inline(never)
+    private func otherBlock(
+        _ status: UInt16, _ slot: Int, _ endsStream: Bool, _ connection: WireConnection
+    ) -> Violation? {
+        let entry = connection.slots.slots[slot]
+        let hasAnswer = entry.status != 0
+        switch status {
+        case StatusDecoder.malformed: connection.didReceiveMalformed(slot, decoder.fault)
+        case _ where hasAnswer && status != 0: connection.didReceiveMalformed(slot, "a second :status")
+        case 0 where !hasAnswer: connection.didReceiveMalformed(slot, "no :status")
+        case 0 where !endsStream: connection.didReceiveMalformed(slot, "trailers that do not end the stream")
+        case 0 where entry.bodyLeft > 0:
+            connection.didReceiveMalformed(slot, "\(entry.bodyLeft) bytes of DATA less than content-length")
+        case 0: connection.didEnd(slot)
+        // There is no upgrade in HTTP/2 (section 8.6).
+        case 101: connection.didReceiveMalformed(slot, ":status 101")
+        case _ where endsStream: connection.didReceiveMalformed(slot, "nothing after :status \(status)")
+        case _ where decoder.contentLength >= 0:
+            connection.didReceiveMalformed(slot, "content-length with :status \(status)")
+        default: return tolerate("interim answers", connection)
         }
         return nil
     }
@@ -217,20 +265,31 @@ final class WireReader {
             return Violation(.flowControlError, "more DATA than a stream's window allows")
         }
         let isLast = flags & Frame.endStream != 0
-        guard connection.hasRoomToAnswer else {
-            return Violation(.enhanceYourCalm, "DATA faster than it can be acknowledged")
-        }
-        if let violation = connection.didReceiveData(length: length, stream: stream, isLast: isLast) {
-            return violation
-        }
-        guard let slot = connection.slot(of: stream) else { return nil }
-        guard connection.slots.slots[slot].status != 0 else {
-            connection.didReceiveMalformed(slot)
+        guard connection.hasRoomToAnswer else { return .flood("DATA") }
+        if let violation = connection.didReceiveData(length: length) { return violation }
+        guard let slot = connection.slot(of: stream) else { return tolerate("DATA of closed streams", connection) }
+        let entry = connection.slots.slots + slot
+        guard entry.pointee.status != 0 else {
+            connection.didReceiveMalformed(slot, "DATA before :status")
             return nil
         }
-        connection.slots.appendBody(slot, payload + start, end - start)
-        if isLast { connection.didEnd(slot) }
-        return nil
+        let count = end - start
+        if entry.pointee.bodyLeft >= 0 {
+            let left = Int(entry.pointee.bodyLeft) - count
+            guard left == 0 || left > 0 && !isLast else {
+                connection.didReceiveMalformed(
+                    slot, "\(abs(left)) bytes of DATA \(left < 0 ? "more" : "less") than content-length")
+                return nil
+            }
+            entry.pointee.bodyLeft = Int32(left)
+        }
+        connection.slots.appendBody(slot, payload + start, count)
+        if isLast {
+            connection.didEnd(slot)
+            return nil
+        }
+        if length > 0 { connection.windowUpdate(stream: stream, by: length) }
+        return count == 0 ? tolerate("empty DATA", connection) : nil
     }
 
     // MARK: The connection
@@ -240,10 +299,13 @@ final class WireReader {
     ) -> Violation? {
         guard stream == 0 else { return Violation(.protocolError, "SETTINGS on stream \(stream)") }
         if flags & Frame.acknowledgement != 0 {
-            return length == 0 ? nil : Violation(.frameSizeError, "a SETTINGS acknowledgement of \(length) bytes")
+            guard length == 0 else {
+                return Violation(.frameSizeError, "a SETTINGS acknowledgement of \(length) bytes")
+            }
+            return tolerate("SETTINGS", connection)
         }
         guard length % 6 == 0 else { return Violation(.frameSizeError, "SETTINGS of \(length) bytes") }
-        guard connection.hasRoomToAnswer else { return Violation(.enhanceYourCalm, "too many SETTINGS") }
+        guard connection.hasRoomToAnswer else { return .flood("SETTINGS") }
         for place in stride(from: 0, to: length, by: 6) {
             let setting = UInt16(payload[place]) << 8 | UInt16(payload[place + 1])
             if let violation = connection.didReceive(setting: setting, value: Frame.read32(payload + place + 2)) {
@@ -252,7 +314,7 @@ final class WireReader {
         }
         connection.acknowledgeSettings()
         connection.didReceiveSettings()
-        return nil
+        return tolerate("SETTINGS", connection)
     }
 
     private func windowUpdate(
@@ -260,10 +322,21 @@ final class WireReader {
     ) -> Violation? {
         guard length == 4 else { return Violation(.frameSizeError, "WINDOW_UPDATE of \(length) bytes") }
         let increment = Int(Frame.read32(payload) & 0x7FFF_FFFF)
-        guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
-        if stream == 0 { return connection.didReceiveWindow(increment) }
-        guard !connection.isIdle(stream) else { return Violation(.protocolError, "WINDOW_UPDATE on stream \(stream)") }
-        if let slot = connection.slot(of: stream) { connection.didReceiveWindow(increment, slot: slot) }
-        return nil
+        if stream == 0 {
+            guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
+            if let violation = connection.didReceiveWindow(increment) { return violation }
+        } else {
+            guard !connection.isIdle(stream) else {
+                return Violation(.protocolError, "WINDOW_UPDATE on stream \(stream)")
+            }
+            if let slot = connection.slot(of: stream) {
+                if increment > 0 {
+                    connection.didReceiveWindow(increment, slot: slot)
+                } else {
+                    connection.didBreakStream(slot, .protocolError, "WINDOW_UPDATE by 0")
+                }
+            }
+        }
+        return tolerate("WINDOW_UPDATE", connection)
     }
 }

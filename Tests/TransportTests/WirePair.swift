@@ -12,8 +12,11 @@ final class WirePair {
         /// When each push ended, ns.
         var times: [UInt64: UInt64] = [:]
         var events: [String] = []
+        var faults: [String] = []
 
         override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
+
+        override func streamFault(_ text: String) { faults.append(text) }
 
         override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
             request.tokenLength = 1

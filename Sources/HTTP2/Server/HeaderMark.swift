@@ -62,18 +62,27 @@ enum FieldValue {
         if length == 0 { return true }
         if isBlank(value[0]) || isBlank(value[length &- 1]) { return false }
         var place = 0
-        var below: UInt64 = 0
-        while place &+ 8 <= length {
-            let bytes = UnsafeRawPointer(value + place).loadUnaligned(as: UInt64.self)
-            below |= (bytes &- 0x2020_2020_2020_2020) & ~bytes
+        guard length >= 8 else {
+            while place < length {
+                if value[place] < 0x20 { return hasNoLineEnd(value, length) }
+                place &+= 1
+            }
+            return true
+        }
+        // The last eight bytes may have been looked at before.
+        var below = Self.below(value + (length &- 8))
+        while place &+ 8 < length {
+            below |= Self.below(value + place)
             place &+= 8
         }
-        if below & 0x8080_8080_8080_8080 != 0 { return hasNoLineEnd(value, length) }
-        while place < length {
-            if value[place] < 0x20 { return hasNoLineEnd(value, length) }
-            place &+= 1
-        }
-        return true
+        return below & 0x8080_8080_8080_8080 == 0 || hasNoLineEnd(value, length)
+    }
+
+    /// The highest bit of each of eight bytes that may be below 0x20.
+    @inline(__always)
+    private static func below(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
+        let word = UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
+        return (word &- 0x2020_2020_2020_2020) & ~word
     }
 
     private static func hasNoLineEnd(_ value: UnsafePointer<UInt8>, _ length: Int) -> Bool {

@@ -54,7 +54,7 @@ open class ServerSession {
     private var hasReceivedGoAway = false
     @exclusivity(unchecked) private var isTerminated = false
     @exclusivity(unchecked) var waitingAnswers = 0
-    var resets = ResetBudget()
+    var resets = FrameBudget()
     /// The highest stream seen, also of those that came after GOAWAY.
     @exclusivity(unchecked) var highestStream: Int32 = 0
 

@@ -3,8 +3,11 @@ import HTTP2
 /// What a fuzzed server has said so far and not sent yet; its methods make valid frames out of any numbers.
 struct ServerSpeech {
     var bytes: [UInt8] = []
-    /// Something was said that may break RFC 9113.
+    /// Something was said that may break RFC 9113, or what it does not forbid without end.
     var mayBreak = false
+    private var frames = 0
+    /// Fewer than this are never too many.
+    private static let mostFrames = 1000
     /// The client's streams: the first, and the next it has not opened.
     var firstStream: Int32 = 1
     var opened: Int32 = 1
@@ -19,6 +22,8 @@ struct ServerSpeech {
     private var hasNoTable = false
 
     mutating func frame(_ type: UInt8, flags: UInt8, stream: Int32, _ payload: [UInt8]) {
+        frames += 1
+        if frames > Self.mostFrames { mayBreak = true }
         var header = [UInt8](repeating: 0, count: 9)
         Frame.writeHeader(length: payload.count, type: type, flags: flags, stream: stream, into: &header)
         bytes += header + payload

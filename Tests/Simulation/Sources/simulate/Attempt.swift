@@ -45,11 +45,11 @@ final class Attempt {
         link.untold.append(self)
     }
 
-    /// The server says that it was not processed.
+    /// The server says that it was not processed, and has not said a status.
     var isRefused: Bool {
         switch ending {
         case .passedOver?: true
-        case .reset(let code)?: code == ErrorCode.refusedStream.rawValue
+        case .reset(let code)?: status == nil && code == ErrorCode.refusedStream.rawValue
         default: false
         }
     }

@@ -222,7 +222,9 @@ final class LinkBooks {
             world.note(.goAways)
             let last = Int32(bitPattern: FrameBytes.number(payload.prefix(4)) & 0x7FFF_FFFF)
             isDraining = true
-            for attempt in attempts where attempt.stream > last { attempt.end(.passedOver, at: now) }
+            for attempt in attempts where attempt.stream > last {
+                attempt.end(attempt.status == nil ? .passedOver : .malformed, at: now)
+            }
         case 8:
             let increment = Int(FrameBytes.number(payload))
             if frame.stream == 0 { connectionGrants += increment } else { attempt(frame.stream)?.granted += increment }

@@ -120,6 +120,7 @@ final class PushLog: PushDriver {
     }
 
     override func connectionProblem(_ text: String) { inner.connectionProblem(text) }
+    override func streamFault(_ text: String) { inner.streamFault(text) }
 
     override func idled(until time: UInt64) {
         inner.idled(until: time)
