@@ -17,6 +17,9 @@ import Testing
             #expect(verdict.isHeld, "\(verdict.description)")
         }
         #expect(try verdict("p99 < 10ms", result).description == "p99 < 10ms: 5.00 ms, 50.0 % below")
+        #expect(try verdict("p99 < 5.001ms", result).description == "p99 < 5.001ms: 5.00 ms, just below")
+        #expect(
+            try verdict("accepted >= 1200", UnansweredRun.make(unanswered: 0)).description == "accepted >= 1200: 1,200")
         let why = "not known, more than 20.0 s (3 of 1,200 pushes got no answer)"
         for text in ["p99.9 < 50ms", "p99.9 > 10s", "max >= 1s", "p99.9{stage=hold} < 1m", "p100 < 30s"] {
             let verdict = try verdict(text, result)
