@@ -37,8 +37,9 @@ import Testing
         }
         let told = ReportedRun.told(apart: runs)
         for text in [TerminalReport.text(told, unicode), MarkdownReport.text(told), HTMLReport.page(told)] {
-            let first = try #require(text.range(of: "n #1: runs/b/result.json"))
-            let second = try #require(text.range(of: "n #2: runs/a/result.json"))
+            // Markdown has a backslash before the number sign.
+            let first = try #require(text.range(of: "#1: runs/b/result.json"))
+            let second = try #require(text.range(of: "#2: runs/a/result.json"))
             #expect(first.upperBound < second.lowerBound)
         }
     }
