@@ -12,15 +12,23 @@ struct RateShortfall: CustomStringConvertible {
     /// nil: the rate was reached, or there was none.
     init?(_ result: ResultDocument) {
         guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted else { return nil }
-        // Attempts were counted: without those that sent a push again.
-        let again = Double(result.pushes.retried) + Double(result.retries.attempts)
-        let first = result.pushes.sent > 0 ? max(0, 1 - again / Double(result.pushes.sent)) : 1
-        let sent = result.throughput.sent * first
+        let sent = result.throughput.sent * Self.first(result)
         guard sent < Self.reached * offered else { return nil }
         let share = Units.fixed(100 * sent / offered, places: 1)
         description =
             "rate not reached: \(Units.perSecond(sent)) sent of \(Units.perSecond(offered)) due (\(share) %): "
             + Self.limit(result)
+    }
+
+    /// The share of the attempts that sent a push for the first time, 0…1. What was put back counts as sent again only as far
+    /// as more attempts were sent than pushes begun: of a connection that broke, much is put back that had not been written.
+    private static func first(_ result: ResultDocument) -> Double {
+        let pushes = result.pushes
+        guard pushes.sent > 0 else { return 1 }
+        let sent = Double(pushes.sent)
+        let again = Double(pushes.retried) + Double(result.retries.attempts)
+        let begun = Double(pushes.accepted) + Double(pushes.rejected) + Double(pushes.failed)
+        return max(sent - again, min(sent, begun), 0) / sent
     }
 
     /// What held it back, as far as the result tells.
@@ -42,6 +50,10 @@ struct RateShortfall: CustomStringConvertible {
             return streams
         }
         if generator.limited { return seeGenerator }
+        let unanswered = result.failures["push_timeout"] ?? 0
+        if Double(unanswered) > Double(result.pushes.planned) / 20, unanswered > result.pushes.failed / 2 {
+            return "no answer to \(Units.counted(unanswered, "push")) within the time-out (--timeout)"
+        }
         let unsent = result.notSent.filter { $0.key != "run_ended" && $0.key != "overflowed" }.values
         if unsent.reduce(Double(result.pushes.failed), { $0 + Double($1) }) > Double(result.pushes.planned) / 20 {
             return "pushes failed or found no connection"

@@ -119,11 +119,15 @@ public struct ThresholdVerdict: Sendable, Equatable {
         return "\(threshold.text): \(written(value))\(Self.margin(value / threshold.limit))"
     }
 
-    /// `, 22.0 % above`; `, 3,215 times the limit` where percents would be thousands; empty without a ratio.
+    /// `, 22.0 % above`; `, just below` within a twentieth of a percent; `, 3,215 times the limit` where percents would be
+    /// thousands; empty at the limit itself and without a ratio.
     private static func margin(_ ratio: Double) -> String {
         guard ratio.isFinite else { return "" }
         guard ratio > 10 else {
-            return ", \(Units.fixed(abs(ratio - 1) * 100, places: 1)) % \(ratio <= 1 ? "below" : "above")"
+            let side = ratio < 1 ? "below" : "above"
+            let percent = abs(ratio - 1) * 100
+            return percent >= 0.05
+                ? ", \(Units.fixed(percent, places: 1)) % \(side)" : percent > 0 ? ", just \(side)" : ""
         }
         return ", \(Units.grouped(UInt64(min(ratio, 1e18).rounded()))) times the limit"
     }

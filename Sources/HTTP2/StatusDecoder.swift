@@ -7,10 +7,16 @@ import Glibc
 /// A block of only static entries and literals that change no state, are not coded with Huffman and have no rules of their own
 /// is walked over; any other goes to nghttp2's inflater.
 public final class StatusDecoder {
-    /// What `status` returns for a block that can be decoded, but is malformed: an error of its stream only.
+    /// What a header block says.
+    public struct Head {
+        /// 0 when the block has none (trailers), `malformed` when its stream is to be reset.
+        public var status: UInt16
+        /// Bytes of DATA, at most 2^31-1; -1 when the block does not say.
+        public var contentLength: Int32 = -1
+    }
+
+    /// The status of a block that can be decoded, but is malformed: an error of its stream only.
     public static let malformed = UInt16.max
-    /// Of the block read last, bytes of DATA, at most 2^31-1; -1 when it does not say.
-    @exclusivity(unchecked) public private(set) var contentLength: Int32 = -1
     /// What is wrong with a block that was `malformed`.
     public private(set) var fault = ""
     private let inflater: OpaquePointer
@@ -25,11 +31,9 @@ public final class StatusDecoder {
 
     deinit { nghttp2_hd_inflate_del(inflater) }
 
-    /// The status; 0 when the block has none (trailers), `malformed` when its stream is to be reset, nil when it cannot be
-    /// decoded: the connection is lost then.
-    public func status(_ block: UnsafePointer<UInt8>, _ count: Int) -> UInt16? {
-        contentLength = -1
-        if let status = walk(block, count) { return status }
+    /// - Returns: nil when the block cannot be decoded: the connection is lost then.
+    public func head(_ block: UnsafePointer<UInt8>, _ count: Int) -> Head? {
+        if let status = walk(block, count) { return Head(status: status) }
         return inflate(block, count)
     }
 
@@ -94,8 +98,9 @@ public final class StatusDecoder {
         return true
     }
 
-    private func inflate(_ block: UnsafePointer<UInt8>, _ count: Int) -> UInt16? {
-        var status: UInt16 = 0
+    @inline(never)
+    private func inflate(_ block: UnsafePointer<UInt8>, _ count: Int) -> Head? {
+        var head = Head(status: 0)
         var hasRegular = false
         var offset = 0
         fault = ""
@@ -112,18 +117,19 @@ public final class StatusDecoder {
                     // One `:status`, before all other fields, and no other pseudo-header field (section 8.3).
                     if value == 0 {
                         note("a pseudo-header field that is no :status of three digits")
-                    } else if status != 0 || hasRegular {
-                        note(status != 0 ? "a second :status" : ":status after other fields")
+                    } else if head.status != 0 || hasRegular {
+                        note(head.status != 0 ? "a second :status" : ":status after other fields")
                     }
-                    status = value
+                    head.status = value
                 } else {
                     hasRegular = true
-                    check(field)
+                    check(field, &head)
                 }
             }
             if flag & NGHTTP2_HD_INFLATE_FINAL.rawValue != 0 {
                 nghttp2_hd_inflate_end_headers(inflater)
-                return fault.isEmpty ? status : Self.malformed
+                if !fault.isEmpty { head.status = Self.malformed }
+                return head
             }
             if flag & NGHTTP2_HD_INFLATE_EMIT.rawValue == 0, offset >= count { return nil }
         }
@@ -133,10 +139,10 @@ public final class StatusDecoder {
     private func note(_ fault: String) { if self.fault.isEmpty { self.fault = fault } }
 
     /// A field that is no pseudo-header field, by RFC 9113 sections 8.1.1 and 8.2.
-    private func check(_ field: nghttp2_nv) {
+    private func check(_ field: nghttp2_nv, _ head: inout Head) {
         switch HeaderMark.of(field.name, field.namelen) {
         case HeaderMark.other: break
-        case HeaderMark.contentLength: takeContentLength(field)
+        case HeaderMark.contentLength: takeContentLength(field, &head)
         case HeaderMark.connectionSpecific:
             let name = UnsafeBufferPointer(start: field.name, count: field.namelen)
             note("the connection-specific field \(String(decoding: name, as: UTF8.self))")
@@ -149,8 +155,8 @@ public final class StatusDecoder {
         }
     }
 
-    private func takeContentLength(_ field: nghttp2_nv) {
-        guard contentLength < 0 else { return note("content-length twice") }
+    private func takeContentLength(_ field: nghttp2_nv, _ head: inout Head) {
+        guard head.contentLength < 0 else { return note("content-length twice") }
         guard field.valuelen > 0 else { return note("content-length without a number") }
         var value: Int64 = 0
         for place in 0..<field.valuelen {
@@ -158,7 +164,7 @@ public final class StatusDecoder {
             guard digit <= 9 else { return note("content-length that is no number") }
             value = min(value * 10 + Int64(digit), Int64(Int32.max))
         }
-        contentLength = Int32(value)
+        head.contentLength = Int32(value)
     }
 
     /// 100 to 999; 0 when the field is not a `:status` of three digits.

@@ -34,45 +34,76 @@ public struct RunInputs: Sendable {
     /// - Throws: one line for each problem of the scenario and of what it names.
     public init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
         let scenario = scenario.withDefaultTopic
-        let problems = scenario.validate()
-        guard problems.isEmpty else {
-            // Arrivals and thresholds are among both.
-            let others = Self.unusable(scenario).filter { !problems.contains($0) }
-            throw HarnessError((problems + others).joined(separator: "\n"))
+        guard scenario.validate().isEmpty else {
+            throw HarnessError(Self.problems(scenario).joined(separator: "\n"))
         }
+        do { try self.init(loading: scenario, run: run) } catch {
+            let all = Self.problems(scenario)
+            throw HarnessError((all.contains("\(error)") ? all : ["\(error)"] + all).joined(separator: "\n"))
+        }
+    }
+
+    /// - Parameter scenario: one without problems of its own.
+    private init(loading scenario: Scenario, run: RunID? = nil) throws {
         self.scenario = scenario
-        do {
-            policy = try SigningPolicy(parsing: scenario.signPolicy)
-            if let path = scenario.deviceFile {
-                population = .file(try DeviceFile(path: path))
-            } else {
-                population = .synthetic(SyntheticDevices(seed: scenario.seed, count: scenario.devices))
-            }
-            let longestToken = population.longestToken
-            if let path = scenario.template {
-                mix = ProfileMix(try Self.template(path, scenario, longestToken: longestToken))
-            } else {
-                mix = try ProfileMix(parsing: scenario.profile, longestToken: longestToken)
-            }
-            var headers: [PushHeaders] = []
-            for entry in mix.entries {
-                // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
-                let wanted = scenario.priority.flatMap { entry.profile.pushType == .background && $0 == 10 ? nil : $0 }
-                headers.append(
-                    try PushHeaders(
-                        pushType: entry.profile.pushType, bundleID: scenario.topic,
-                        priority: wanted ?? entry.profile.priority, expiration: scenario.expiration,
-                        collapseID: scenario.collapseID))
-            }
-            self.headers = headers
-            schedule = try scenario.makeSchedule()
-            breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
-            planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
-        } catch {
-            let all = Self.unusable(scenario)
-            throw HarnessError(all.contains("\(error)") ? all.joined(separator: "\n") : "\(error)")
+        policy = try SigningPolicy(parsing: scenario.signPolicy)
+        if let path = scenario.deviceFile {
+            population = .file(try DeviceFile(path: path))
+        } else {
+            population = .synthetic(SyntheticDevices(seed: scenario.seed, count: scenario.devices))
         }
+        let longestToken = population.longestToken
+        if let path = scenario.template {
+            mix = ProfileMix(try Self.template(path, scenario, longestToken: longestToken))
+        } else {
+            mix = try ProfileMix(parsing: scenario.profile, longestToken: longestToken)
+        }
+        var headers: [PushHeaders] = []
+        for entry in mix.entries {
+            // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
+            let wanted = scenario.priority.flatMap { entry.profile.pushType == .background && $0 == 10 ? nil : $0 }
+            headers.append(
+                try PushHeaders(
+                    pushType: entry.profile.pushType, bundleID: scenario.topic,
+                    priority: wanted ?? entry.profile.priority, expiration: scenario.expiration,
+                    collapseID: scenario.collapseID))
+        }
+        self.headers = headers
+        schedule = try scenario.makeSchedule()
+        breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
+        planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
         self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
+    }
+
+    /// Keys that say whether others make sense.
+    public static let shaping: Set<String> = [
+        "pushes", "duration", "rate", "stages", "trace", "arrivals", "measure", "warmup", "target", "no_auth", "cert",
+        "threads", "connections", "tls_min", "tls_max",
+    ]
+
+    /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.
+    public static func problems(_ scenario: Scenario) -> [String] {
+        var problems = scenario.validate()
+        // Arrivals and thresholds are among both.
+        for problem in unusable(scenario) + misunderstood(scenario) where !problems.contains(problem) {
+            problems.append(problem)
+        }
+        return problems
+    }
+
+    /// What `checkMeaning` says of as much of a scenario as can be used.
+    private static func misunderstood(_ scenario: Scenario) -> [String] {
+        let independent = misnamed(scenario)
+        var usable = Scenario().withDefaultTopic
+        (usable.pushes, usable.duration) = (scenario.pushes, scenario.duration)
+        (usable.rate, usable.stages, usable.trace) = (scenario.rate, scenario.stages, scenario.trace)
+        (usable.arrivals, usable.measure) = (scenario.arrivals, scenario.measure)
+        (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
+        (usable.target, usable.noAuth, usable.cert) = (scenario.target, scenario.noAuth, scenario.cert)
+        usable.thresholds = scenario.thresholds.filter { (try? Threshold.list(parsing: $0)) != nil }
+        guard usable.validate().isEmpty, let inputs = try? RunInputs(loading: usable) else { return independent }
+        // Parts are those of profiles, devices and dimensions, which are not looked at here.
+        return independent + inputs.meaningless { if case .latency(_, _, _?) = $0.metric { false } else { true } }
     }
 
     /// What of that which a scenario names cannot be used: sign policy, devices, profile or template, schedule, parts; one line
@@ -118,11 +149,13 @@ public struct RunInputs: Sendable {
     /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part or figure that there is
     ///   not, when arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
     public func checkMeaning() throws(HarnessError) {
+        let problems = Self.misnamed(scenario) + meaningless { _ in true }
+        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
+    }
+
+    /// Reasons that APNs has not, a target that is not for us.
+    private static func misnamed(_ scenario: Scenario) -> [String] {
         var problems: [String] = []
-        if schedule == nil, scenario.arrivals != "constant" {
-            problems.append(
-                "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
-        }
         for name in scenario.expectedReasons where !Reason.allNames.contains(name) {
             problems.append(
                 "expect_reasons \(name): not a reason of APNs" + NearestName.hint(name, among: Reason.allNames))
@@ -132,11 +165,21 @@ public struct RunInputs: Sendable {
                 try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
             } catch { problems.append(error.description) }
         }
-        for threshold in scenario.parsedThresholds {
+        return problems
+    }
+
+    /// Arrivals, thresholds and a warm-up that say nothing of this run.
+    private func meaningless(_ isLookedAt: (Threshold) -> Bool) -> [String] {
+        var problems: [String] = []
+        if schedule == nil, scenario.arrivals != "constant" {
+            problems.append(
+                "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
+        }
+        for threshold in scenario.parsedThresholds where isLookedAt(threshold) {
             do throws(HarnessError) { try check(threshold) } catch { problems.append(error.description) }
         }
         do throws(HarnessError) { try checkWarmup() } catch { problems.append(error.description) }
-        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
+        return problems
     }
 
     private func checkWarmup() throws(HarnessError) {

@@ -6,6 +6,14 @@ public enum ScenarioFile {
     /// Everything that is wrong with a file, one line each.
     public struct Problems: Error, CustomStringConvertible, Sendable, Equatable {
         public let lines: [String]
+        /// Keys whose values could not be taken; nil where nobody knows which.
+        public let keys: Set<String>?
+
+        init(lines: [String], keys: Set<String>? = nil) {
+            self.lines = lines
+            self.keys = keys
+        }
+
         public var description: String { lines.joined(separator: "\n") }
     }
 
@@ -30,6 +38,7 @@ public enum ScenarioFile {
         _ text: String, file: String, folder: String, depth: Int, isSweep: Bool = false, to scenario: inout Scenario
     ) throws(Problems) {
         var problems: [String] = []
+        var keys: Set<String>? = []
         let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
         do throws(SettingsError) { entries = try YAMLValue(parsing: text, file: file).map().entries } catch {
             throw Problems(lines: [error.description])
@@ -47,6 +56,7 @@ public enum ScenarioFile {
                 entries.first { $0.name == name }?.key.error(text) ?? SettingsError(text)
             }
         } catch { problems.append(error.description) }
+        if !problems.isEmpty { keys = nil }
         for entry in entries where entry.name != "include" && !(isSweep && SweepFile.keys.contains(entry.name)) {
             if SweepFile.keys.contains(entry.name) {
                 problems.append(
@@ -57,6 +67,7 @@ public enum ScenarioFile {
             guard let key = ScenarioKey.named(entry.name) else {
                 let hint = NearestName.of(
                     entry.name, among: ScenarioKey.allNames + ["include"] + (isSweep ? SweepFile.keys : []))
+                if let hint { keys?.insert(hint) }
                 problems.append(
                     entry.key.error(
                         "unknown key \"\(entry.name)\""
@@ -71,14 +82,18 @@ public enum ScenarioFile {
                 let wrong = wrongItems(key, items, texts)
                 guard wrong.isEmpty else {
                     problems += wrong
+                    keys?.insert(key.name)
                     continue
                 }
                 do throws(SettingsError) {
                     try key.apply(Self.isPath(key.name) ? texts.map { resolve($0, folder) } : texts, to: &scenario)
                 } catch { throw entry.value.error(error.description) }
-            } catch { problems.append(error.description) }
+            } catch {
+                problems.append(error.description)
+                keys?.insert(key.name)
+            }
         }
-        if !problems.isEmpty { throw Problems(lines: problems) }
+        if !problems.isEmpty { throw Problems(lines: problems, keys: keys) }
     }
 
     /// Of a list with several items: what is wrong with each by itself.

@@ -1,3 +1,4 @@
+import Payloads
 import Settings
 
 /// One setting of a run as people give it: a key of a scenario file, and the flag of the same name (`push_type`,
@@ -269,9 +270,17 @@ public struct ScenarioKey: Sendable {
             scenario.by = words
         },
         flag("measure", "Time and record the stages of pushes; false only to find out what that costs.", \.measure),
-        text(
-            "profile", "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
-            \.profile),
+        ScenarioKey(
+            "profile", .text,
+            "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
+            write: { $0.profile.isEmpty ? nil : $0.profile }
+        ) { (scenario, texts) throws(SettingsError) in
+            let text = try one(texts)
+            do throws(PayloadError) { _ = try ProfileMix(parsing: text) } catch {
+                throw SettingsError(error.description)
+            }
+            scenario.profile = text
+        },
         optional(
             "template", "File with a payload template instead of a profile: JSON with {{holes}}.",
             example: "push.json", \.template),

@@ -436,9 +436,16 @@ public final class PushClient {
         if isTrusted { lastOpen = now }
         if !isUsable, now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
+            if lastProblem.isEmpty { note(.connectTimeout, noConnection) }
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
+    }
+
+    /// Every attempt is still under way.
+    private var noConnection: String {
+        "no connection within \(options.giveUpAfter / 1_000_000) ms (--give-up-after), sooner than an attempt ends by itself, "
+            + "\(options.connectTimeout / 1_000_000) ms (--connect-timeout)"
     }
 
     /// Nothing has ever been open, and what all first connections ran into will be there again.

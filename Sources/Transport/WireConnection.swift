@@ -23,7 +23,7 @@ final class WireConnection: PushConnection {
     @exclusivity(unchecked) private var peerMaxFrame = 16_384
     private var maxStreams = UInt32.max
     /// DATA frames sent besides the first one of each push.
-    private(set) var moreDataFrames = 0
+    @exclusivity(unchecked) private(set) var moreDataFrames = 0
     /// Slots with payload held back by flow control.
     @exclusivity(unchecked) private(set) var heldBack = 0
 

@@ -35,10 +35,10 @@ final class WireReader {
 
     /// What the peer may send that brings no answer. A whole answer fills it, and each DATA frame of ours lets the peer send some:
     /// WINDOW_UPDATE for the stream and for the connection, PING, and what was under way when a push timed out.
-    private var budget: FrameBudget
+    @exclusivity(unchecked) private var budget: FrameBudget
     private static let framesForData = 4
-    private var knownAnswers: UInt64 = 0
-    private var knownDataFrames = 0
+    @exclusivity(unchecked) private var knownAnswers: UInt64 = 0
+    @exclusivity(unchecked) private var knownDataFrames = 0
 
     /// - Parameter streams: most pushes at once.
     init(settings: SessionSettings, streams: Int) {
@@ -204,16 +204,17 @@ final class WireReader {
         _ bytes: UnsafePointer<UInt8>, _ count: Int, _ stream: Int32, _ endsStream: Bool, _ connection: WireConnection
     ) -> Violation? {
         // Also for streams that are over: the decoder's table must follow the peer's.
-        guard let status = decoder.status(bytes, count) else {
+        guard let head = decoder.head(bytes, count) else {
             return Violation(.compressionError, "a header block that cannot be decoded")
         }
         guard let slot = connection.slot(of: stream) else { return tolerate("HEADERS of closed streams", connection) }
         let entry = connection.slots.slots + slot
+        let status = head.status
         guard entry.pointee.status == 0, status >= 200, status != StatusDecoder.malformed else {
-            return otherBlock(status, slot, endsStream, connection)
+            return otherBlock(head, slot, endsStream, connection)
         }
         // These never have content, whatever length they name (RFC 9113 section 8.1.1).
-        let length = status == 204 || status == 304 ? 0 : decoder.contentLength
+        let length = status == 204 || status == 304 ? 0 : head.contentLength
         if !endsStream {
             entry.pointee.status = status
             entry.pointee.bodyLeft = length
@@ -230,10 +231,10 @@ final class WireReader {
     /// which ends the stream.
     @inline(never)
     private func otherBlock(
-        _ status: UInt16, _ slot: Int, _ endsStream: Bool, _ connection: WireConnection
+        _ head: StatusDecoder.Head, _ slot: Int, _ endsStream: Bool, _ connection: WireConnection
     ) -> Violation? {
         let entry = connection.slots.slots[slot]
-        let hasAnswer = entry.status != 0
+        let (status, hasAnswer) = (head.status, entry.status != 0)
         switch status {
         case StatusDecoder.malformed: connection.didReceiveMalformed(slot, decoder.fault)
         case _ where hasAnswer && status != 0: connection.didReceiveMalformed(slot, "a second :status")
@@ -245,7 +246,7 @@ final class WireReader {
         // There is no upgrade in HTTP/2 (section 8.6).
         case 101: connection.didReceiveMalformed(slot, ":status 101")
         case _ where endsStream: connection.didReceiveMalformed(slot, "nothing after :status \(status)")
-        case _ where decoder.contentLength >= 0:
+        case _ where head.contentLength >= 0:
             connection.didReceiveMalformed(slot, "content-length with :status \(status)")
         default: return tolerate("interim answers", connection)
         }

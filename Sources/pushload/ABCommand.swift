@@ -118,6 +118,9 @@ struct ABCommand: AsyncParsableCommand, RunFlags {
         } catch let error as ResultComparison.Failure {
             throw HarnessError(error.description)
         }
+        Console.diagnostic(
+            output.map { "runs: \($0)/a and \($0)/b\n" }
+                ?? "runs: not kept (--output FOLDER keeps each one's result.json)\n")
         if end != .finished { throw ExitCode(1) }
     }
 

@@ -8,9 +8,11 @@ enum Console {
     static func output(_ text: String) { StandardStreams.output(text) }
     static func diagnostic(_ text: String) { StandardStreams.error(text) }
 
-    /// One line a problem.
+    /// One line a problem; on a terminal, on as many of its lines as that takes.
     static func error(_ text: String) {
-        for line in text.split(separator: "\n") { diagnostic("pushload: \(line)\n") }
+        let lines = text.split(separator: "\n").map { "pushload: \($0)" }
+        let width = isatty(STDERR_FILENO) == 1 ? windowSize(STDERR_FILENO)?.columns : nil
+        for line in width.map({ TextLines.fitted(lines, width: $0) }) ?? lines { diagnostic(line + "\n") }
     }
 
     /// Standard error is a terminal whose lines can be written anew.

@@ -79,10 +79,30 @@ struct FoundResults {
         return below.filter { $0.hasSuffix("/result.json") }.sorted().map { folder + $0 }
     }
 
-    /// Says on standard error what was left out: how many of how many, and each with its reason.
+    private static let mostNamed = 3
+
+    /// Says on standard error what was left out: how many of how many, and of each kind of reason the first few by name.
     func tell() {
         guard !leftOut.isEmpty else { return }
         Console.error("left out \(leftOut.count) of \(Units.counted(leftOut.count + runs.count, "result")):")
-        for result in leftOut { Console.error("  \(result.path): \(result.reason)") }
+        var kinds: [String] = []
+        let groups = Dictionary(grouping: leftOut) { result in
+            let kind = Self.kind(result.reason)
+            if !kinds.contains(kind) { kinds.append(kind) }
+            return kind
+        }
+        for group in kinds.compactMap({ groups[$0] }) {
+            for result in group.prefix(Self.mostNamed) { Console.error("  \(result.path): \(result.reason)") }
+            if group.count > Self.mostNamed {
+                Console.error("  and \(group.count - Self.mostNamed) more for reasons like the last one's")
+            }
+        }
+    }
+
+    /// A reason without its numbers and paths.
+    private static func kind(_ reason: String) -> String {
+        reason.split(separator: " ").filter { !$0.contains("/") }.joined(separator: " ").filter {
+            !$0.isNumber && $0 != "," && $0 != "."
+        }
     }
 }

@@ -34,6 +34,7 @@ struct MergeCommand: ParsableCommand {
             throw HarnessError(error.description, .unwritable)
         }
         let verdict = RunVerdict(merged)
+        Console.output("merged:\n" + found.runs.map { "  \($0.path)\n" }.joined())
         Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems, on: Console.picture))
     }
 }

@@ -32,7 +32,7 @@ struct ReportCommand: ParsableCommand {
         if let output { try ReportFile.checkName(output, "--output", format.endings) }
         let found = try FoundResults(results)
         found.tell()
-        let runs = found.runs.map { ReportFile.run($0.result) }
+        let runs = found.runs.map { ReportFile.run($0.result, path: $0.path) }
         if format == .terminal, output == nil {
             Console.output(ReportFile.text(ReportedRun.told(apart: runs), format, Console.picture))
             return

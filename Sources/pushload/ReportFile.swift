@@ -17,14 +17,14 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
 /// Reports on disk.
 enum ReportFile {
     /// Judged by the thresholds among its own settings.
-    static func run(_ result: ResultDocument) -> ReportedRun {
+    static func run(_ result: ResultDocument, path: String? = nil) -> ReportedRun {
         var thresholds: [Threshold] = []
         if case .list(let texts)? = result.scenario["thresholds"] {
             thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
         }
         let verdict = RunVerdict(result, thresholds: thresholds)
         return ReportedRun(
-            label: result.run.name, result: result, problems: verdict.problems,
+            label: result.run.name, path: path, result: result, problems: verdict.problems,
             thresholds: verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) })
     }
 

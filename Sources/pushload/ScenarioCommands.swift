@@ -22,8 +22,11 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         guard let file = source.file else { throw HarnessError("give a scenario file") }
         var readable = Scenario()
-        do throws(HarnessError) { try ScenarioArguments.read(file, to: &readable) } catch {
-            throw HarnessError(([error.description] + RunInputs.unusable(readable)).joined(separator: "\n"))
+        do throws(ScenarioFile.Problems) { try BundledScenarios.apply(file, to: &readable) } catch {
+            // What is missing now for a wrong value would be another run's mistakes.
+            let isTelling = error.keys.map { RunInputs.shaping.isDisjoint(with: $0) } ?? false
+            let others = isTelling ? RunInputs.problems(readable) : RunInputs.unusable(readable)
+            throw HarnessError((error.lines + others.filter { !error.lines.contains($0) }).joined(separator: "\n"))
         }
         let scenario = try source.scenario([])
         // Also what it names: template, devices, trace.

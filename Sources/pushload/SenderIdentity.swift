@@ -48,11 +48,13 @@ extension Scenario {
                 "--target needs to know how to authenticate: give --credentials, --key with --key-id and --team-id, "
                     + "--cert with --cert-key, or --no-auth")
         }
-        // Of the bundled mock's, what is missing is made.
         if target != nil, let credentials {
             do throws(SigningError) { _ = try Credentials.load(directory: credentials) } catch {
                 throw HarnessError(error.description)
             }
+        } else if let credentials, !FileManager.default.fileExists(atPath: credentials) {
+            let place = URL(fileURLWithPath: credentials).path
+            Console.error("credentials: there is no \(place); new ones for the bundled mock are made there")
         }
         return identity
     }

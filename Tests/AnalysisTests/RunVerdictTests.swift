@@ -146,8 +146,29 @@ import Testing
         result.throughput.sent = 24_000
         (result.pushes.sent, result.retries.attempts) = (48_000, 24_000)
         #expect(RunVerdict(result).problems.first?.hasPrefix("rate not reached: 12,000/s sent of 20,000/s due") == true)
-        result.throughput.sent = 1200
         (result.pushes.sent, result.retries.attempts) = (0, 0)
+        // All 10,000 pushes that came due were sent once, 1,500 of them lost; of 4,000 put back none had been written.
+        var broken = result
+        broken.throughput = .init(windowSeconds: 1, offered: 10_000, sent: 10_000, answered: 8500)
+        (broken.pushes.planned, broken.pushes.sent, broken.pushes.retried) = (10_000, 10_000, 4000)
+        (broken.pushes.accepted, broken.pushes.failed, broken.failures) = (8500, 1500, ["connection_reset": 1500])
+        #expect(RunVerdict(broken).problems == ["1,500 pushes failed: connection_reset 1,500"])
+        // The same where half came due twice as fast: what was put back after it was written is no push.
+        (broken.throughput.offered, broken.pushes.sent, broken.throughput.sent) = (20_000, 14_000, 14_000)
+        #expect(
+            RunVerdict(broken).problems.last?.hasPrefix("rate not reached: 10,000/s sent of 20,000/s due (50.0 %)")
+                == true)
+        // Open streams without an answer are no lost connection.
+        var silent = result
+        silent.generator.limited = false
+        silent.throughput = .init(windowSeconds: 1, offered: 10_000, sent: 1000, answered: 0)
+        (silent.pushes.planned, silent.pushes.sent, silent.pushes.accepted) = (10_000, 1000, 0)
+        (silent.pushes.failed, silent.failures) = (1000, ["push_timeout": 1000])
+        (silent.pushes.notSent, silent.notSent) = (9000, ["run_ended": 9000])
+        #expect(
+            RunVerdict(silent).problems.last?.hasSuffix(": no answer to 1,000 pushes within the time-out (--timeout)")
+                == true)
+        result.throughput.sent = 1200
         // 100 streams, each held 80 ms, carry 1,250/s.
         result.scenario["connections"] = .number(1)
         result.scenario["streams"] = .number(100)

@@ -170,14 +170,12 @@ import Testing
         #expect(Holm.adjusted([]).isEmpty && Holm.adjusted([0.03]) == [0.03])
     }
 
-    /// Figures of two sides, with intervals that exclude 1: what is called depends on the tests alone.
-    private func figures(_ a: [[Double]], _ b: [[Double]]) -> [ComparisonDocument.Metric] {
-        zip(ComparedMetric.all, zip(a, b)).map { figure, sides in
-            let test = MannWhitney(sides.0, sides.1)
-            return .init(
-                name: figure.name, unit: figure.unit, a: sides.0, b: sides.1, medianA: 1, medianB: 2, ratio: 2,
-                low: 1.5, high: 3, p: test?.p, adjusted: nil, delta: test?.delta, detectable: nil, verdict: .noRatio)
-        }
+    /// A figure of two sides, with an interval that excludes 1: what is called depends on the tests alone.
+    private func figure(_ a: [Double], _ b: [Double]) -> ComparisonDocument.Metric {
+        let test = MannWhitney(a, b)
+        return .init(
+            name: "rate", unit: .perSecond, a: a, b: b, medianA: 1, medianB: 2, ratio: 2, low: 1.5, high: 3, p: test?.p,
+            adjusted: nil, delta: test?.delta, detectable: nil, verdict: .noRatio)
     }
 
     @Test("Of runs of the same thing, any figure is called different in at most 5 of 100 comparisons")
@@ -191,12 +189,11 @@ import Testing
             // Figures that know nothing of each other: the worst case.
             let a = (0..<number).map { _ in sample(size, 0, &random) }
             let b = (0..<number).map { _ in sample(size, 0, &random) }
-            let judged = ComparedMetric.judged(figures(a, b))
+            let judged = ComparedMetric.judged(zip(a, b).map(figure))
             if judged.contains(where: isCalled) { apart += 1 }
             if judged.contains(where: { ($0.p ?? 1) <= 0.05 }) { uncorrected += 1 }
             // Figures that all say the same.
-            let one = ComparedMetric.judged(
-                figures(.init(repeating: a[0], count: number), .init(repeating: b[0], count: number)))
+            let one = ComparedMetric.judged(.init(repeating: figure(a[0], b[0]), count: number))
             if one.contains(where: isCalled) { together += 1 }
         }
         // Binomial(400, 0.05): more than 35 once in 1,500 times. Without the correction about 150.
@@ -209,10 +206,9 @@ import Testing
         #expect(ComparedMetric.fewestRuns(11) == 6 && ComparedMetric.fewestRuns(1) == 4)
         #expect(ComparedMetric.fewestRuns(6) == 5 && ComparedMetric.fewestRuns(0) == 4)
         let five = ([1.0, 2, 3, 4, 5], [6.0, 7, 8, 9, 10])
-        let all = ComparedMetric.judged(
-            figures(.init(repeating: five.0, count: 11), .init(repeating: five.1, count: 11)))
+        let all = ComparedMetric.judged(.init(repeating: figure(five.0, five.1), count: 11))
         #expect(all.allSatisfy { $0.verdict == .tooFewRuns })
-        #expect(ComparedMetric.judged(figures([five.0], [five.1])).map(\.verdict) == [.faster])
+        #expect(ComparedMetric.judged([figure(five.0, five.1)]).map(\.verdict) == [.faster])
     }
 
     @Test("A comparison sees the difference it says it could see, be the figure one or one of eleven")
@@ -229,12 +225,10 @@ import Testing
             let seed: UInt64 = 5
             var random = SplitMix(seed: seed)
             var seen = 0
-            let same = figures(
-                .init(repeating: [1, 4, 2, 3, 6, 5], count: 11),
-                .init(repeating: [1.5, 3.5, 2.5, 4.5, 5.5, 2.2], count: 11))
+            let same = figure([1, 4, 2, 3, 6, 5], [1.5, 3.5, 2.5, 4.5, 5.5, 2.2])
             for _ in 0..<100 {
                 let changed = metric.compare(sample(size, 0, &random), sample(size, shift, &random))
-                let judged = ComparedMetric.judged([changed] + same.dropFirst().prefix(others))
+                let judged = ComparedMetric.judged([changed] + .init(repeating: same, count: others))
                 #expect(judged[0].detectable.map { abs($0 - 1) < 1 } == true)
                 if judged[0].verdict == .faster { seen += 1 }
             }

@@ -17,6 +17,8 @@ import Testing
             #expect(verdict.isHeld, "\(verdict.description)")
         }
         #expect(try verdict("p99 < 10ms", result).description == "p99 < 10ms: 5.00 ms, 50.0 % below")
+        #expect(try verdict("rate >= 199.45", result).description == "rate >= 199.45: 199.5/s, just above")
+        #expect(try verdict("rate >= 199.5", result).description == "rate >= 199.5: 199.5/s")
         let why = "not known, more than 20.0 s (3 of 1,200 pushes got no answer)"
         for text in ["p99.9 < 50ms", "p99.9 > 10s", "max >= 1s", "p99.9{stage=hold} < 1m", "p100 < 30s"] {
             let verdict = try verdict(text, result)

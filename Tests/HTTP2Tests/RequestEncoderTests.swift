@@ -182,12 +182,12 @@ import Testing
                     }
                 }
             }
-            #expect(decoder.status(output, count) == UInt16(status), "round \(round)")
+            #expect(decoder.head(output, count)?.status == UInt16(status), "round \(round)")
         }
-        #expect(decoder.status([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 6) == nil)
-        #expect(decoder.status([0xC5], 1) == nil)
+        #expect(decoder.head([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 6) == nil)
+        #expect(decoder.head([0xC5], 1) == nil)
         // Two of them overflowed once.
         let twice: [UInt8] = [0x08, 3, 0x39, 0x39, 0x39, 0x08, 3, 0x39, 0x39, 0x39]
-        #expect(StatusDecoder(tableSize: 4096).status(twice, twice.count) == StatusDecoder.malformed)
+        #expect(StatusDecoder(tableSize: 4096).head(twice, twice.count)?.status == StatusDecoder.malformed)
     }
 }

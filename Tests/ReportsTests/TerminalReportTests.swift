@@ -19,6 +19,31 @@ import Testing
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 90 })
     }
 
+    @Test("A run too short to be looked at while it went on says nothing of what was in flight")
+    func short() {
+        var result = ReportedDocument.make()
+        for index in result.series.indices { (result.series[index].inFlight, result.series[index].backlog) = (0, 0) }
+        let run = ReportedDocument.run(result)
+        #expect(!TerminalReport.text([run], unicode).contains("in flight"))
+        #expect(!HTMLReport.page([run]).contains("Waiting (pushes)"))
+    }
+
+    @Test("Several runs: which file each is, in the order given")
+    func files() throws {
+        let runs = ["b", "a"].map { path in
+            var run = ReportedDocument.run(ReportedDocument.make())
+            run.path = "runs/\(path)/result.json"
+            return run
+        }
+        let told = ReportedRun.told(apart: runs)
+        for text in [TerminalReport.text(told, unicode), MarkdownReport.text(told), HTMLReport.page(told)] {
+            // Markdown has a backslash before the number sign.
+            let first = try #require(text.range(of: "#1: runs/b/result.json"))
+            let second = try #require(text.range(of: "#2: runs/a/result.json"))
+            #expect(first.upperBound < second.lowerBound)
+        }
+    }
+
     @Test("Without Unicode there is nothing but ASCII, whatever the result says")
     func ascii() {
         let run = ReportedDocument.run(ReportedDocument.make(name: "Größe"))

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// By which factor one sample's values are larger than another's, with a confidence interval without any assumption on how
 /// they are distributed: the median of all ratios of a value of B to a value of A, and the ratios between which the
 /// Mann–Whitney test does not tell the samples apart (Hodges, Lehmann: Estimates of Location Based on Rank Tests, 1963).
@@ -29,8 +27,6 @@ public struct HodgesLehmann: Sendable, Equatable {
 
     /// Which of the sorted ratios, from 0, is the interval's lower end: the highest k with P(U ≤ k) ≤ error; nil when there is none.
     static func rank(_ n: Int, _ m: Int, error: Double) -> Int? {
-        let key = Key(n: n, m: m, error: error)
-        if let known = ranks.withLock({ $0[key] }) { return known }
         let ways = MannWhitney.ways(n, m)
         let most = error * ways.reduce(0, +)
         var sum = 0.0
@@ -39,17 +35,6 @@ public struct HodgesLehmann: Sendable, Equatable {
             sum += ways[count]
             count += 1
         }
-        let rank = count > 0 ? count - 1 : nil
-        ranks.withLock { $0[key] = .some(rank) }
-        return rank
+        return count > 0 ? count - 1 : nil
     }
-
-    private struct Key: Hashable {
-        let n: Int
-        let m: Int
-        let error: Double
-    }
-
-    /// Counting all orders of 64 and 32 values takes some ten milliseconds, and every look of a gate asks for several metrics.
-    private static let ranks = Mutex<[Key: Int?]>([:])
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
 /// Random Variables is Stochastically Larger than the Other, 1947.) Exact when both samples have at most 12 values and none is
@@ -47,9 +48,20 @@ public struct MannWhitney: Sendable, Equatable {
         Dictionary(values.map { ($0, 1.0) }, uniquingKeysWith: +).values.filter { $0 > 1 }
     }
 
-    /// In how many orders of `n` and `m` different values each U comes about: the largest value belongs to one side or the
-    /// other, ways(n, m)[u] = ways(n − 1, m)[u − m] + ways(n, m − 1)[u].
+    /// In how many orders of `n` and `m` different values each U comes about.
     static func ways(_ n: Int, _ m: Int) -> [Double] {
+        let sizes = [n, m]
+        if let known = counted.withLock({ $0[sizes] }) { return known }
+        let ways = count(n, m)
+        counted.withLock { $0[sizes] = ways }
+        return ways
+    }
+
+    /// Counting all orders of 64 and 32 values takes some ten milliseconds, and every look of a gate asks for several metrics.
+    private static let counted = Mutex<[[Int]: [Double]]>([:])
+
+    /// The largest value belongs to one side or the other: ways(n, m)[u] = ways(n − 1, m)[u − m] + ways(n, m − 1)[u].
+    private static func count(_ n: Int, _ m: Int) -> [Double] {
         // previous[j]: of i − 1 and j values.
         var previous = [[Double]](repeating: [1], count: m + 1)
         for i in 1...n {

@@ -25,11 +25,17 @@ enum RunExchange {
         func distance() -> Double {
             for place in 0..<width { sum[place] = 0 }
             for index in order[..<a.count] {
-                for place in 0..<width { sum[place] += runs[index][place] }
+                let run = runs[index]
+                for place in 0..<width { sum[place] += run[place] }
             }
             let (allA, allB) = (sum[width - 1], totals[width - 1] - sum[width - 1])
             guard allA > 0, allB > 0 else { return 0 }
-            return (0..<width).reduce(0) { max($0, abs(sum[$1] / allA - (totals[$1] - sum[$1]) / allB)) }
+            var most = 0.0
+            for place in 0..<width {
+                let apart = abs(sum[place] / allA - (totals[place] - sum[place]) / allB)
+                if apart > most { most = apart }
+            }
+            return most
         }
         let observed = distance()
         var random = SplitMix(seed: seed)

@@ -29,6 +29,7 @@ enum ReportContent {
             )
         }
         let shared = [
+            ReportSection(title: "Runs, in the order given", blocks: [.list(runs.map(\.named))]),
             ReportSection(title: "Verdicts", blocks: [.verdicts(verdicts)]), HeadlineSection.compare(runs),
             TimeSection.compare(runs), PercentileSection.compare(runs),
         ]

@@ -4,6 +4,8 @@ import Results
 public struct ReportedRun: Sendable {
     /// How the report calls it; several results of one report should differ in it.
     public var label: String
+    /// Where it was read from; nil when it was not.
+    public var path: String?
     public var result: ResultDocument
     /// What is wrong with the run, one sentence each.
     public var problems: [String]
@@ -11,9 +13,11 @@ public struct ReportedRun: Sendable {
     public var thresholds: [(text: String, isHeld: Bool)]
 
     public init(
-        label: String, result: ResultDocument, problems: [String] = [], thresholds: [(text: String, isHeld: Bool)] = []
+        label: String, path: String? = nil, result: ResultDocument, problems: [String] = [],
+        thresholds: [(text: String, isHeld: Bool)] = []
     ) {
         self.label = label
+        self.path = path
         self.result = result
         self.problems = problems
         self.thresholds = thresholds
@@ -31,6 +35,9 @@ public struct ReportedRun: Sendable {
             return named
         }
     }
+
+    /// `steady #2: results/runs/20261121T150615Z-steady/result.json`; the label alone without a path.
+    var named: String { path.map { "\(label): \($0)" } ?? label }
 
     var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
     var isOpenLoop: Bool { result.throughput.offered != nil }

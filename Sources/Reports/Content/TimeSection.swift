@@ -26,11 +26,14 @@ enum TimeSection {
         if run.isOpenLoop {
             waiting.append(ChartLine(name: "backlog", points: points.map { .init($0.t, Double($0.backlog)) }))
         }
-        let charts = [
+        var charts = [
             LineChart(
-                title: "Throughput (pushes/s)", x: .seconds, y: .rate, lines: rates, marks: warmup(run), bands: bands),
-            LineChart(title: "Waiting (pushes)", x: .seconds, y: .count, lines: waiting, bands: bands),
+                title: "Throughput (pushes/s)", x: .seconds, y: .rate, lines: rates, marks: warmup(run), bands: bands)
         ]
+        // Looked at ten times a second: a shorter run has no figures.
+        if points.contains(where: { $0.inFlight > 0 || $0.backlog > 0 }) {
+            charts.append(LineChart(title: "Waiting (pushes)", x: .seconds, y: .count, lines: waiting, bands: bands))
+        }
         let causes = causes(run.result)
         return ReportSection(
             title: "Throughput",

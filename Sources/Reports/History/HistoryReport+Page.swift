@@ -30,8 +30,8 @@ extension HistoryReport {
                 for row in changeRows(metric, series) { table.add(row) }
                 blocks.append(.table(table))
             }
-            var table = ReportTable(runHeader(series))
-            for row in runRows(series) { table.add(row) }
+            var table = ReportTable(runHeader(series) + ["file"])
+            for (row, run) in zip(runRows(series), series.runs) { table.add(row + [run.path]) }
             blocks.append(.folded("Runs (* changed with this run)", [.table(table)]))
             return ReportSection(title: "\(series.name): \(span(series))", blocks: blocks)
         }

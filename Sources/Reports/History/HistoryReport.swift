@@ -107,7 +107,16 @@ public enum HistoryReport {
         table.add(runHeader(series))
         for row in runRows(series) { table.add(row) }
         let isMarked = series.metrics.contains { !$0.changes.isEmpty }
-        return table.lines(width: width) + (isMarked ? ["  * changed with this run"] : [])
+        return table.lines(width: width) + (isMarked ? ["  * changed with this run"] : []) + paths(series)
+    }
+
+    private static let mostPaths = 20
+
+    /// Which run of the table is which file; of many, where to read it.
+    private static func paths(_ series: HistoryDocument.Series) -> [String] {
+        guard series.runs.count <= mostPaths else { return ["  (--csv and --json have each run's file)"] }
+        return ["  runs, in the order they started:"]
+            + series.runs.enumerated().map { "    \($0.offset + 1): \($0.element.path)" }
     }
 
     /// `series,run,id,path,started_at,version,commit,metric,unit,value,median,changed`, a line a run and figure; the median is

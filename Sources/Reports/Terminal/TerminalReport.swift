@@ -17,7 +17,7 @@ public enum TerminalReport {
             if !runs[0].result.isPartial { lines += ["", cost(runs[0].result)] }
         } else {
             for run in runs {
-                lines += ["", run.label] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
+                lines += ["", run.named] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
             }
             lines += ["", "side by side"] + side(runs, picture.width)
             for comparison in comparisons {
@@ -59,12 +59,12 @@ public enum TerminalReport {
         guard !points.isEmpty else { return [] }
         let rates = TimeSection.rate(points) { $0.accepted &+ $0.rejected }.map(\.y)
         var rows: [(name: String, values: [Double?], highest: String)] = [
-            ("answered/s", rates, Written.rate(rates.max() ?? 0)),
-            (
-                "in flight", points.map { Double($0.inFlight) },
-                Written.count(UInt64(max(0, points.map(\.inFlight).max() ?? 0)))
-            ),
+            ("answered/s", rates, Written.rate(rates.max() ?? 0))
         ]
+        // Looked at ten times a second: a shorter run has no figure.
+        if let most = points.map(\.inFlight).max(), most > 0 {
+            rows.append(("in flight", points.map { Double($0.inFlight) }, Written.count(UInt64(most))))
+        }
         for (name, path) in [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)] {
             let values = points.map { $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : nil }
             rows.append((name, values, Written.time(points.map { $0[keyPath: path] }.max() ?? 0)))
