@@ -60,6 +60,7 @@ import Testing
         #expect(
             order == [
                 "warm-up, A", "warm-up, B", "round 1 of 2, B", "round 1 of 2, A", "round 2 of 2, A", "round 2 of 2, B",
+                "runs",
             ])
         let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
         #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2)
@@ -114,7 +115,7 @@ import Testing
             ])
         #expect(finished.status == 0, "\(finished)")
         let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
-        #expect(order == ["A", "B", "warm-up, A", "warm-up, B", "round 1 of 1, B", "round 1 of 1, A"])
+        #expect(order == ["A", "B", "warm-up, A", "warm-up, B", "round 1 of 1, B", "round 1 of 1, A", "runs"])
         #expect(finished.error.contains("B: \(other) (pushload 0.1.0), bundled mock \(place.path)/mock-apns\n"))
         let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
         #expect(comparison.metrics.contains { $0.name == "client peak memory" })
