@@ -351,10 +351,7 @@ public final class PushClient {
                 if !lanes[connection.lane].isDoubtful { lastOpen = loop.now }
                 tlsDescription = connection.tlsDescription
             }
-            if connection.answered > 0 {
-                lanes[connection.lane].backoff.reset()
-                lanes[connection.lane].isDoubtful = false
-            }
+            if connection.answered > 0 { didAnswer(connection.lane) }
             if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
@@ -364,6 +361,8 @@ public final class PushClient {
                 }
                 release(connection.lane, hadAnswers: connection.answered > 0)
                 draining.append(connection)
+            } else if connection.answered > 0 {
+                didAnswer(connection.lane)
             }
             connection.flush()
             if connection.inFlight == 0 {
@@ -379,7 +378,18 @@ public final class PushClient {
         }
     }
 
-    /// Empties a lane; it reconnects at once after a connection that worked, else after the backoff.
+    /// A connection of the lane works, or has worked before it went away: the target is there, and the next one need not wait for
+    /// longer than after a first failure.
+    private func didAnswer(_ lane: Int) {
+        lanes[lane].isDoubtful = false
+        guard lanes[lane].backoff.failures > 1 else { return }
+        lanes[lane].backoff.reset()
+        if lanes[lane].connection == nil {
+            lanes[lane].retryAt = min(lanes[lane].retryAt, loop.now + lanes[lane].backoff.next())
+        }
+    }
+
+    /// Empties a lane; it reconnects after the backoff, which a connection that worked resets.
     private func release(_ lane: Int, hadAnswers: Bool) {
         lanes[lane].connection = nil
         if hadAnswers { lanes[lane].isDoubtful = false } else if lanes[lane].wasAsked { lanes[lane].isDoubtful = true }

@@ -49,7 +49,7 @@ final class VirtualStream: ByteStream {
     private unowned let loop: VirtualLoop
     private let number: Int32
     private(set) var writes: [Write] = []
-    private(set) var input: [UInt8]
+    var input: [UInt8]
     /// The peer has ended the connection, which is not read yet.
     var isHungUp = false
     private var sent: UInt64 = 0
