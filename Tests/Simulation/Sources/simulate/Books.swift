@@ -187,7 +187,8 @@ final class Books {
 
     private func mayBeSentAgain(_ attempt: Attempt) -> Bool {
         if attempt.link.isUncertain || attempt.isRefused { return true }
-        return attempt.ending == nil && attempt.writtenAt == 0 && (attempt.link.isBroken || hasVanished(attempt.link))
+        return attempt.ending == nil && attempt.writtenAt == 0 && attempt.status == nil
+            && (attempt.link.isBroken || hasVanished(attempt.link))
     }
 
     private func hasVanished(_ link: LinkBooks) -> Bool {
@@ -240,8 +241,8 @@ final class Books {
         }
         let link = attempt.link
         let hasBeenSentTooOften = Int(ticket.attempts) >= drawn.scenario.retryLimit
-        // It may have been delivered, or has been tried often enough.
-        let isSpent = attempt.writtenAt > 0 || hasBeenSentTooOften
+        // It may have been delivered, has a status, or has been tried often enough.
+        let isSpent = attempt.writtenAt > 0 || attempt.status != nil || hasBeenSentTooOften
         switch outcome {
         case .accepted: byAnswer(200)
         case .rejected(let status): byAnswer(Int(status))

@@ -257,7 +257,7 @@ final class LinkBooks {
 
     /// RFC 9113 section 8.1: interim answers, the answer, and nothing after it but DATA.
     private func didHearAnswer(_ stream: Int32, _ endsStream: Bool, _ block: [UInt8], _ now: UInt64) {
-        guard let attempt = attempt(stream) else { return }
+        guard let attempt = attempt(stream), attempt.ending == nil else { return }
         guard let status = Self.status(block), attempt.status == nil else { return malformed(attempt, now) }
         if status < 200 {
             if endsStream { malformed(attempt, now) }
