@@ -92,9 +92,6 @@ open class HTTP2Session {
         nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0
     }
 
-    /// True while frames wait for `nextOutput`.
-    public final var wantsWrite: Bool { nghttp2_session_want_write(session) != 0 }
-
     /// Bytes of DATA the peer lets us send on the connection now.
     public final var sendWindow: Int { Int(nghttp2_session_get_remote_window_size(session)) }
 
@@ -184,7 +181,6 @@ open class HTTP2Session {
     open func didReceiveReset(stream: Int32) {}
 
     open func didReceiveSettings(acknowledgement: Bool) {}
-    open func didReceivePing(acknowledgement: Bool) {}
     open func didReceiveGoAway(lastStream: Int32, code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {}
 
     /// `stream` is over, by its end, a reset of either side, or a GOAWAY (then with REFUSED_STREAM).
@@ -257,8 +253,6 @@ private func dispatch(_ frame: UnsafePointer<nghttp2_frame>, to session: HTTP2Se
         session.didReceiveReset(stream: header.stream_id)
     case NGHTTP2_SETTINGS.rawValue:
         session.didReceiveSettings(acknowledgement: isAcknowledgement)
-    case NGHTTP2_PING.rawValue:
-        session.didReceivePing(acknowledgement: isAcknowledgement)
     case NGHTTP2_GOAWAY.rawValue:
         let goaway = frame.pointee.goaway
         session.didReceiveGoAway(

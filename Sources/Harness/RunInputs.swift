@@ -5,14 +5,6 @@ import Scenarios
 import Settings
 import Signing
 
-/// How pushes prove who sends them.
-public enum Authentication: Sendable {
-    case token(ProviderIdentity)
-    /// Mutual TLS.
-    case certificate(TLSIdentity)
-    case none
-}
-
 /// A scenario with everything it names loaded and checked.
 public struct RunInputs: Sendable {
     public let scenario: Scenario
