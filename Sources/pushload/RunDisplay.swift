@@ -40,7 +40,8 @@ final class RunDisplay: Sendable {
             guard isLive, LiveView.fits(columns: columns, rows: rows) else {
                 Self.close(&state)
                 state.hasLine = true
-                return Console.diagnostic("\r\u{1B}[K\(progress.line(width: columns - 1))")
+                // The terminal's own ^C still fits behind it: what goes on below would not be erased.
+                return Console.diagnostic("\r\u{1B}[K\(progress.line(width: columns - 3))")
             }
             // The other screen, without a cursor; at the end the first one is back as it was.
             if !state.isOpen { Console.diagnostic("\u{1B}[?1049h\u{1B}[?25l") }

@@ -27,13 +27,12 @@ import Testing
         }
     }
 
-    static func arguments(_ mock: Mock, _ request: Request) throws -> [String] {
+    /// - Parameter token: nil: one of its own. Tokens of different seconds on one connection may be too many.
+    static func arguments(_ mock: Mock, _ request: Request, token: String? = nil) throws -> [String] {
         var arguments = ["-s", "--http2", "--cacert", mock.folder + "/ca.pem", "-w", " %{http_code}\n"]
         for header in request.headers { arguments += ["-H", header] }
         if request.hasAuthorization {
-            let token =
-                try request.authorization
-                ?? TokenSigner.bearer(mock.identity(), unixTime: Int64(Date().timeIntervalSince1970))
+            let token = try request.authorization ?? token ?? bearer(mock)
             arguments += ["-H", "authorization: \(token)"]
         }
         if let method = request.method { arguments += ["-X", method] }
@@ -41,11 +40,16 @@ import Testing
         return arguments + request.extra + ["https://127.0.0.1:\(request.port ?? mock.port)\(request.path)"]
     }
 
+    private static func bearer(_ mock: Mock) throws -> String {
+        try TokenSigner.bearer(mock.identity(), unixTime: Int64(Date().timeIntervalSince1970))
+    }
+
     /// `{"reason":"…"} status`, a line a request; all on one connection.
     static func curl(_ mock: Mock, _ requests: [Request]) throws -> [String] {
         var arguments: [String] = []
+        let token = try bearer(mock)
         for request in requests {
-            arguments += (arguments.isEmpty ? [] : ["--next"]) + (try Self.arguments(mock, request))
+            arguments += (arguments.isEmpty ? [] : ["--next"]) + (try Self.arguments(mock, request, token: token))
         }
         return try Programs.run("/usr/bin/curl", arguments).output.split(separator: "\n").map(String.init)
     }

@@ -72,9 +72,12 @@ import Testing
 
     @Test("Of rate, stages and trace the nearer setting wins over that of a file and of the environment")
     func nearer() throws {
-        let (staged, status, error) = try Programs.load(["steady", "--stages", "hold 100 3s", "--arrivals", "constant"])
-        #expect(status == 0 && staged.pushes.planned == 300, "\(error)")
         let output = OutputFolder()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("rate-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "name: steady\nrate: 20k\nduration: 30s\n".write(to: file, atomically: true, encoding: .utf8)
+        let (staged, status, error) = try Programs.load([file.path, "--stages", "hold 100 3s"])
+        #expect(status == 0 && staged.pushes.planned == 300, "\(error)")
         let running = try Programs.start(
             "pushload", ["run", "--stages", "hold 100 1s", "-o", output.path], environment: ["PUSHLOAD_RATE": "5k"])
         let finished = try running.wait()

@@ -45,7 +45,7 @@ import Testing
     @Test(
         "The progress line leaves nothing behind, the summary fits, and verdicts have colours", arguments: [80, 60, 40])
     func summary(columns: Int) throws {
-        let session = try session(run + ["--threshold", "p99 < 1m"], columns: columns, rows: 100)
+        let session = try session(run + ["--threshold", "p99 < 1m"], columns: columns, rows: 300)
         #expect(session.status == 1)
         let screen = session.main.joined(separator: "\n")
         // The line was there, and is gone; the first line of the summary is the screen's second.
@@ -72,12 +72,21 @@ import Testing
     @Test(
         "--live draws charts in place and gives the terminal back as it was", arguments: [(80, 24), (60, 20), (40, 16)])
     func live(columns: Int, rows: Int) throws {
-        let session = try session(run + ["--live"], columns: columns, rows: rows)
+        // Long enough to be drawn several times, each over the one before, however busy the machine is.
+        var session: Session!
+        for seconds in [1.5, 6, 24] {
+            session = try self.session(
+                [
+                    "run", "--rate", "200", "-D", "\(seconds)s", "--mock-flags", "--reject ServiceUnavailable=10%",
+                    "--live",
+                ],
+                columns: columns, rows: rows)
+            if session.raw.components(separatedBy: "\u{1B}[H").count > 3 { break }
+        }
         let view = session.left.joined(separator: "\n")
         for part in ["throughput ", "latency, log scale", "in flight ", "errors a second", "0 s", "run  1"] {
             #expect(view.contains(part), "\(part) is not in\n\(view)")
         }
-        // Drawn several times, each over the one before.
         #expect(session.raw.components(separatedBy: "\u{1B}[H").count > 3)
         #expect(session.left.count { $0.contains("throughput ") } == 1, "\(view)")
         #expect(!session.raw.contains("\u{1B}[K\r\n\u{1B}[J"))

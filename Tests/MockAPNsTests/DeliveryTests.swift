@@ -124,6 +124,27 @@ import Testing
         #expect(desk.deliver(push("c"), now: 0, unixTime: 0) == nil)
     }
 
+    @Test(
+        "Pushes that replace each other, or come and are taken, leave nothing planned behind; who is held back counts as stored"
+    )
+    func plan() {
+        let desk = desk { $0.onlineByAttachment = true }
+        for number in 0..<10_000 {
+            #expect(desk.deliver(push("\(number)", expiration: 9_000_000_000), now: 1000, unixTime: 100) == nil)
+        }
+        #expect(desk.planned <= 70 && desk.counts.waiting == 1 && desk.counts.replaced == 9_999)
+        // The one that waits still expires at its time.
+        _ = desk.advance(
+            now: 1000 + UInt64(DeliverySettings.longestStorage + 1) * 1_000_000_000, unixTime: 9_000_000_000)
+        #expect(desk.counts.expired == 1 && desk.counts.waiting == 0 && desk.planned == 0)
+        let grouping = self.desk {
+            $0.storeCapacity = 3
+            $0.priority5Interval = 10_000
+        }
+        let held = (0..<4).map { grouping.deliver(push("\($0)", priority: 5), now: 1000, unixTime: 100) }
+        #expect(held == [nil, nil, nil, .internalServerError] && grouping.counts.grouped == 3)
+    }
+
     @Test("Devices drawn offline are the share asked for, the same for the same seed, and come back in time")
     func offlineShare() {
         let settings: (inout DeliverySettings) -> Void = {

@@ -64,7 +64,8 @@ struct DeliveryOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Pushes stored for devices that are offline; beyond it 500 InternalServerError.", valueName: "count"))
+            "Pushes that wait for devices that are offline, or held back for their priority; beyond it 500 InternalServerError.",
+            valueName: "count"))
     var storeCapacity = "1M"
 
     @Option(

@@ -66,6 +66,8 @@ final class DeliveryDesk: Sendable {
     var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeOffline }
 
     var counts: DeliveryCounts { state.withLock { $0.counts } }
+    /// Things to do at their time, those that may turn out to be over among them.
+    var planned: Int { state.withLock { $0.due.count } }
 
     func reset() {
         state.withLock { state in
@@ -107,10 +109,11 @@ final class DeliveryDesk: Sendable {
             let interval =
                 push.priority == 5 ? settings.priority5Interval : push.priority == 1 ? settings.priority1Interval : 0
             guard interval == 0 else {
+                guard hasRoom(state) else { return .internalServerError }
                 state.nextNumber += 1
                 state.delayed[state.nextNumber] = push
                 let age = now - startedAt
-                state.due.add(.delayed(state.nextNumber), due: startedAt + (age / interval + 1) * interval)
+                plan(.delayed(state.nextNumber), due: startedAt + (age / interval + 1) * interval, &state)
                 state.counts.grouped += 1
                 return nil
             }
@@ -226,7 +229,7 @@ final class DeliveryDesk: Sendable {
                 state.counts.replaced += 1
             }
             state.counts.waiting -= 1
-        } else if state.counts.waiting >= UInt64(settings.storeCapacity) {
+        } else if !hasRoom(state) {
             return .internalServerError
         }
         state.nextNumber += 1
@@ -235,13 +238,36 @@ final class DeliveryDesk: Sendable {
         state.counts.stored += 1
         state.counts.waiting += 1
         let end = min(push.expiration ?? .max, unixTime + DeliverySettings.longestStorage)
-        state.due.add(
-            .expiry(push.key, bundleID: bundleID, number: number), due: now + UInt64(end - unixTime) * 1_000_000_000)
-        if let release { state.due.add(.release(push.key, bundleID: bundleID, number: number), due: release) }
+        plan(
+            .expiry(push.key, bundleID: bundleID, number: number), due: now + UInt64(end - unixTime) * 1_000_000_000,
+            &state)
+        if let release { plan(.release(push.key, bundleID: bundleID, number: number), due: release, &state) }
         if let comeback = comeback(push.key), comeback > now, state.planned.insert(push.key).inserted {
-            state.due.add(.comeback(push.key), due: comeback)
+            plan(.comeback(push.key), due: comeback, &state)
         }
         return nil
+    }
+
+    /// `--store-capacity` is of all pushes that wait, stored or held back for their priority.
+    private func hasRoom(_ state: borrowing State) -> Bool {
+        state.counts.waiting + UInt64(state.delayed.count) < UInt64(settings.storeCapacity)
+    }
+
+    /// What was planned for pushes that were replaced or taken since is forgotten once it is as much as all the rest: the plan
+    /// stays within 4 entries a waiting push, 2 a device that is to come back, and 64.
+    private func plan(_ due: Due, due time: UInt64, _ state: inout State) {
+        state.due.add(due, due: time)
+        let needed = 2 * Int(state.counts.waiting) + state.delayed.count + state.planned.count
+        guard state.due.count > 2 * needed + 64 else { return }
+        let (stored, delayed, planned) = (state.stored, state.delayed, state.planned)
+        state.due.removeAll { due in
+            switch due {
+            case .delayed(let number): delayed[number] == nil
+            case .comeback(let key): !planned.contains(key)
+            case .expiry(let key, let bundleID, let number), .release(let key, let bundleID, let number):
+                stored[key]?[bundleID]?.number != number
+            }
+        }
     }
 
     private func take(

@@ -43,4 +43,10 @@ struct DueQueue<Item: Sendable>: Sendable {
         return first.item
     }
 
+    /// Forgets what need not be done any more.
+    mutating func removeAll(where isOver: (Item) -> Bool) {
+        heap.removeAll { isOver($0.item) }
+        // What is sorted is a heap.
+        heap.sort { $0.due < $1.due }
+    }
 }
