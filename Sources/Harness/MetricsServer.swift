@@ -24,6 +24,9 @@ final class MetricsServer: Sendable {
             var limits = PlainLimits()
             limits.connections = 256
             limits.held = 4 << 20
+            // So few places are not kept for who says nothing.
+            limits.request = 2_000_000_000
+            limits.idle = 5_000_000_000
             let plain = PlainServer(listener: owned.0, reactor: owned.1, hosts: HostRule(), limits: limits) {
                 request, _ in
                 request.method == "GET" && request.path == "/metrics"

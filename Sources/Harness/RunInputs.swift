@@ -189,9 +189,9 @@ public struct RunInputs: Sendable {
     }
 
     private static func template(_ path: String, _ scenario: Scenario, longestToken: Int) throws -> Profile {
+        // What is none has been refused with the rest of the scenario.
         guard let pushType = PushType(rawValue: scenario.pushType) else {
-            let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw HarnessError("push type \"\(scenario.pushType)\": known types: \(known)")
+            throw HarnessError("push type \"\(scenario.pushType)\"")
         }
         let json = try FileContents.text(path, "template")
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent

@@ -45,6 +45,12 @@ extension RunInputs {
         case "profile": labels = mix.entries.map(\.profile.name)
         default:
             guard let dimension = breakdown.first(where: { $0.name == part.dimension }) else {
+                let known = ["stage", "profile", "status", "connection", "tag"]
+                guard known.contains(part.dimension) else {
+                    throw HarnessError(
+                        "threshold \"\(text)\": \"\(part.dimension)\" is nothing that pushes are kept apart by; known: "
+                            + known.joined(separator: ", ") + NearestName.hint(part.dimension, among: known))
+                }
                 let by = part.dimension == "tag" ? "tag:PREFIX, and the same in braces" : part.dimension
                 throw HarnessError(
                     "threshold \"\(text)\": nothing is kept apart by \(part.dimension); give --by \(by)")

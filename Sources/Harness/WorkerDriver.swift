@@ -434,7 +434,9 @@ final class WorkerDriver: PushDriver {
     }
 
     override func streamFault(_ text: String) {
-        if streamFault.isEmpty { streamFault = text }
+        // Later ones would take the places of connections' problems.
+        guard streamFault.isEmpty else { return }
+        streamFault = text
         state.problems.withLock { $0.note(text) }
     }
 

@@ -9,7 +9,7 @@ public struct HostRule: Sendable {
     private let names: Set<String>
     private let hint: String
     /// Ends of names that are never public (RFC 6761, RFC 6762, ICANN's `internal`; `svc` is Kubernetes').
-    private static let privateEnds = [".localhost", ".local", ".internal", ".svc"]
+    private static let privateEnds = [".localhost", ".localdomain", ".local", ".internal", ".svc"]
 
     /// - Parameters:
     ///   - names: taken too, without a port.
@@ -36,14 +36,23 @@ public struct HostRule: Sendable {
         return nil
     }
 
+    /// Nothing, or a colon and digits.
+    private static func isPort(_ text: Substring) -> Bool {
+        text.isEmpty || text.first == ":" && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
     private func takes(_ host: String) -> Bool {
         var name = host.lowercased()
         if name.hasPrefix("[") {
             guard let end = name.firstIndex(of: "]") else { return false }
             var address = in6_addr()
+            guard Self.isPort(name[name.index(after: end)...]) else { return false }
             return inet_pton(AF_INET6, String(name[name.index(after: name.startIndex)..<end]), &address) == 1
         }
-        if let colon = name.firstIndex(of: ":") { name = String(name[..<colon]) }
+        if let colon = name.firstIndex(of: ":") {
+            guard Self.isPort(name[colon...]) else { return false }
+            name = String(name[..<colon])
+        }
         if name.hasSuffix(".") { name.removeLast() }
         guard !name.isEmpty else { return false }
         var address = in_addr()

@@ -79,9 +79,12 @@ final class PlainConnection {
         case .request(let request, let used):
             if used == received.count { received = [] } else { received.removeFirst(used) }
             needed = 1
-            guard let response = answer(request) else { return }
+            let isHead = request.method == "HEAD"
+            var asked = request
+            if isHead { asked.method = "GET" }
+            guard let response = answer(asked) else { return }
             closesWhenSent = request.closes
-            send(response.bytes(closes: request.closes), now)
+            send(response.bytes(closes: request.closes, isHead: isHead), now)
         }
     }
 

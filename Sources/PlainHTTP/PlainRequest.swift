@@ -26,6 +26,8 @@ public struct PlainRequest: Sendable, Equatable {
     }
 
     public static func parse(_ bytes: [UInt8]) -> Parsed {
+        // The first byte of a TLS record with a ClientHello (RFC 8446 section 5.1).
+        if bytes.first == 0x16 { return .refused(400, "this port speaks plain HTTP, no TLS") }
         guard let end = headEnd(bytes) else {
             return bytes.count > largestHead
                 ? .refused(431, "the request's head is larger than 16 KiB")
@@ -37,7 +39,7 @@ public struct PlainRequest: Sendable, Equatable {
         guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", words[1].hasPrefix("/") else {
             return .refused(400, "expected a request line such as GET /stats HTTP/1.1")
         }
-        var length = 0
+        var length: Int?
         var closes = words[2] == "HTTP/1.0"
         var host: String?
         var origin: String?
@@ -46,14 +48,25 @@ public struct PlainRequest: Sendable, Equatable {
                 return .refused(400, "a header line without a colon")
             }
             let name = line[..<colon].lowercased()
-            let value = line[line.index(after: colon)...].trimming { $0 == " " || $0 == "\t" }
+            // RFC 9112 section 5.1: or it would be another header for whoever stands between.
+            guard !name.isEmpty, !name.contains(where: isBlank) else {
+                return .refused(400, "a header name with blanks")
+            }
+            let value = line[line.index(after: colon)...].trimming(isBlank)
             switch name {
             case "content-length":
-                guard let number = Int(value), number >= 0 else { return .refused(400, "content-length is no number") }
-                guard number <= largestBody else { return .refused(413, "the body is larger than 1 MiB") }
+                guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                    return .refused(400, "content-length is no number")
+                }
+                guard let number = Int(value), number <= largestBody else {
+                    return .refused(413, "the body is larger than 1 MiB")
+                }
+                guard (length ?? number) == number else { return .refused(400, "two different content-lengths") }
                 length = number
             case "transfer-encoding": return .refused(411, "give the body's length: content-length")
-            case "connection": closes = value.lowercased() == "close"
+            case "connection":
+                // HTTP/1.0 is closed after each answer, whatever it would like.
+                closes = closes || value.lowercased().split(separator: ",").contains { $0.trimming(isBlank) == "close" }
             case "host":
                 guard host == nil else { return .refused(400, "more than one Host") }
                 host = String(value)
@@ -63,7 +76,7 @@ public struct PlainRequest: Sendable, Equatable {
             default: break
             }
         }
-        let used = end + 4 + length
+        let used = end + 4 + (length ?? 0)
         guard bytes.count >= used else { return .incomplete(needs: used) }
         let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let request = PlainRequest(
@@ -71,6 +84,8 @@ public struct PlainRequest: Sendable, Equatable {
             body: Array(bytes[(end + 4)..<used]), closes: closes, host: host, origin: origin)
         return .request(request, used: used)
     }
+
+    private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     private static func headEnd(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }

@@ -18,7 +18,8 @@ public struct PlainResponse: Sendable, Equatable {
         PlainResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
     }
 
-    public func bytes(closes: Bool) -> [UInt8] {
+    /// - Parameter isHead: the answer to HEAD, which has the head only (RFC 9110 section 9.3.2).
+    public func bytes(closes: Bool, isHead: Bool = false) -> [UInt8] {
         let names = [
             200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
             405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
@@ -27,6 +28,6 @@ public struct PlainResponse: Sendable, Equatable {
         let head =
             "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"
             + (closes ? "connection: close\r\n" : "") + "\r\n"
-        return Array(head.utf8) + body
+        return Array(head.utf8) + (isHead ? [] : body)
     }
 }

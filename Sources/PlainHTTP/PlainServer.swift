@@ -33,7 +33,7 @@ public final class PlainServer {
 
     /// Told of each connection that was an event stream and is over.
     public var ended: (_ connection: UInt64) -> Void = { _ in }
-    /// Told when the process had no descriptor left for another connection.
+    /// Told when the process has no descriptor left for another connection; once, until there is one again.
     public var exhausted: () -> Void = {}
 
     private var connections: [UInt64: PlainConnection] = [:]
@@ -43,6 +43,8 @@ public final class PlainServer {
     /// What all connections hold, bytes.
     private var held = 0
     private var isAccepting = true
+    /// There was no descriptor for the last connection.
+    private var isShort = false
     private var nextTick: UInt64 = 0
     private var now: UInt64 = MonotonicClock.now()
     private static let listenerToken: UInt64 = 0
@@ -103,8 +105,11 @@ public final class PlainServer {
                 // Level-triggered: the listener would be ready again at once.
                 reactor.modify(listener.descriptor, token: Self.listenerToken, interest: [])
                 isAccepting = false
-                return exhausted()
+                if !isShort { exhausted() }
+                isShort = true
+                return
             case .descriptor(let descriptor):
+                isShort = false
                 guard connections.count < limits.connections else {
                     close(descriptor)
                     continue

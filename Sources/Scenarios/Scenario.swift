@@ -1,3 +1,4 @@
+import Payloads
 import Settings
 
 /// The settings of one run; as people give them, `ScenarioKey`. Times are nanoseconds, sizes bytes.
@@ -281,8 +282,20 @@ public struct Scenario: Sendable, Equatable, Codable {
             abortOnFailWindow >= 1_000_000_000,
             "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "
                 + "thresholds are looked at once a second")
+        check(!abortOnFail || !thresholds.isEmpty, "abort on fail: there is no threshold (--threshold) that could fail")
+        if PushType(rawValue: pushType) == nil {
+            let known = PushType.allCases.map(\.rawValue)
+            problems.append(
+                "push type \"\(pushType)\": known types: \(known.joined(separator: ", "))"
+                    + NearestName.hint(pushType, among: known))
+        } else {
+            check(
+                template != nil || pushType == "alert",
+                "push type \(pushType): for a --template; a --profile has its own")
+        }
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
+        check(giveUpAfter > 0, "give up after 0: expected more than 0")
         check(Limits.retryLimit.contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
         check(
             Self.engines.contains(engine),

@@ -29,6 +29,7 @@ public final class PushClient {
     private let sendBuffers: BufferPool
     private let scratch: UnsafeMutableBufferPointer<UInt8>
     @exclusivity(unchecked) private var lanes: [Lane]
+    /// A lane with two of them waits until one has drained: there are never more than twice the connections asked for.
     private var draining: [PushConnection] = []
     /// Connections with input left inside TLS.
     private var lagging: [PushConnection] = []
@@ -338,6 +339,8 @@ public final class PushClient {
     /// Looks after a connection something happened to: takes back refused pushes, replaces it when it goes or is gone.
     private func settle(_ connection: PushConnection) {
         if !connection.refused.isEmpty {
+            // By age, or the same ones would be refused again and again.
+            connection.refused.sort { $0.sequence < $1.sequence }
             for ticket in connection.refused { retries.append(ticket) }
             connection.refused.removeAll(keepingCapacity: true)
         }
@@ -356,16 +359,17 @@ public final class PushClient {
         case .draining:
             if isCurrent {
                 lastCause = .connectionClosed
+                release(connection.lane, hadAnswers: connection.answered > 0)
+                draining.append(connection)
+            } else if connection.answered > connection.settledAnswers {
+                didAnswer(connection.lane)
+            }
+            connection.settledAnswers = connection.answered
+            connection.flush()
+            if connection.inFlight == 0 {
                 if connection.answered == 0 {
                     note(.connectionClosed, "the peer ended the connection before it had answered anything")
                 }
-                release(connection.lane, hadAnswers: connection.answered > 0)
-                draining.append(connection)
-            } else if connection.answered > 0 {
-                didAnswer(connection.lane)
-            }
-            connection.flush()
-            if connection.inFlight == 0 {
                 connection.finishGracefully()
                 remove(connection)
             }
@@ -438,7 +442,9 @@ public final class PushClient {
                     isHeldBack = true
                     lanes[lane].wasAsked = true
                 }
-            } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0 {
+            } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0,
+                draining.count(where: { $0.lane == lane }) < 2
+            {
                 driver.connection(options.firstConnection + lane, .reconnecting)
                 connect(lane, now: now)
             }
@@ -446,7 +452,12 @@ public final class PushClient {
         if isTrusted { lastOpen = now }
         if !isUsable, now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
-            if lastProblem.isEmpty { note(.connectTimeout, noConnection) }
+            if lastProblem.isEmpty, !control.isTargetGone {
+                for connection in connections {
+                    connection.close(.connectTimeout, text: noConnection)
+                    settle(connection)
+                }
+            }
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)

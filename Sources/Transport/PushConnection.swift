@@ -36,6 +36,8 @@ class PushConnection {
     private var departure: ConnectionEnd?
     let connectDeadline: UInt64
     @exclusivity(unchecked) private(set) var answered: UInt64 = 0
+    /// What it had answered when the pool looked at it last, while it drains.
+    var settledAnswers: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
     var refused: [PushTicket] = []
 

@@ -19,9 +19,12 @@ final class WireConnection: PushConnection {
 
     // What the peer allows.
     @exclusivity(unchecked) private(set) var connectionWindow = 65_535
+    private var widestWindow = 65_535
     @exclusivity(unchecked) private(set) var initialWindow = 65_535
     @exclusivity(unchecked) private var peerMaxFrame = 16_384
     private var maxStreams = UInt32.max
+    /// Of the SETTINGS being read: the last and the largest initial window.
+    private var newWindow: (last: Int, largest: Int)?
     /// DATA frames sent besides the first one of each push.
     @exclusivity(unchecked) private(set) var moreDataFrames = 0
     /// Slots with payload held back by flow control.
@@ -317,7 +320,7 @@ final class WireConnection: PushConnection {
         case Frame.Setting.maxConcurrentStreams: maxStreams = value
         case Frame.Setting.initialWindowSize:
             guard value <= 0x7FFF_FFFF else { return .init(.flowControlError, "SETTINGS_INITIAL_WINDOW_SIZE \(value)") }
-            return changeInitialWindow(Int(value))
+            newWindow = (Int(value), max(newWindow?.largest ?? 0, Int(value)))
         case Frame.Setting.maxFrameSize:
             guard (16_384...16_777_215).contains(value) else {
                 return .init(.protocolError, "SETTINGS_MAX_FRAME_SIZE \(value)")
@@ -329,12 +332,16 @@ final class WireConnection: PushConnection {
         return nil
     }
 
-    /// RFC 9113 section 6.9.2: the change counts for open streams too, and may make their windows negative.
-    private func changeInitialWindow(_ value: Int) -> WireReader.Violation? {
-        let change = value - initialWindow
-        initialWindow = value
+    /// All settings of a frame are known. RFC 9113 section 6.9.2: a change of the initial window counts for open streams too, and
+    /// may make their windows negative. However often a frame changes it, the streams are looked at once.
+    func takeInitialWindow() -> WireReader.Violation? {
+        guard let (last, largest) = newWindow else { return nil }
+        newWindow = nil
+        let (change, rise) = (last - initialWindow, largest - initialWindow)
+        initialWindow = last
         for index in 0..<slots.capacity where slots.slots[index].stream != 0 {
-            guard let window = Int32(exactly: Int(slots.slots[index].window) + change) else {
+            let before = Int(slots.slots[index].window)
+            guard before + rise <= 0x7FFF_FFFF, let window = Int32(exactly: before + change) else {
                 return .init(.flowControlError, "a stream's window overflows")
             }
             slots.slots[index].window = window
@@ -349,8 +356,15 @@ final class WireConnection: PushConnection {
         didSettle(limit: maxStreams)
     }
 
+    /// The increment is of what was sent: it opens no window wider than it has been.
+    func givesBack(_ increment: Int) -> Bool { connectionWindow + increment <= widestWindow }
+    func givesBack(_ increment: Int, slot index: Int) -> Bool {
+        Int(slots.slots[index].window) + increment <= initialWindow
+    }
+
     func didReceiveWindow(_ increment: Int) -> WireReader.Violation? {
         connectionWindow += increment
+        widestWindow = max(widestWindow, connectionWindow)
         guard connectionWindow <= 0x7FFF_FFFF else {
             return .init(.flowControlError, "the connection's window overflows")
         }

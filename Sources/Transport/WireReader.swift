@@ -3,7 +3,7 @@ import HTTP2
 /// Reads the server's frames (RFC 9113 sections 4 to 6) and tells the connection; every violation ends it.
 ///
 /// Frames are parsed where they lie; only a frame that is cut by the end of what was read is put together in memory of its
-/// own. Bounded: one frame, header blocks of at most `largestBlock` bytes, and so many frames that bring no answer: 1,000 and 4 a
+/// own. Bounded: one frame, header blocks of at most `largestBlock` bytes, and so many frames that bring no answer: 1,000 and 8 a
 /// push at once, and 33 a second after that.
 final class WireReader {
     /// What the peer did wrong: the connection error to answer with, and words for the log.
@@ -34,9 +34,10 @@ final class WireReader {
     private static let mostEmptyContinuations = 16
 
     /// What the peer may send that brings no answer. A whole answer fills it, and each DATA frame of ours lets the peer send some:
-    /// WINDOW_UPDATE for the stream and for the connection, PING, and what was under way when a push timed out.
+    /// PING, WINDOW_UPDATE, and an answer of a few frames to a push that has timed out. Windows that are given back for what was
+    /// sent, however small the pieces, are not counted.
     @exclusivity(unchecked) private var budget: FrameBudget
-    private static let framesForData = 4
+    private static let framesForData = 8
     @exclusivity(unchecked) private var knownAnswers: UInt64 = 0
     @exclusivity(unchecked) private var knownDataFrames = 0
 
@@ -313,6 +314,7 @@ final class WireReader {
                 return violation
             }
         }
+        if let violation = connection.takeInitialWindow() { return violation }
         connection.acknowledgeSettings()
         connection.didReceiveSettings()
         return tolerate("SETTINGS", connection)
@@ -325,14 +327,18 @@ final class WireReader {
         let increment = Int(Frame.read32(payload) & 0x7FFF_FFFF)
         if stream == 0 {
             guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
+            let givesBack = connection.givesBack(increment)
             if let violation = connection.didReceiveWindow(increment) { return violation }
+            if givesBack { return nil }
         } else {
             guard !connection.isIdle(stream) else {
                 return Violation(.protocolError, "WINDOW_UPDATE on stream \(stream)")
             }
             if let slot = connection.slot(of: stream) {
                 if increment > 0 {
+                    let givesBack = connection.givesBack(increment, slot: slot)
                     connection.didReceiveWindow(increment, slot: slot)
+                    if givesBack { return nil }
                 } else {
                     connection.didBreakStream(slot, .protocolError, "WINDOW_UPDATE by 0")
                 }

@@ -54,12 +54,6 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         let scenario = try source.scenario(given)
         if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
         let run = try Run(scenario, identity: try scenario.identity())
-        // Before anything is sent: a result that cannot be written is found out now.
-        let folder = try RunFolder(in: output, name: scenario.name)
-        do { try checkRoom(folder.path) } catch {
-            folder.removeIfEmpty()
-            throw error
-        }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
         let stops = Mutex(0)
@@ -74,6 +68,12 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             }
         }
         defer { signals.cancel() }
+        // Before anything is sent: a result that cannot be written is found out now.
+        let folder = try RunFolder(in: output, name: scenario.name)
+        do { try checkRoom(folder.path) } catch {
+            folder.removeIfEmpty()
+            throw error
+        }
         // Ctrl-Z gives the terminal back before the program sleeps.
         let pauses = StopSignals(live && display.isRedrawn ? [SIGTSTP] : []) {
             display.close()

@@ -50,16 +50,22 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Identity") var identity: IdentityOptions
     @OptionGroup(title: "Transport") var transport: TransportFlags
 
+    private static func reading<Value>(_ flag: String, _ body: () throws -> Value) throws(HarnessError) -> Value {
+        do { return try body() } catch { throw HarnessError("\(flag): \(error)") }
+    }
+
     func run() async throws {
         var scenario = try source.scenario(load.given + identity.given + transport.given)
         let goals: [Threshold]
         let length: UInt64
         let share: Double
         do {
-            goals = try Threshold.list(parsing: goal)
+            goals = try Self.reading("--goal") { try Threshold.list(parsing: goal) }
             // What is answered is a round trip behind what is sent: in a few of them a limit does not show.
-            length = max(try Units.duration(probe), 20 * (try scenario.rtt.map(Units.duration) ?? 0))
-            share = try Units.share(precision)
+            length = max(
+                try Self.reading("--probe") { try Units.duration(probe) },
+                20 * (try scenario.rtt.map(Units.duration) ?? 0))
+            share = try Self.reading("--precision") { try Units.share(precision) }
         } catch { throw HarnessError("\(error)") }
         guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }

@@ -25,7 +25,7 @@ import Testing
         arguments: [
             "evil.example", "evil.example:9101", "evil.example.", "127.0.0.1.nip.io", "localhost.evil.example", "1.2.3",
             "svc.evil.example:80", "[evil]", "[::1", "", ":9101", "mock.example.org", "x.mock.example.com",
-            "256.1.1.1.x",
+            "256.1.1.1.x", "[::1].evil.com", "localhost:80@evil.com",
         ])
     func refused(_ host: String) throws {
         let answer = try #require(refusal(host, names: ["mock.example.com"]))
@@ -33,7 +33,7 @@ import Testing
         let text = String(decoding: answer.body, as: UTF8.self)
         #expect(
             text == "Host \"\(host)\": expected an IP address, localhost, a name without a dot, one that ends in "
-                + ".localhost, .local, .internal, .svc, or one said with --admin-name\n")
+                + ".localhost, .localdomain, .local, .internal, .svc, or one said with --admin-name\n")
     }
 
     @Test("A web page of another server is refused, one of this server is not")

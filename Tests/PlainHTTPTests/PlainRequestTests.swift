@@ -37,6 +37,9 @@ import Testing
             ("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
             ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nOrigin: http://a\r\nOrigin: http://b\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nContent-Length: +8\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nContent-Length: 8\r\nContent-Length: 9\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nContent-Length : 8\r\n\r\n", 400), ("\u{16}\u{3}\u{1}", 400),
             (String(repeating: "x", count: 17_000), 431),
         ])
     func refused(_ text: String, _ status: Int) {

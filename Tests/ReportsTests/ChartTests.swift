@@ -73,6 +73,7 @@ import Testing
         let rates = TimeSection.rate([point(1, 100), point(1.5, 100), point(1.51, 100)]) { $0.accepted }
         #expect(rates == [.init(1, 100), .init(1.5, 200)])
         #expect(TimeSection.rate([point(0.01, 5)]) { $0.accepted } == [.init(0.01, 500)])
+        #expect(TimeSection.rate([point(0, 0)]) { $0.accepted }.isEmpty)
     }
 
     @Test("What was asked for is in the curve: of each interval what was due in it, stages beside each other")

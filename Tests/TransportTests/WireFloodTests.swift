@@ -65,16 +65,38 @@ import Testing
             pair.say(Self.frame(Frame.headers, Frame.endHeaders | Frame.endStream, 2 * round + 1, [0x88]))
         }
         #expect(pair.connection.state == .open && pair.driver.outcomes.count == 10)
-        // A server that takes pushes and never answers opens its windows all the same.
+        // A server that opens its windows and answers only when the push has timed out.
         for round in 10..<2010 as Range<Int32> {
+            let stream = 2 * round + 1
             pair.push(1)
             pair.say(
-                Self.frame(Frame.windowUpdate, 0, 0, Self.word)
-                    + Self.frame(Frame.windowUpdate, 0, 2 * round + 1, Self.word))
+                Self.frame(Frame.windowUpdate, 0, 0, Self.word) + Self.frame(Frame.windowUpdate, 0, stream, Self.word))
             pair.connection.tick(now: MonotonicClock.now() + 200_000_000)
+            pair.say(
+                Self.frame(Frame.headers, Frame.endHeaders, stream, [0x88]) + Self.frame(Frame.data, 0, stream, [1])
+                    + Self.frame(Frame.data, Frame.endStream, stream))
             _ = pair.heard()
         }
         #expect(pair.connection.state == .open && pair.driver.outcomes.count == 2010)
+    }
+
+    @Test("Windows that are given back for what was sent are no flood, however small the pieces")
+    func smallPieces() throws {
+        let pair = try WirePair {
+            $0.pushTimeout = 1
+            $0.pingInterval = 1 << 62
+        }
+        pair.driver.payloadLength = 40
+        for round in 0..<200 as Range<Int32> {
+            pair.push(1)
+            let pieces =
+                Self.frame(Frame.windowUpdate, 0, 0, Self.word)
+                + Self.frame(Frame.windowUpdate, 0, 2 * round + 1, Self.word)
+            pair.say([[UInt8]](repeating: pieces, count: 40).flatMap { $0 })
+            pair.connection.tick(now: MonotonicClock.now() + 200_000_000)
+            _ = pair.heard()
+        }
+        #expect(pair.connection.state == .open && pair.driver.outcomes.count == 200)
     }
 
     @Test(
@@ -97,13 +119,15 @@ import Testing
         #expect(pair.connection.state == .open)
     }
 
-    @Test("SETTINGS that take the window of a stream under way beyond 2^31-1 end the connection")
-    func initialWindow() throws {
+    @Test(
+        "SETTINGS that take the window of a stream under way beyond 2^31-1 end the connection, if only for a moment",
+        arguments: [[], [0, 4, 0, 0, 0, 1]] as [[UInt8]])
+    func initialWindow(_ next: [UInt8]) throws {
         let pair = try WirePair()
         pair.push(1)
         pair.say(Self.frame(Frame.windowUpdate, 0, 1, [0, 0, 0, 2]))
         _ = pair.heard()
-        pair.say(Self.frame(Frame.settings, 0, 0, [0, 4, 0x7F, 0xFF, 0xFF, 0xFF]))
+        pair.say(Self.frame(Frame.settings, 0, 0, [0, 4, 0x7F, 0xFF, 0xFF, 0xFF] + next))
         #expect(pair.heard() == [.init(type: Frame.goAway, stream: 0, payload: [0, 0, 0, 0, 0, 0, 0, 3])])
     }
 }

@@ -13,6 +13,8 @@ final class WirePair {
         var times: [UInt64: UInt64] = [:]
         var events: [String] = []
         var faults: [String] = []
+        /// Of each payload, bytes.
+        var payloadLength = 1
 
         override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
 
@@ -21,8 +23,8 @@ final class WirePair {
         override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
             request.tokenLength = 1
             request.token[0] = 0x61
-            request.payload[0] = 0x62
-            request.payloadLength = 1
+            request.payload.update(repeating: 0x62, count: payloadLength)
+            request.payloadLength = payloadLength
         }
         override func finished(
             _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,

@@ -5,6 +5,6 @@ extension ResultDocument {
     var security: String {
         if let tls = run.tls { return tls }
         let isPlain = scenario["plaintext"] == .flag(true) || run.target.hasPrefix("http://")
-        return isPlain ? "plaintext" : "TLS, of no known version"
+        return isPlain ? "plaintext" : "TLS"
     }
 }

@@ -143,7 +143,7 @@ enum TimeSection {
         var rates: [ChartPoint] = []
         for point in points {
             let length = point.t - previous
-            if length >= min(0.1, 0.3 * (points.first?.t ?? 0)) || (rates.isEmpty && length > 0) {
+            if length > 0, rates.isEmpty || length >= min(0.1, 0.3 * points[0].t) {
                 rates.append(.init(point.t, Double(count(point)) / length))
             }
             previous = point.t
