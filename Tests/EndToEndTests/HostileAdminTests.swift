@@ -85,7 +85,7 @@ import Testing
         #expect(
             refused
                 == "Host \"evil.example:\(port)\": expected an IP address, localhost, a name without a dot, one that "
-                + "ends in .localhost, .local, .internal, .svc, or one said with --admin-name\n403")
+                + "ends in .localhost, .localdomain, .local, .internal, .svc, or one said with --admin-name\n403")
         let form = try curl(port, "/reset", ["-X", "POST", "-w", "%{http_code}", "-H", "Origin: http://evil.example"])
         #expect(form == "Origin \"http://evil.example\": not for web pages of other servers\n403")
         #expect(try curl(port, "/stats").contains("\"requests\":1"))
