@@ -4,7 +4,8 @@ PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev pkg-config
 TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium
 CLIENT_PACKAGES := golang-go default-jdk-headless
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks
+SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks \
+	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
 ARGS ?= -n 1M
 FIRST ?= 1
 SEEDS ?= 2000

@@ -37,7 +37,7 @@ public final class PushClient {
     private var nextToken: UInt64 = 0
     @exclusivity(unchecked) private var retries = RetryQueue()
     @exclusivity(unchecked) private var ready: LaneQueue
-    /// A rate is kept: pushes have been waitTime for.
+    /// A rate is kept: pushes have been waited for.
     @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
@@ -69,7 +69,7 @@ public final class PushClient {
     private var socketCycles: UInt64 = 0
     /// CPU time spent on nothing but waiting for a push to be due, ns.
     public var spinTime: UInt64 { loop.spinTime }
-    /// Time waitTime for something to be due or to come, ns.
+    /// Time waited for something to be due or to come, ns.
     public private(set) var waitTime: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?

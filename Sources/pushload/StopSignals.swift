@@ -6,27 +6,32 @@ import Glibc
 /// A handler puts each into a pipe, so that none is lost from `init` on, however late a thread gets to read it.
 struct StopSignals {
     private let numbers: [Int32]
-    private let source: any DispatchSourceRead
+    private let source: (any DispatchSourceRead)?
 
     /// - Parameter stop: called at each of them.
     init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ stop: @escaping @Sendable () -> Void) {
-        self.numbers = numbers
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "no descriptor left for signals")
+        // Without a descriptor for the pipe signals end the process, as they do without this.
+        guard !numbers.isEmpty, pipe(&ends) == 0 else {
+            self.numbers = []
+            source = nil
+            return
+        }
+        self.numbers = numbers
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let descriptor = ends[0]
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        self.source = source
         source.setEventHandler {
             var number: UInt8 = 0
             while read(descriptor, &number, 1) == 1 { stop() }
         }
-        source.setCancelHandler { close(descriptor) }
         source.resume()
         for number in numbers {
-            // The end that is written to stays open: a handler may be about to use it for as long as the process lives.
+            // The pipe stays for as long as the process lives: a handler may be about to write to it.
             signalPipes[Int(number)] = ends[1]
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { number in
@@ -44,7 +49,7 @@ struct StopSignals {
     /// What comes from now on is ignored.
     func cancel() {
         for number in numbers { signal(number, SIG_IGN) }
-        source.cancel()
+        source?.cancel()
     }
 }
 

@@ -9,11 +9,7 @@ import Testing
     private func client(_ loop: VirtualLoop, _ driver: PushDriver, streams: Int) throws -> PushClient {
         var options = TransportOptions()
         options.streams = streams
-        let client = try PushClient(
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            options: options, driver: driver, control: RunControl(), headerSets: [[]], tokenCapacity: 64,
-            payloadCapacity: 64, loop: loop)
+        let client = try PushClient(driver, over: loop, options: options)
         client.begin()
         return client
     }

@@ -25,11 +25,7 @@ private final class IdleDriver: PushDriver {
     private func client(_ driver: IdleDriver, giveUpAfter: UInt64 = 10_000_000_000) throws -> PushClient {
         var options = TransportOptions()
         options.giveUpAfter = giveUpAfter
-        let client = try PushClient(
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            options: options, driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
-            payloadCapacity: 512, loop: loop)
+        let client = try PushClient(driver, over: loop, control: control, options: options)
         client.begin()
         pass(200_000_000, client)
         return client

@@ -49,11 +49,7 @@ private final class GarrulousStream: ByteStream {
         let loop = StillLoop()
         let control = RunControl()
         let driver = CountingDriver(10, size: 10)
-        let client = try PushClient(
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            options: TransportOptions(), driver: driver, control: control, headerSets: [[]], tokenCapacity: 64,
-            payloadCapacity: 64, loop: loop)
+        let client = try PushClient(driver, over: loop, control: control)
         client.begin()
         #expect(driver.events == ["opened"])
         // The connection is looked at again at the end of the round, but the first write breaks it before.

@@ -62,11 +62,7 @@ private final class PacedDriver: PushDriver {
         options.connections = connections
         options.streams = 150_000
         let control = RunControl()
-        let client = try PushClient(
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            options: options, driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
-            payloadCapacity: 512, loop: loop)
+        let client = try PushClient(driver, over: loop, control: control, options: options)
         client.begin()
         var turns = 0
         while driver.late.count < driver.count, turns < 1_000_000 {

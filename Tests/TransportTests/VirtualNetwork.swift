@@ -1,6 +1,8 @@
 import HTTP2
 import Networking
 
+@testable import Transport
+
 /// Time that passes only in waits, and where a test says so; connections to a peer that never answers a push.
 final class VirtualLoop: EventLoop {
     var time: UInt64 = 1_000_000_000
@@ -85,5 +87,19 @@ final class VirtualStream: ByteStream {
         writes.append(Write(time: sent, count: count))
         loop.time += loop.writeCost
         return .bytes(count)
+    }
+}
+
+extension PushClient {
+    /// Over a loop of the tests', without TLS; payloads of up to 512 bytes.
+    convenience init(
+        _ driver: PushDriver, over loop: EventLoop, control: RunControl = RunControl(),
+        options: TransportOptions = TransportOptions()
+    ) throws {
+        try self.init(
+            target: Target(
+                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
+            options: options, driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
+            payloadCapacity: 512, loop: loop)
     }
 }
