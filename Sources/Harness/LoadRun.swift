@@ -128,7 +128,7 @@ final class LoadRun: Sendable {
             driver.settle()
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
-            outcome.loopLag.add(driver.loopLag)
+            outcome.loopLag.add(driver.recorder.loopLag)
             outcome.retries.add(driver.retries.counts)
             outcome.opened += driver.opened
             outcome.lost += driver.lost

@@ -36,12 +36,10 @@ final class WorkerDriver: PushDriver {
     private(set) var cooldownPushes: UInt64 = 0
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
     @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
-    /// How late each push was taken that could have been on time, as far as that is the generator's own fault: since it was due,
-    /// or since the engine last waited with nothing to do, whichever was later.
-    @exclusivity(unchecked) private(set) var loopLag = LatencyHistogram()
 
     let share: WorkerShare
     private let state: RunState
+    private let accepted: DeliveryLedger
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
     private let length: UInt64?
     private let warmup: UInt64
@@ -51,6 +49,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var lastUnmeasuredDue: UInt64 = 0
     private let writer: PayloadWriter
     private let signer: TokenSigner?
+    /// The same, for the calls of every push: without counting a reference.
+    private let uncountedSigner: Unmanaged<TokenSigner>?
     private let run: RunID
     private let sendsIdentifier: Bool
     private let clock = CycleClock.shared
@@ -80,8 +80,10 @@ final class WorkerDriver: PushDriver {
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.share = share
         self.state = state
+        accepted = state.accepted
         self.box = box
         self.signer = signer
+        uncountedSigner = signer.map(Unmanaged.passUnretained)
         let scenario = inputs.scenario
         // A schedule of no length, such as a burst, ends with its answers.
         length = inputs.schedule.map { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
@@ -154,7 +156,8 @@ final class WorkerDriver: PushDriver {
             tookLast(now)
             return answer
         }
-        if isOpenLoop, isMeasuring { loopLag.record(max(1, now &- min(max(push.due, idleUntil), now))) }
+        // Late by the generator's own fault: since it was due, or since the engine last waited with nothing to do.
+        if isOpenLoop, isMeasuring { recorder.lagged(max(1, now &- min(max(push.due, idleUntil), now))) }
         ticket.sequence = push.sequence
         ticket.due = push.due
         ticket.attempts = 0
@@ -330,16 +333,17 @@ final class WorkerDriver: PushDriver {
     /// A signature is always timed, the use of a token that is there already now and then.
     @inline(__always)
     private func sign(_ connection: Int, _ isSampled: Bool, _ isMeasured: Bool, _ request: inout PushRequest) {
-        guard let signer else { return }
-        let mayHaveToSign = isMeasuring && signer.mayHaveToSign
-        if isSampled || mayHaveToSign {
-            let begin = clock.now()
-            request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
-            let time = clock.nanoseconds(from: begin, to: clock.now())
-            if isMeasured { recorder.signed(time) }
-            signTime &+= mayHaveToSign ? time : time &* Self.sample
-        } else {
-            request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
+        uncountedSigner?._withUnsafeGuaranteedRef { signer in
+            let mayHaveToSign = isMeasuring && signer.mayHaveToSign
+            if isSampled || mayHaveToSign {
+                let begin = clock.now()
+                request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
+                let time = clock.nanoseconds(from: begin, to: clock.now())
+                if isMeasured { recorder.signed(time) }
+                signTime &+= mayHaveToSign ? time : time &* Self.sample
+            } else {
+                request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
+            }
         }
     }
 
@@ -373,7 +377,7 @@ final class WorkerDriver: PushDriver {
         let total = time > ticket.due ? time &- ticket.due : 1
         switch outcome {
         case .accepted:
-            state.accepted.mark(ticket.sequence)
+            accepted.mark(ticket.sequence)
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
         case .rejected(let status):

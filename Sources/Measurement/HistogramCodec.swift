@@ -21,7 +21,7 @@ public enum HistogramCodec {
         var counts: [UInt8] = []
         var next = 0
         for (value, count) in histogram.counters {
-            let place = index(of: value)
+            let place = LatencyHistogram.place(of: value)
             if place > next { appendNumber(-(place - next), to: &counts) }
             appendNumber(Int(count), to: &counts)
             next = place + 1
@@ -98,10 +98,13 @@ public enum HistogramCodec {
                 guard number > -mostCounters else { throw Failure(description: "a histogram with too many counters") }
                 counter -= number
             } else {
-                guard counter < mostCounters, value(at: counter) <= LatencyHistogram.highest else {
+                guard counter < mostCounters, LatencyHistogram.lowest(at: counter) <= LatencyHistogram.highest else {
                     throw Failure(description: "a histogram with values beyond an hour")
                 }
-                histogram.record(value(at: counter), count: UInt64(number))
+                guard histogram.count <= UInt64.max - UInt64(number) else {
+                    throw Failure(description: "a histogram with more than 2^64 records")
+                }
+                histogram.record(LatencyHistogram.lowest(at: counter), count: UInt64(number))
                 counter += 1
             }
         }
@@ -151,20 +154,5 @@ public enum HistogramCodec {
             if byte < 128 { break }
         }
         return Int(bitPattern: UInt(result >> 1)) ^ -Int(result & 1)
-    }
-
-    // MARK: Counters
-
-    /// The counter of a value, at 3 significant digits and a smallest value of 1: 2,048 counters of 1, then 1,024 for each
-    /// doubling.
-    static func index(of value: UInt64) -> Int {
-        let bucket = 64 - (value | 2047).leadingZeroBitCount - 11
-        return (bucket + 1) << 10 + (Int(value >> UInt64(bucket)) - 1024)
-    }
-
-    /// The lowest value of a counter.
-    static func value(at index: Int) -> UInt64 {
-        let bucket = index >> 10 - 1
-        return bucket < 0 ? UInt64(index & 1023) : UInt64(index & 1023 + 1024) << UInt64(bucket)
     }
 }

@@ -13,8 +13,7 @@ public struct TotalLatencies: Sendable {
 
     public init() {}
 
-    @inline(__always)
-    mutating func accepted(_ time: UInt64) { accepted.record(time) }
+    mutating func accepted(_ times: UnsafeBufferPointer<UInt64>) { accepted.record(times) }
 
     mutating func rejected(_ time: UInt64) {
         if rejected == nil { rejected = LatencyHistogram() }

@@ -19,12 +19,19 @@ public enum TraceTag {
             let bytes = value.baseAddress?.assumingMemoryBound(to: UInt8.self), let run = HexDigits.read(bytes)
         else { return nil }
         var sequence: UInt64 = 0
-        for index in 17..<value.count {
+        // Nineteen digits are always within 64 bits.
+        var index = 17
+        while index < min(value.count, 36) {
             let digit = bytes[index] &- 48
             guard digit < 10 else { return nil }
+            sequence = sequence &* 10 &+ UInt64(digit)
+            index &+= 1
+        }
+        if value.count == capacity {
+            let digit = bytes[36] &- 48
             let (product, overflow) = sequence.multipliedReportingOverflow(by: 10)
             let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
-            if overflow || carry { return nil }
+            if digit > 9 || overflow || carry { return nil }
             sequence = sum
         }
         return (RunID(run), sequence)

@@ -291,6 +291,8 @@ public struct ArrivalCursor: Sendable {
     private let schedule: LoadSchedule
     private var process: PositionProcess
     private var place = 0
+    /// What the segment at `place` comes to where its rate is constant: its positions, pushes a second, and when it starts, s.
+    private var constant: (from: Double, to: Double, rate: Double, start: Double)?
 
     init(_ schedule: LoadSchedule) {
         self.schedule = schedule
@@ -301,22 +303,39 @@ public struct ArrivalCursor: Sendable {
     public mutating func due(_ index: UInt64) -> UInt64 {
         if let trace = schedule.trace { return index < trace.count ? trace[Int(index)] : schedule.duration }
         let position = process.position(index)
+        if let constant, position < constant.to { return Self.due(position, constant) }
         while place < schedule.segments.count - 1, position >= schedule.segments[place].to { place += 1 }
         guard place < schedule.segments.count else { return 0 }
         let segment = schedule.segments[place]
-        let inside = max(0, position - segment.from)
-        let time: Double
         if case .constant(let rate) = segment.curve {
-            // Whole seconds and the rest apart, so that a long run keeps its nanoseconds.
-            let seconds = (inside / rate).rounded(.down)
-            let rest = inside.addingProduct(-seconds, rate) / rate
-            let whole = segment.start.rounded(.down)
-            return UInt64(seconds + whole) &* 1_000_000_000
-                &+ UInt64(max(0, (rest + segment.start - whole) * 1e9).rounded())
-        } else {
-            time = LoadSchedule.time(segment.curve, inside, limit: segment.end - segment.start)
+            let now = (segment.from, segment.to, rate, segment.start)
+            constant = now
+            return Self.due(position, now)
         }
-        return UInt64(max(0, (segment.start + time) * 1e9).rounded())
+        constant = nil
+        let time = LoadSchedule.time(
+            segment.curve, max(0, position - segment.from), limit: segment.end - segment.start)
+        return Self.nearest(max(0, (segment.start + time) * 1e9))
+    }
+
+    /// Whole seconds and the rest apart, so that a long run keeps its nanoseconds.
+    @inline(__always)
+    private static func due(
+        _ position: Double, _ segment: (from: Double, to: Double, rate: Double, start: Double)
+    ) -> UInt64 {
+        let inside = max(0, position - segment.from)
+        let seconds = UInt64(inside / segment.rate)
+        let rest = inside.addingProduct(-Double(seconds), segment.rate) / segment.rate
+        let whole = UInt64(segment.start)
+        return (seconds &+ whole) &* 1_000_000_000
+            &+ nearest(max(0, (rest + segment.start - Double(whole)) * 1e9))
+    }
+
+    /// `rounded()` of a number that is not negative, without a call.
+    @inline(__always)
+    private static func nearest(_ number: Double) -> UInt64 {
+        let whole = UInt64(number)
+        return number - Double(whole) >= 0.5 ? whole &+ 1 : whole
     }
 
     /// The stage of the push last asked for.

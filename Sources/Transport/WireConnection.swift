@@ -133,7 +133,7 @@ final class WireConnection: PushConnection {
         let slot = slots.slots + index
         slot.pointee.ticket = ticket
         slot.pointee.started = now
-        driver.compose(ticket, connection: self.index, into: &shared.request)
+        withDriver { $0.compose(ticket, connection: self.index, into: &shared.request) }
         let stream = nextStream
         slot.pointee.stream = stream
         guard stream > 0 else {

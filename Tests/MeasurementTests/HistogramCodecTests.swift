@@ -17,10 +17,10 @@ import Testing
 
     @Test("Counters are numbered as HdrHistogram does, and every value falls into its own")
     func counters() {
-        #expect(HistogramCodec.index(of: 0) == 0 && HistogramCodec.index(of: 2047) == 2047)
-        #expect(HistogramCodec.index(of: 2048) == 2048 && HistogramCodec.index(of: 2049) == 2048)
-        #expect(HistogramCodec.index(of: 4096) == 3072)
-        for index in 0..<33_000 { #expect(HistogramCodec.index(of: HistogramCodec.value(at: index)) == index) }
+        #expect(LatencyHistogram.place(of: 0) == 0 && LatencyHistogram.place(of: 2047) == 2047)
+        #expect(LatencyHistogram.place(of: 2048) == 2048 && LatencyHistogram.place(of: 2049) == 2048)
+        #expect(LatencyHistogram.place(of: 4096) == 3072)
+        for index in 0..<33_000 { #expect(LatencyHistogram.place(of: LatencyHistogram.lowest(at: index)) == index) }
     }
 
     @Test("What is decoded has the same counts and percentiles")

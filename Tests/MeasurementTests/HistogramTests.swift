@@ -1,3 +1,4 @@
+import Histogram
 import Testing
 
 @testable import Measurement
@@ -56,7 +57,7 @@ import Testing
             parts[value % 3].record(nanoseconds)
         }
         whole.record(.max)
-        parts[0].record(.max)
+        [UInt64.max].withUnsafeBufferPointer { parts[0].record($0) }
         var sum = LatencyHistogram()
         for part in parts { sum.add(part) }
         #expect(sum.summary == whole.summary)
@@ -68,21 +69,29 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<10 {
             var histogram = LatencyHistogram()
-            for _ in 0..<Int.random(in: 1...3000, using: &generator) {
-                let most = UInt64(1) << Int.random(in: 1...40, using: &generator)
-                histogram.record(.random(in: 1...most, using: &generator))
+            var inner = Histogram<UInt64>(
+                lowestDiscernibleValue: 1, highestTrackableValue: LatencyHistogram.highest,
+                numberOfSignificantValueDigits: .three)
+            let times = (0..<Int.random(in: 1...3000, using: &generator)).map { _ in
+                UInt64.random(in: 1...1 << Int.random(in: 1...40, using: &generator), using: &generator)
             }
+            for time in times { inner.record(time) }
+            // One by one, and together.
+            let half = times.count / 2
+            for time in times[..<half] { histogram.record(time) }
+            times[half...].withUnsafeBufferPointer { histogram.record($0) }
+            #expect(histogram.count == inner.totalCount && histogram.clamped == 0)
+            #expect(histogram.counters.allSatisfy { inner.countForValue($0.value) == $0.count })
             for percentile in [0.001, 1, 25, 50, 90, 99, 99.9, 99.999, 100, .random(in: 0.1...100, using: &generator)] {
-                let inner = histogram.histogram
                 let theirs = inner.highestEquivalentForValue(inner.valueAtPercentile(percentile))
                 #expect(histogram.value(atPercentile: percentile) == theirs, "p\(percentile) of \(histogram.counters)")
             }
             let steps = histogram.percentileSteps(ticksPerHalfDistance: 5)
-            let others = Array(histogram.histogram.percentiles(ticksPerHalfDistance: 5))
+            let others = Array(inner.percentiles(ticksPerHalfDistance: 5))
             #expect(steps.map(\.value) == others.map(\.value))
             #expect(steps.map(\.percentile) == others.map(\.percentileLevelIteratedTo))
             #expect(steps.map(\.count) == others.map(\.totalCountToThisValue))
-            let deviation = histogram.histogram.stdDeviation
+            let deviation = inner.stdDeviation
             #expect(abs(histogram.standardDeviation - deviation) <= deviation * 0.002 + 1)
             let smallest = histogram.counters[0].value
             #expect(histogram.value(atPercentile: 0) == smallest && histogram.summary.min == smallest)

@@ -48,7 +48,8 @@ import Testing
             counts.failed += next.failed
             counts.notSent += next.notSent
             totals.removeAll()
-            for _ in 0..<random(4) { totals.accepted(1 + random(1 << 20)) }
+            let times = (0..<random(4)).map { _ in 1 + random(1 << 20) }
+            times.withUnsafeBufferPointer { totals.accepted($0) }
             builder.add(
                 time: time, counts: counts, inFlight: next.inFlight, backlog: next.backlog, totals: totals)
             model.intervals.append(next)

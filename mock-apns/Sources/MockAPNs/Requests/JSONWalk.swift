@@ -6,9 +6,6 @@ import Glibc
 struct JSONWalk {
     static let deepest = 64
 
-    private let bytes: UnsafePointer<UInt8>
-    private let end: Int
-    private var position = 0
     /// There is a top-level `aps` whose value is an object.
     private(set) var hasAPS = false
     /// There is a top-level `mdm` whose value is a text.
@@ -16,186 +13,215 @@ struct JSONWalk {
     /// The value of the top-level trace tag, without its quotes.
     private(set) var trace: UnsafeRawBufferPointer?
 
-    private static let traceKey = Array("pushload-trace".utf8)
-
-    private init(_ payload: UnsafeRawBufferPointer) {
-        bytes = payload.baseAddress!.assumingMemoryBound(to: UInt8.self)
-        end = payload.count
-    }
-
     /// Nil when the payload is not one JSON object.
     static func over(_ payload: UnsafeRawBufferPointer) -> JSONWalk? {
         guard payload.count > 0 else { return nil }
-        var walk = JSONWalk(payload)
-        walk.space()
-        guard walk.position < walk.end, walk.bytes[walk.position] == 0x7B, walk.object(depth: 1) else { return nil }
-        walk.space()
-        return walk.position == walk.end ? walk : nil
+        var walk = JSONWalk()
+        return PayloadBytes(payload).whole(&walk) >= 0 ? walk : nil
     }
 
     /// The byte at which a payload stops being one JSON object; nil when it is one.
     static func failure(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard payload.count > 0 else { return 0 }
-        var walk = JSONWalk(payload)
-        walk.space()
-        if walk.position < walk.end, walk.bytes[walk.position] == 0x7B, walk.object(depth: 1) {
-            walk.space()
-            if walk.position == walk.end { return nil }
+        var walk = JSONWalk()
+        let ended = PayloadBytes(payload).whole(&walk)
+        return ended < 0 ? ~ended : nil
+    }
+
+    private static let traceKey: StaticString = "pushload-trace"
+
+    /// A member of the outermost object: its text, and where its key and its value begin and end.
+    fileprivate mutating func note(
+        _ bytes: UnsafePointer<UInt8>, _ key: Int, _ keyEnd: Int, _ value: Int, _ valueEnd: Int
+    ) {
+        let name = bytes + (key &+ 1)
+        let length = keyEnd &- key &- 2
+        if length == 3 {
+            if name[0] == 0x61, name[1] == 0x70, name[2] == 0x73 {
+                hasAPS = bytes[value] == 0x7B
+            } else if name[0] == 0x6D, name[1] == 0x64, name[2] == 0x6D {
+                hasMDM = bytes[value] == 0x22
+            }
+        } else if length == Self.traceKey.utf8CodeUnitCount, bytes[value] == 0x22,
+            memcmp(Self.traceKey.utf8Start, name, length) == 0
+        {
+            trace = UnsafeRawBufferPointer(start: bytes + (value &+ 1), count: valueEnd &- value &- 2)
         }
-        return walk.position
+    }
+}
+
+/// The bytes that are walked over: two words, in registers all the way. Each function is told where to begin, and returns where
+/// what it looks for has ended, or, where it is not that, the complement of where it stopped.
+private struct PayloadBytes {
+    private let bytes: UnsafePointer<UInt8>
+    private let end: Int
+
+    /// - Parameter payload: not empty.
+    init(_ payload: UnsafeRawBufferPointer) {
+        bytes = payload.baseAddress!.assumingMemoryBound(to: UInt8.self)
+        end = payload.count
+    }
+
+    /// One object, and nothing else.
+    func whole(_ walk: inout JSONWalk) -> Int {
+        let start = space(0)
+        guard start < end, bytes[start] == 0x7B else { return ~start }
+        let ended = object(start, depth: 1, &walk)
+        guard ended >= 0 else { return ended }
+        let place = space(ended)
+        return place == end ? place : ~place
     }
 
     @inline(__always)
-    private mutating func space() {
-        while position < end {
-            let byte = bytes[position]
-            if byte != 0x20, byte != 0x0A, byte != 0x0D, byte != 0x09 { return }
-            position &+= 1
-        }
+    private func space(_ start: Int) -> Int {
+        // Most payloads have none.
+        if start < end, bytes[start] > 0x20 { return start }
+        return spaces(start)
     }
 
-    private mutating func object(depth: Int) -> Bool {
-        guard depth <= Self.deepest else { return false }
-        position &+= 1
-        space()
-        if position < end, bytes[position] == 0x7D {
-            position &+= 1
-            return true
+    @inline(never)
+    private func spaces(_ start: Int) -> Int {
+        var place = start
+        while place < end {
+            let byte = bytes[place]
+            if byte != 0x20, byte != 0x0A, byte != 0x0D, byte != 0x09 { break }
+            place &+= 1
         }
+        return place
+    }
+
+    private func object(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+        guard depth <= JSONWalk.deepest else { return ~start }
+        var place = space(start &+ 1)
+        if place < end, bytes[place] == 0x7D { return place &+ 1 }
         while true {
-            space()
-            let keyStart = position &+ 1
-            guard string() else { return false }
-            let keyLength = position &- 1 &- keyStart
-            space()
-            guard position < end, bytes[position] == 0x3A else { return false }
-            position &+= 1
-            space()
-            let valueStart = position
-            guard value(depth: depth &+ 1) else { return false }
-            if depth == 1 { note(keyStart, keyLength, valueStart) }
-            space()
-            guard position < end else { return false }
-            let byte = bytes[position]
-            position &+= 1
-            if byte == 0x7D { return true }
-            guard byte == 0x2C else { return false }
+            let key = place
+            place = string(key)
+            guard place >= 0 else { return place }
+            let keyEnd = place
+            place = space(place)
+            guard place < end, bytes[place] == 0x3A else { return ~place }
+            let value = space(place &+ 1)
+            place = self.value(value, depth: depth &+ 1, &walk)
+            guard place >= 0 else { return place }
+            if depth == 1 { walk.note(bytes, key, keyEnd, value, place) }
+            place = space(place)
+            guard place < end else { return ~place }
+            let byte = bytes[place]
+            place &+= 1
+            if byte == 0x7D { return place }
+            guard byte == 0x2C else { return ~place }
+            place = space(place)
         }
     }
 
-    private mutating func note(_ keyStart: Int, _ keyLength: Int, _ valueStart: Int) {
-        let key = bytes + keyStart
-        if keyLength == 3 {
-            if key[0] == 0x61, key[1] == 0x70, key[2] == 0x73 {
-                hasAPS = bytes[valueStart] == 0x7B
-            } else if key[0] == 0x6D, key[1] == 0x64, key[2] == 0x6D {
-                hasMDM = bytes[valueStart] == 0x22
-            }
-        } else if keyLength == Self.traceKey.count, bytes[valueStart] == 0x22 {
-            let isTrace = Self.traceKey.withUnsafeBufferPointer { memcmp($0.baseAddress!, key, keyLength) == 0 }
-            if isTrace {
-                trace = UnsafeRawBufferPointer(start: bytes + valueStart + 1, count: position - valueStart - 2)
-            }
-        }
-    }
-
-    private mutating func array(depth: Int) -> Bool {
-        guard depth <= Self.deepest else { return false }
-        position &+= 1
-        space()
-        if position < end, bytes[position] == 0x5D {
-            position &+= 1
-            return true
-        }
+    private func array(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+        guard depth <= JSONWalk.deepest else { return ~start }
+        var place = space(start &+ 1)
+        if place < end, bytes[place] == 0x5D { return place &+ 1 }
         while true {
-            space()
-            guard value(depth: depth &+ 1) else { return false }
-            space()
-            guard position < end else { return false }
-            let byte = bytes[position]
-            position &+= 1
-            if byte == 0x5D { return true }
-            guard byte == 0x2C else { return false }
+            place = value(place, depth: depth &+ 1, &walk)
+            guard place >= 0 else { return place }
+            place = space(place)
+            guard place < end else { return ~place }
+            let byte = bytes[place]
+            place &+= 1
+            if byte == 0x5D { return place }
+            guard byte == 0x2C else { return ~place }
+            place = space(place)
         }
     }
 
-    private mutating func value(depth: Int) -> Bool {
-        guard position < end else { return false }
-        switch bytes[position] {
-        case 0x22: return string()
-        case 0x7B: return object(depth: depth)
-        case 0x5B: return array(depth: depth)
-        case 0x74: return word("true")
-        case 0x66: return word("false")
-        case 0x6E: return word("null")
-        case 0x2D, 0x30...0x39: return number()
-        default: return false
+    @inline(__always)
+    private func value(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+        guard start < end else { return ~start }
+        switch bytes[start] {
+        case 0x22: return string(start)
+        case 0x7B: return object(start, depth: depth, &walk)
+        case 0x5B: return array(start, depth: depth, &walk)
+        case 0x74: return word("true", start)
+        case 0x66: return word("false", start)
+        case 0x6E: return word("null", start)
+        case 0x2D, 0x30...0x39: return number(start)
+        default: return ~start
         }
     }
 
-    private mutating func word(_ word: StaticString) -> Bool {
+    private func word(_ word: StaticString, _ start: Int) -> Int {
         let length = word.utf8CodeUnitCount
-        guard position + length <= end, memcmp(bytes + position, word.utf8Start, length) == 0 else { return false }
-        position += length
-        return true
+        guard start &+ length <= end, memcmp(bytes + start, word.utf8Start, length) == 0 else { return ~start }
+        return start &+ length
     }
 
-    private mutating func digits() -> Bool {
-        let start = position
-        while position < end, bytes[position] &- 0x30 < 10 { position &+= 1 }
-        return position > start
+    /// At least one.
+    @inline(__always)
+    private func digits(_ start: Int) -> Int {
+        var place = start
+        while place < end, bytes[place] &- 0x30 < 10 { place &+= 1 }
+        return place > start ? place : ~place
     }
 
-    private mutating func number() -> Bool {
-        if bytes[position] == 0x2D { position &+= 1 }
-        guard position < end else { return false }
-        if bytes[position] == 0x30 {
-            position &+= 1
-        } else if !digits() {
-            return false
+    private func number(_ start: Int) -> Int {
+        var place = bytes[start] == 0x2D ? start &+ 1 : start
+        guard place < end else { return ~place }
+        if bytes[place] == 0x30 {
+            place &+= 1
+        } else {
+            place = digits(place)
+            guard place >= 0 else { return place }
         }
-        if position < end, bytes[position] == 0x2E {
-            position &+= 1
-            if !digits() { return false }
+        if place < end, bytes[place] == 0x2E {
+            place = digits(place &+ 1)
+            guard place >= 0 else { return place }
         }
-        if position < end, bytes[position] == 0x65 || bytes[position] == 0x45 {
-            position &+= 1
-            if position < end, bytes[position] == 0x2B || bytes[position] == 0x2D { position &+= 1 }
-            if !digits() { return false }
+        if place < end, bytes[place] | 0x20 == 0x65 {
+            place &+= 1
+            if place < end, bytes[place] == 0x2B || bytes[place] == 0x2D { place &+= 1 }
+            place = digits(place)
         }
-        return true
+        return place
     }
 
-    private mutating func string() -> Bool {
-        guard position < end, bytes[position] == 0x22 else { return false }
-        position &+= 1
-        while position < end {
-            // Plain characters, eight a step: neither a quote nor a backslash, from 0x20 to 0x7F.
-            while position &+ 8 <= end {
-                let eight = UnsafeRawPointer(bytes + position).loadUnaligned(as: UInt64.self).littleEndian
-                let special = Self.special(eight)
-                if special != 0 {
-                    position &+= special.trailingZeroBitCount >> 3
-                    break
-                }
-                position &+= 8
-            }
-            guard position < end else { return false }
-            let byte = bytes[position]
-            if byte == 0x22 {
-                position &+= 1
-                return true
-            }
-            if byte < 0x20 { return false }
+    private func string(_ start: Int) -> Int {
+        guard start < end, bytes[start] == 0x22 else { return ~start }
+        let place = plain(start &+ 1)
+        // Most have nothing but plain characters.
+        return place < end && bytes[place] == 0x22 ? place &+ 1 : restOfString(place)
+    }
+
+    /// Passes plain characters, eight a step, neither a quote nor a backslash, from 0x20 to 0x7F; stops at one that is not, or
+    /// close to the end.
+    @inline(__always)
+    private func plain(_ start: Int) -> Int {
+        var place = start
+        while place &+ 8 <= end {
+            let eight = UnsafeRawPointer(bytes + place).loadUnaligned(as: UInt64.self).littleEndian
+            let special = Self.special(eight)
+            if special != 0 { return place &+ (special.trailingZeroBitCount &>> 3) }
+            place &+= 8
+        }
+        return place
+    }
+
+    @inline(never)
+    private func restOfString(_ start: Int) -> Int {
+        var place = start
+        while true {
+            place = plain(place)
+            guard place < end else { return ~place }
+            let byte = bytes[place]
+            if byte == 0x22 { return place &+ 1 }
+            if byte < 0x20 { return ~place }
             if byte >= 0x80 {
-                guard scalar() else { return false }
+                place = scalar(place)
+                guard place >= 0 else { return place }
             } else if byte == 0x5C {
-                guard escape() else { return false }
+                place = escape(place)
+                guard place >= 0 else { return place }
             } else {
-                position &+= 1
+                place &+= 1
             }
         }
-        return false
     }
 
     /// The lowest set bit lies in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; 0: there is none.
@@ -209,38 +235,34 @@ struct JSONWalk {
         return found & 0x8080_8080_8080_8080
     }
 
-    private mutating func escape() -> Bool {
-        guard position &+ 1 < end else { return false }
-        switch bytes[position &+ 1] {
-        case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74:
-            position &+= 2
-            return true
+    private func escape(_ start: Int) -> Int {
+        guard start &+ 1 < end else { return ~start }
+        switch bytes[start &+ 1] {
+        case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74: return start &+ 2
         case 0x75:
-            guard position &+ 6 <= end else { return false }
-            for place in (position &+ 2)..<(position &+ 6) {
+            guard start &+ 6 <= end else { return ~start }
+            for place in (start &+ 2)..<(start &+ 6) {
                 switch bytes[place] {
                 case 0x30...0x39, 0x41...0x46, 0x61...0x66: continue
-                default: return false
+                default: return ~start
                 }
             }
-            position &+= 6
-            return true
-        default: return false
+            return start &+ 6
+        default: return ~start
         }
     }
 
     /// One UTF-8 sequence of two to four bytes (RFC 3629 section 4).
-    private mutating func scalar() -> Bool {
-        let first = bytes[position]
+    private func scalar(_ start: Int) -> Int {
+        let first = bytes[start]
         let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
-        guard first >= 0xC2, first <= 0xF4, position &+ length <= end else { return false }
-        for place in 1..<length where bytes[position &+ place] & 0xC0 != 0x80 { return false }
-        let second = bytes[position &+ 1]
-        if first == 0xE0, second < 0xA0 { return false }
-        if first == 0xED, second > 0x9F { return false }
-        if first == 0xF0, second < 0x90 { return false }
-        if first == 0xF4, second > 0x8F { return false }
-        position &+= length
-        return true
+        guard first >= 0xC2, first <= 0xF4, start &+ length <= end else { return ~start }
+        for place in 1..<length where bytes[start &+ place] & 0xC0 != 0x80 { return ~start }
+        let second = bytes[start &+ 1]
+        if first == 0xE0, second < 0xA0 { return ~start }
+        if first == 0xED, second > 0x9F { return ~start }
+        if first == 0xF0, second < 0x90 { return ~start }
+        if first == 0xF4, second > 0x8F { return ~start }
+        return start &+ length
     }
 }

@@ -24,6 +24,25 @@ struct RequestChecks {
         var hasNewToken = false
         /// Bundle ids of the connection's key; nil: all.
         var topics: Set<String>?
+        /// The last topic that was found well formed: mostly the next one is the same.
+        var knownTopic: [UInt8] = []
+
+        /// Looks only at topics other than the last.
+        @inline(__always)
+        fileprivate mutating func isTopic(_ text: UnsafeRawBufferPointer) -> Bool {
+            let isKnown =
+                text.count == knownTopic.count
+                && knownTopic.withUnsafeBytes { memcmp($0.baseAddress!, text.baseAddress!, text.count) == 0 }
+            return isKnown || isNewTopic(text)
+        }
+
+        @inline(never)
+        private mutating func isNewTopic(_ text: UnsafeRawBufferPointer) -> Bool {
+            guard RequestChecks.isTopic(text) else { return false }
+            knownTopic.removeAll(keepingCapacity: true)
+            knownTopic.append(contentsOf: text)
+            return true
+        }
     }
 
     enum Answer {
@@ -70,7 +89,7 @@ struct RequestChecks {
         // 400: apns-collapse-id.
         if request.value(.collapseID).count > 64 { return .broken(.badCollapseId) }
         // 400: the topic.
-        if let reason = checkTopic(request, client) { return .broken(reason) }
+        if let reason = checkTopic(request, &client) { return .broken(reason) }
         // 400, 410: the device token.
         guard Self.isWellFormedToken(deviceToken) else { return .broken(.badDeviceToken) }
         if !directory.takesAll {
@@ -154,14 +173,14 @@ struct RequestChecks {
 
     // MARK: The topic
 
-    private func checkTopic(_ request: RequestState, _ client: Client) -> Reason? {
+    private func checkTopic(_ request: RequestState, _ client: inout Client) -> Reason? {
         let value = request.value(.topic)
         let certificate = request.has(.authorization) ? nil : client.certificate
         guard !value.isEmpty else {
             // A certificate for one topic says it itself.
             return certificate.map { $0.topics.count <= 1 } == true ? nil : .missingTopic
         }
-        guard Self.isTopic(value) else { return .badTopic }
+        guard client.isTopic(value) else { return .badTopic }
         let suffix = request.pushType.topicSuffix
         if topics == nil, certificate == nil, client.topics == nil, suffix.isEmpty { return nil }
         let topic = request.text(.topic)

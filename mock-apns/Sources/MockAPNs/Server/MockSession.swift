@@ -9,6 +9,8 @@ import Payloads
 /// Cost a push: copying the headers that are looked at (about 150 bytes), one walk over the payload, one bit in the ledger.
 final class MockSession: ServerSession {
     private unowned(unsafe) let worker: MockWorker
+    /// The same, for the calls of every push: without counting a reference.
+    private let uncountedWorker: Unmanaged<MockWorker>
     private let token: UInt64
     private let isManagement: Bool
     /// More than one stream is allowed.
@@ -40,6 +42,7 @@ final class MockSession: ServerSession {
 
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker
+        uncountedWorker = .passUnretained(worker)
         self.token = token
         isManagement = role.isManagement
         var settings = worker.sessionSettings
@@ -126,7 +129,9 @@ final class MockSession: ServerSession {
     }
 
     override func didEnd(stream: Int32, context: UInt) {
-        withState(context) { if !$0.isJudged { answer($0) } }
+        withState(context) { state in
+            if !state.isJudged { uncountedWorker._withUnsafeGuaranteedRef { answer(state, $0) } }
+        }
     }
 
     override func didClose(stream: Int32, context: UInt, code: ErrorCode) {
@@ -141,7 +146,7 @@ final class MockSession: ServerSession {
 
     // MARK: Answering
 
-    private func answer(_ state: RequestState) {
+    private func answer(_ state: RequestState, _ worker: MockWorker) {
         // Above what GOAWAY named: not handled, the client sends it again elsewhere.
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
@@ -149,20 +154,20 @@ final class MockSession: ServerSession {
         if isManagement {
             respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
         } else {
-            judge(state)
+            judge(state, worker)
         }
         state.dropBody()
         if let limit = worker.dice.plan.connections.goAwayAfter, requests == limit { goAway(.shutdown) }
     }
 
-    private func judge(_ state: RequestState) {
+    private func judge(_ state: RequestState, _ worker: MockWorker) {
         let verdict =
             worker.isShuttingDown
             ? .broken(.shutdown)
             : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
-        case .accepted(let trace): accept(state, trace)
+        case .accepted(let trace): accept(state, trace, worker)
         case .rejected(let answer):
             if answer.reason == .badPath || answer.reason == .methodNotAllowed,
                 RequestChecks.hasPrefix(state.value(.path), ChannelRequests.broadcastPath)
@@ -173,13 +178,13 @@ final class MockSession: ServerSession {
                 let rule =
                     worker.dice.isIdle
                     ? nil : worker.dice.rule(for: state, environment: environment, age: worker.age)
-                conclude(state, answer, rule)
+                conclude(state, answer, rule, worker)
             }
         }
     }
 
     /// The push is right; what happens to it may still be something else.
-    private func accept(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) {
+    private func accept(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, _ worker: MockWorker) {
         MockStatistics.increment(worker.statistics.requests)
         var rule: FaultRule?
         if !worker.dice.isIdle {
@@ -187,7 +192,7 @@ final class MockSession: ServerSession {
             if let found = rule {
                 switch worker.dice.fate(found) {
                 case .normal: break
-                case .rejected(let reason): return conclude(state, .rejected(reason), found)
+                case .rejected(let reason): return conclude(state, .rejected(reason), found, worker)
                 case .silent:
                     if worker.deliver(state) == nil { worker.tickOff(trace, state) }
                     MockStatistics.increment(worker.statistics.silenced)
@@ -198,30 +203,30 @@ final class MockSession: ServerSession {
                 }
             }
         }
-        if let reason = worker.deliver(state) { return conclude(state, .rejected(reason), rule) }
+        if let reason = worker.deliver(state) { return conclude(state, .rejected(reason), rule, worker) }
         worker.tickOff(trace, state)
-        conclude(state, .accepted, rule)
+        conclude(state, .accepted, rule, worker)
     }
 
     /// Answers now, or when the latency is over.
-    private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?) {
+    private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?, _ worker: MockWorker) {
         worker.note(state, answer, connection: token)
         guard let rule, rule.latency != .none else {
-            respond(state, answer)
+            respond(state, answer, worker)
             return
         }
         if !worker.answerLater(answer, connection: token, stream: state.stream, rule) {
-            respond(state, PushAnswer.rejected(.serviceUnavailable))
+            respond(state, .rejected(.serviceUnavailable), worker)
         }
     }
 
     /// An answer whose time has come; nothing when the stream is over.
     func respond(stream: Int32, _ answer: PushAnswer) {
         let context = context(stream: stream)
-        if context != 0 { withState(context) { respond($0, answer) } }
+        if context != 0 { withState(context) { respond($0, answer, worker) } }
     }
 
-    private func respond(_ state: RequestState, _ answer: PushAnswer) {
+    private func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
         if state.begunAt != unwrittenSince {
             if unwritten > 0 { noteAnswers(at: worker.now) }
             unwrittenSince = state.begunAt
@@ -304,7 +309,7 @@ final class MockSession: ServerSession {
                 requests += 1
                 MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)
-                respond(state, PushAnswer.rejected(.idleTimeout))
+                respond(state, .rejected(.idleTimeout), worker)
             }
         }
         return ended
