@@ -3,19 +3,19 @@ import Payloads
 import Scenarios
 
 /// How many bytes a scenario's pushes have on the wire, without sending any: a sample of them is written as engine `wire` does.
-public struct PushSize: Sendable, Equatable {
+package struct PushSize: Sendable, Equatable {
     /// Means: the payload alone, and HEADERS and DATA frames together.
-    public let payload: Double
-    public let request: Double
+    package let payload: Double
+    package let request: Double
     /// The largest payload there can be.
-    public let largestPayload: Double
+    package let largestPayload: Double
     /// What the bundled mock answers to an accepted push: frame header, status, `apns-id`.
-    public static let answer = 56.0
+    package static let answer = 56.0
 
     private static let sampled: UInt64 = 2000
 
     /// - Throws: what is wrong with the scenario.
-    public init(_ scenario: Scenario) throws(HarnessError) {
+    package init(_ scenario: Scenario) throws(HarnessError) {
         var scenario = scenario
         if scenario.pushes == nil, scenario.duration == nil { scenario.pushes = 1 }
         let inputs = try RunInputs(scenario)

@@ -3,8 +3,8 @@ import Results
 import Scenarios
 
 /// All settings of a run as a document carries them: by the names a result has them under, and back.
-public enum ScenarioSettings {
-    public static func write(_ scenario: Scenario) -> [String: Setting] {
+package enum ScenarioSettings {
+    package static func write(_ scenario: Scenario) -> [String: Setting] {
         guard let data = try? JSONEncoder().encode(scenario),
             let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
         else { return [:] }
@@ -14,7 +14,7 @@ public enum ScenarioSettings {
     /// What is not among the settings is as it is without being asked for.
     ///
     /// - Throws: one line: a setting this version does not know, or of the wrong type.
-    public static func read(_ settings: [String: Setting], origin: String) throws(HarnessError) -> Scenario {
+    package static func read(_ settings: [String: Setting], origin: String) throws(HarnessError) -> Scenario {
         var values = write(Scenario())
         for (name, value) in settings {
             guard properties[name] != nil else {

@@ -36,7 +36,7 @@ public struct TLSOptions: Sendable {
     public var trustedCertificates: [UInt8]?
     public var trustedOrigin = ""
     /// Client only: false accepts any certificate.
-    public var verifyPeer = true
+    var verifyPeer = true
     /// Server only: a client certificate that cannot be trusted does not end the handshake; `PeerCertificate.problem` tells.
     public var acceptUntrustedClients = false
     /// Our own certificate: required for a server, mutual TLS for a client.

@@ -8,12 +8,12 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ index: Int) { self.index = index }
 
-    public static let connectionRefused = FailureCause(0)
+    static let connectionRefused = FailureCause(0)
     public static let connectFailed = FailureCause(1)
     public static let connectTimeout = FailureCause(2)
-    public static let tlsFailed = FailureCause(3)
-    public static let certificateUntrusted = FailureCause(4)
-    public static let notHTTP2 = FailureCause(5)
+    static let tlsFailed = FailureCause(3)
+    package static let certificateUntrusted = FailureCause(4)
+    static let notHTTP2 = FailureCause(5)
     /// The peer closed the connection while the push was unanswered.
     public static let connectionClosed = FailureCause(6)
     public static let connectionReset = FailureCause(7)
@@ -31,7 +31,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let overflowed = FailureCause(13)
     /// Connections were open, but none of them let a push be sent for too long: the peer allowed no stream, no DATA, or read
     /// nothing.
-    public static let noStream = FailureCause(14)
+    static let noStream = FailureCause(14)
     /// The run's time was over before the push was sent, or before it was answered.
     public static let runEnded = FailureCause(15)
     private static let firstReset = 16
@@ -54,15 +54,15 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public var description: String { Self.names[index] }
 
     /// To connect again at once will not help: nobody listens, or it is no server for us.
-    package var isLasting: Bool {
+    var isLasting: Bool {
         [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2].contains(self)
     }
 
     /// The run was over, and the connection as good as before.
-    package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
+    var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
     /// The connection ended under an unanswered push, which may or may not have been delivered.
-    public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
+    package var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
 
     /// The cause a broken connection leaves its unanswered pushes with.
     package init(_ error: NetworkError) {
