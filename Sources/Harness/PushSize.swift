@@ -1,6 +1,7 @@
 import HTTP2
 import Payloads
 import Scenarios
+import Transport
 
 /// How many bytes a scenario's pushes have on the wire, without sending any: a sample of them is written as engine `wire` does.
 package struct PushSize: Sendable, Equatable {
@@ -26,7 +27,7 @@ package struct PushSize: Sendable, Equatable {
             authority: "api.push.apple.com", isSecure: true, headerSets: sets, tableLimit: scenario.encoderTableSize)
         // Its value is in the peer's table after the first push; only its length could matter.
         let token = [UInt8](repeating: 0x61, count: 230)
-        let prefix = Array("/3/device/".utf8)
+        let prefix = Array("\(PushRequest.pathPrefix)".utf8)
         let payload = UnsafeMutablePointer<UInt8>.allocate(capacity: writer.maximumPayloadSize + PayloadWriter.slack)
         let path = UnsafeMutablePointer<UInt8>.allocate(capacity: prefix.count + inputs.population.longestToken)
         let block = UnsafeMutablePointer<UInt8>.allocate(
