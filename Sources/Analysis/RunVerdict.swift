@@ -54,7 +54,9 @@ package struct RunVerdict: Sendable, Equatable {
             problems.append("\(Units.counted(duplicated, "push")) reached the mock more than once\(why)")
         }
         var expected: Set<String> = []
-        if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons.map(\.description)) }
+        if case .array(let reasons)? = result.scenario["expected_reasons"] {
+            expected = Set(reasons.map(\.description))
+        }
         let unexpected = result.reasons.filter { !expected.contains($0.key) }.sorted { $0.key < $1.key }
         if !unexpected.isEmpty, !judgesOutcomes {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

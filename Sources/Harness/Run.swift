@@ -65,7 +65,7 @@ package struct Run: Sendable {
     }
 
     /// The settings as its result will have them.
-    package var settings: [String: Setting] { RunDocument.settings(inputs.scenario) }
+    package var settings: [String: JSONValue] { RunDocument.settings(inputs.scenario) }
 
     /// How long a run that is stopped waits for the answers of its open pushes, ns.
     static let stopDrain: UInt64 = 5_000_000_000

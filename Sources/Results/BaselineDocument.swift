@@ -1,3 +1,5 @@
+import Settings
+
 /// What `pushload gate` compares with: a scenario, and what its pushes cost, round by round. `results/README.md` defines every
 /// field.
 package struct BaselineDocument: Codable, Sendable, Equatable {
@@ -14,7 +16,7 @@ package struct BaselineDocument: Codable, Sendable, Equatable {
     var version: String
     @Nullable var commit: String?
     /// Every setting, by the names a result has them under; times in ns, sizes in bytes.
-    package var scenario: [String: Setting]
+    package var scenario: [String: JSONValue]
     package var machine: Machine
     /// Version of the reference kernel.
     package var kernel: String
@@ -30,7 +32,7 @@ package struct BaselineDocument: Codable, Sendable, Equatable {
 
     package init(
         name: String, reason: String, updatedAt: String, version: String, commit: String?,
-        scenario: [String: Setting], machine: Machine, kernel: String, oneCore: Bool, metrics: [Metric]
+        scenario: [String: JSONValue], machine: Machine, kernel: String, oneCore: Bool, metrics: [Metric]
     ) {
         self.name = name
         self.reason = reason

@@ -1,4 +1,5 @@
 import Measurement
+import Settings
 
 /// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
 public struct ResultDocument: Codable, Sendable, Equatable {
@@ -9,7 +10,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var run: Run
     package var environment: Environment
     /// The settings, flat.
-    public var scenario: [String: Setting]
+    public var scenario: [String: JSONValue]
     public var pushes: Pushes
     public var throughput: Throughput
     public var latency: Latencies
@@ -40,7 +41,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public init(
-        run: Run, environment: Environment, scenario: [String: Setting], pushes: Pushes, throughput: Throughput,
+        run: Run, environment: Environment, scenario: [String: JSONValue], pushes: Pushes, throughput: Throughput,
         latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
         statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
         connections: Connections, cost: Cost, series: [Point], histograms: [String: String],

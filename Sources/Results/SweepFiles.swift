@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// Writing what came of a sweep, and why a run of it has no result.
 package enum SweepFiles {
@@ -12,10 +13,10 @@ package enum SweepFiles {
         static let currentSchema = "pushload.failure/1"
         var schema = Failure.currentSchema
         /// The settings of the run, as a result has them.
-        package var scenario: [String: Setting]
+        package var scenario: [String: JSONValue]
         package var reason: String
 
-        package init(scenario: [String: Setting], reason: String) {
+        package init(scenario: [String: JSONValue], reason: String) {
             self.scenario = scenario
             self.reason = reason
         }

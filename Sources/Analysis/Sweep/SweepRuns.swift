@@ -33,7 +33,7 @@ package struct SweepRuns: Sendable {
             case .failure(let reason): problems.append(Self.oneLine(reason))
             case .result(let result):
                 var thresholds: [Threshold] = []
-                if case .list(let texts)? = result.scenario["thresholds"] {
+                if case .array(let texts)? = result.scenario["thresholds"] {
                     thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
                 }
                 let verdict = RunVerdict(result, thresholds: thresholds)

@@ -73,7 +73,7 @@ package struct SweepStore: Sendable {
     /// - Parameter warning: told what was moved aside.
     /// - Throws: when it is a run of other settings.
     package func read(
-        _ run: String, settings: [String: Setting], warning: (String) -> Void
+        _ run: String, settings: [String: JSONValue], warning: (String) -> Void
     ) throws(HarnessError) -> Kept? {
         let path = "\(folder)/\(run)/result.json"
         if FileManager.default.fileExists(atPath: path) {
@@ -98,11 +98,11 @@ package struct SweepStore: Sendable {
     }
 
     private func check(
-        _ found: [String: Setting], _ expected: [String: Setting], _ path: String
+        _ found: [String: JSONValue], _ expected: [String: JSONValue], _ path: String
     ) throws(HarnessError) {
         let keys = Set(found.keys).union(expected.keys).sorted()
         guard let key = keys.first(where: { found[$0] != expected[$0] }) else { return }
-        func text(_ settings: [String: Setting]) -> String { settings[key]?.description ?? "nothing" }
+        func text(_ settings: [String: JSONValue]) -> String { settings[key]?.description ?? "nothing" }
         throw HarnessError(
             "\(path): a run of other settings (\(key): \(text(found)) instead of \(text(expected))); it is not of this sweep, "
                 + "move it away")
@@ -123,7 +123,7 @@ package struct SweepStore: Sendable {
     }
 
     /// - Parameter settings: of the run that failed.
-    package func write(failure reason: String, settings: [String: Setting], of run: String) throws(HarnessError) {
+    package func write(failure reason: String, settings: [String: JSONValue], of run: String) throws(HarnessError) {
         try write(run, "failure.json") { () throws(ResultError) in
             try SweepFiles.encode(.init(scenario: settings, reason: reason))
         }
