@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["Payloads", "Settings"], swiftSettings: strict),
-        .target(name: "Results", dependencies: ["Measurement"], swiftSettings: strict),
+        .target(name: "Results", dependencies: ["Measurement", "Settings"], swiftSettings: strict),
         .target(
             name: "Analysis", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
@@ -132,9 +132,12 @@ let package = Package(
         .testTarget(
             name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement", "Scenarios"],
             swiftSettings: strict),
-        .testTarget(name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement"], swiftSettings: strict),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results"], swiftSettings: strict),
+            name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings"], swiftSettings: strict
+        ),
+        .testTarget(
+            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
+            swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [

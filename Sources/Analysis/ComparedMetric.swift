@@ -2,7 +2,7 @@ import Results
 import Settings
 
 /// A figure of a run that comparisons look at.
-public struct ComparedMetric: Sendable {
+package struct ComparedMetric: Sendable {
     let name: String
     let unit: ComparisonDocument.Unit
     /// What a higher value means.
@@ -33,7 +33,7 @@ public struct ComparedMetric: Sendable {
     ]
 
     /// The names of all figures, in the order they are shown.
-    public static var names: [String] { all.map(\.name) }
+    package static var names: [String] { all.map(\.name) }
 
     static func named(_ name: String) -> ComparedMetric? { all.first { $0.name == name } }
 

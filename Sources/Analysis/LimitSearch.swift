@@ -5,8 +5,8 @@
 /// would do so is tried again first: it counts when it is missed twice in a row. What was reached by luck is found out at the
 /// end: the answer must be reached in two of at most three probes more; where it is not, the search goes on between it and
 /// the next value that was reached. Held against known limits in `LimitSearchTests`.
-public struct LimitSearch: Sendable {
-    public enum Direction: Sendable {
+package struct LimitSearch: Sendable {
+    package enum Direction: Sendable {
         /// The goal holds for small values.
         case highest
         /// The goal holds for large values.
@@ -14,7 +14,7 @@ public struct LimitSearch: Sendable {
     }
 
     /// What a probe is made for.
-    public enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         /// To find the limit.
         case searching
         /// To see whether a miss repeats.
@@ -24,20 +24,20 @@ public struct LimitSearch: Sendable {
     }
 
     /// One probe.
-    public struct Probe: Sendable, Equatable {
-        public let value: Double
-        public let isReached: Bool
-        public let purpose: Purpose
+    package struct Probe: Sendable, Equatable {
+        let value: Double
+        package let isReached: Bool
+        package let purpose: Purpose
     }
 
-    public struct Answer: Sendable, Equatable {
+    package struct Answer: Sendable, Equatable {
         /// The best value that was confirmed; nil when the goal was never reached, or nothing could be confirmed.
-        public let value: Double?
+        package let value: Double?
         /// The nearest value at which the goal was not reached; nil when it was reached everywhere.
-        public let beyond: Double?
+        package let beyond: Double?
         /// Values were reached, but `mostRefuted` of them not again: the same value's probes differ too much for an answer.
-        public let isUnsteady: Bool
-        public let probes: [Probe]
+        package let isUnsteady: Bool
+        package let probes: [Probe]
     }
 
     let direction: Direction
@@ -51,7 +51,7 @@ public struct LimitSearch: Sendable {
     /// Answers that may fail to be confirmed; with the steps of growing and halving this bounds the probes.
     static let mostRefuted = 20
 
-    public init(
+    package init(
         _ direction: Direction, from start: Double, in range: ClosedRange<Double>, precision: Double, isWhole: Bool
     ) {
         self.direction = direction
@@ -62,7 +62,7 @@ public struct LimitSearch: Sendable {
     }
 
     /// - Parameter probe: tries a value; true when the goal is reached.
-    public func run(_ probe: (Double, Purpose) async throws -> Bool) async throws -> Answer {
+    package func run(_ probe: (Double, Purpose) async throws -> Bool) async throws -> Answer {
         var probes: [Probe] = []
         func isReached(_ value: Double, _ purpose: Purpose) async throws -> Bool {
             let isReached = try await probe(value, purpose)

@@ -14,9 +14,9 @@ import Synchronization
 ///
 /// Everything else (other stages, parts, rates, memory) is known at the end only. Nothing is judged before `delay`; latencies
 /// of that time do not enter, counts do.
-public final class LiveThresholds: Sendable {
+package final class LiveThresholds: Sendable {
     /// Fewer pushes say too little about a percentile.
-    public static let fewest: UInt64 = 1000
+    static let fewest: UInt64 = 1000
 
     private let thresholds: [Threshold]
     private let window: UInt64
@@ -33,7 +33,7 @@ public final class LiveThresholds: Sendable {
     /// - Parameters:
     ///   - window: how far back latencies are judged, nanoseconds.
     ///   - delay: nothing is judged before so long after the start, nanoseconds.
-    public init(_ thresholds: [Threshold], window: UInt64, delay: UInt64) {
+    package init(_ thresholds: [Threshold], window: UInt64, delay: UInt64) {
         self.thresholds = thresholds
         self.window = window
         self.delay = delay
@@ -55,7 +55,7 @@ public final class LiveThresholds: Sendable {
     ///   - due: measured pushes that have come due since the start, whether they have ended or not.
     ///   - planned: pushes of the whole run; nil when that is not known.
     /// - Returns: the first threshold that is crossed, in words; nil when none is.
-    public func crossed(
+    package func crossed(
         at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, due: UInt64, planned: UInt64?
     ) -> String? {
         guard elapsed >= delay else { return nil }
@@ -126,7 +126,7 @@ public final class LiveThresholds: Sendable {
     /// Says so when a window never holds enough answers to be judged; nil when it may, or no latency would be.
     ///
     /// - Parameter rate: pushes a second that are due; nil when that is not one number.
-    public func warning(rate: Double?) -> String? {
+    package func warning(rate: Double?) -> String? {
         guard isLatencyJudged, let rate, rate > 0, rate * Double(window) / 1e9 < Double(Self.fewest) else {
             return nil
         }

@@ -6,10 +6,10 @@ import Settings
 /// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
 /// runs, the test alone says nothing of size, and of a dozen figures one in a dozen would be called by chance. The two
 /// distributions are judged likewise, apart from the figures.
-public enum ResultComparison {
+package enum ResultComparison {
     /// Why results cannot be compared, one line.
-    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
-        public let description: String
+    package struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        package let description: String
     }
 
     /// The chance of calling any of the figures different where none is.
@@ -20,11 +20,11 @@ public enum ResultComparison {
     static let distributionLevel = 0.01
 
     /// One side: its runs with the names of their files.
-    public struct Side: Sendable {
-        public let name: String
-        public let runs: [(path: String, result: ResultDocument)]
+    package struct Side: Sendable {
+        let name: String
+        let runs: [(path: String, result: ResultDocument)]
 
-        public init(name: String, runs: [(path: String, result: ResultDocument)]) {
+        package init(name: String, runs: [(path: String, result: ResultDocument)]) {
             self.name = name
             self.runs = runs
         }
@@ -33,7 +33,7 @@ public enum ResultComparison {
     /// - Parameters:
     ///   - leftOut: metrics that mean nothing here, by name.
     ///   - chosen: the only ones to judge, of `ComparedMetric.names`; none: all. Fewer figures need fewer runs.
-    public static func compare(
+    package static func compare(
         _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = [], judging chosen: [String] = []
     ) throws(Failure) -> ComparisonDocument {
         for side in [a, b] { try check(side) }

@@ -4,17 +4,17 @@ import Settings
 
 /// Results of several generators that ran side by side, as one: counts and histograms are added, percentiles taken from the
 /// added histograms, never averaged. Rates are added too, which is true only of runs that went on together: `RunOverlap`.
-public enum ResultMerge {
+package enum ResultMerge {
     /// Why results cannot be merged, one line.
-    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
-        public let description: String
+    package struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        package let description: String
     }
 
     /// Settings that must be the same for the sum to mean anything.
     static let decisive = ["engine", "profile", "template", "push_type", "authentication", "sign_policy", "plaintext"]
 
     /// - Parameter results: at least two, with the names of their files.
-    public static func merge(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> ResultDocument {
+    package static func merge(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> ResultDocument {
         guard results.count >= 2, let first = results.first else {
             throw Failure(description: "merging needs at least two results")
         }

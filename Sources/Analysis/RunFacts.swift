@@ -21,16 +21,16 @@ enum RunFacts {
         return facts
     }
 
-    private static func isUnset(_ name: String, _ setting: Setting) -> Bool {
+    private static func isUnset(_ name: String, _ setting: JSONValue) -> Bool {
         switch name {
         case "warmup", "warmup_pushes": setting == .integer(0)
-        case "warmup_auto": setting == .flag(false)
+        case "warmup_auto": setting == .bool(false)
         default: false
         }
     }
 
     /// A setting with its unit.
-    private static func text(_ name: String, _ setting: Setting) -> String {
+    private static func text(_ name: String, _ setting: JSONValue) -> String {
         if name == "warmup_auto" { return "auto" }
         if name == "warmup_pushes", case .integer(let count) = setting { return Units.counted(count, "push") }
         if case .integer(let value) = setting, let text = SettingWords.text(name, value) { return text }

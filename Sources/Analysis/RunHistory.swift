@@ -4,16 +4,16 @@ import Scenarios
 import Settings
 
 /// Runs over time: those that can be held against each other, in the order they were made, and where their figures change.
-public enum RunHistory {
+package enum RunHistory {
     /// Why there is nothing to show, one line.
-    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
-        public let description: String
+    package struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        package let description: String
     }
 
     /// Chances of finding a change in a figure that has none.
-    public static let levels = 0.001...0.2
+    package static let levels = 0.001...0.2
     /// What is shown where nothing was asked for.
-    public static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
+    package static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
 
     /// - Parameters:
     ///   - runs: results with the names of their files, each run once, in any order.
@@ -21,7 +21,7 @@ public enum RunHistory {
     ///   - metrics: of `ComparedMetric.names`.
     ///   - across: facts in which the runs of a series may differ, beside versions, commit, kernel and system.
     ///   - level: the chance of finding a change in a figure that has none; 0.001 … 0.2.
-    public static func make(
+    package static func make(
         _ runs: [(path: String, result: ResultDocument)], unread: [HistoryDocument.LeftOut] = [],
         metrics: [String] = usualMetrics, across: Set<String> = [], level: Double = 0.01
     ) throws(Failure) -> HistoryDocument {

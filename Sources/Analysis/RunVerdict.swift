@@ -3,24 +3,24 @@ import Scenarios
 import Settings
 
 /// Whether a run did what it was asked to, judged from its result document alone.
-public struct RunVerdict: Sendable, Equatable {
+package struct RunVerdict: Sendable, Equatable {
     /// One sentence for each thing that is wrong; empty when nothing is.
-    public let problems: [String]
+    package let problems: [String]
 
-    public let thresholds: [ThresholdVerdict]
+    package let thresholds: [ThresholdVerdict]
 
-    public var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
+    package var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
     /// The figures themselves cannot be believed: pushes are missing from the books or the ledger.
     private let isUnsound: Bool
     /// 0; 99 when a threshold was crossed; 1 when pushes failed, were rejected, or the figures are unsound.
-    public var exitCode: Int32 {
+    package var exitCode: Int32 {
         if isGood { return 0 }
         return !isUnsound && thresholds.contains { !$0.isHeld } ? 99 : 1
     }
 
     /// - Parameter thresholds: what counts as good; where one is about accepted, rejected, failed or unsent pushes, it alone
     ///   says how many may be.
-    public init(_ result: ResultDocument, thresholds: [Threshold] = []) {
+    package init(_ result: ResultDocument, thresholds: [Threshold] = []) {
         self.thresholds = thresholds.map { ThresholdVerdict($0, result) }
         let judgesOutcomes = thresholds.contains(where: \.isAboutOutcomes)
         let pushes = result.pushes
@@ -54,7 +54,9 @@ public struct RunVerdict: Sendable, Equatable {
             problems.append("\(Units.counted(duplicated, "push")) reached the mock more than once\(why)")
         }
         var expected: Set<String> = []
-        if case .list(let reasons)? = result.scenario["expected_reasons"] { expected = Set(reasons.map(\.description)) }
+        if case .array(let reasons)? = result.scenario["expected_reasons"] {
+            expected = Set(reasons.map(\.description))
+        }
         let unexpected = result.reasons.filter { !expected.contains($0.key) }.sorted { $0.key < $1.key }
         if !unexpected.isEmpty, !judgesOutcomes {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
@@ -79,7 +81,7 @@ public struct RunVerdict: Sendable, Equatable {
 extension RunVerdict {
     /// Why the target was never reached: what all attempts to connect ended with, and what is noted besides; nil when a
     /// connection was made, or none was tried. One line, for commands that make many runs: there is no point in another one.
-    public static func unreached(_ result: ResultDocument) -> String? {
+    package static func unreached(_ result: ResultDocument) -> String? {
         noConnection(result).map { ([$0] + result.notes).joined(separator: "; ") }
     }
 

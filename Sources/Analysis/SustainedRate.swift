@@ -2,9 +2,9 @@ import Scenarios
 
 /// What a search holds a server to besides its goal. Fast rejections must not look like capacity: 98 % of the rate must be
 /// accepted; answered is enough where the goal says itself how many pushes may be rejected, or rejections are expected.
-public enum SustainedRate {
+package enum SustainedRate {
     /// - Parameter expectsRejections: the scenario names reasons that are as wanted.
-    public static func text(beside goals: [Threshold], expectsRejections: Bool) -> String {
+    package static func text(beside goals: [Threshold], expectsRejections: Bool) -> String {
         let isSaid = goals.contains {
             switch $0.metric {
             case .count(let name, _): ["accepted", "rejected"].contains(name)

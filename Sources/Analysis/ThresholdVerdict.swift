@@ -4,10 +4,10 @@ import Scenarios
 import Settings
 
 /// A run's figure held against a threshold.
-public struct ThresholdVerdict: Sendable, Equatable {
-    public let threshold: Threshold
+package struct ThresholdVerdict: Sendable, Equatable {
+    let threshold: Threshold
     /// In the threshold's own unit (nanoseconds, pushes, share, bytes, pushes/s); nil when the run has no such figure.
-    public let value: Double?
+    let value: Double?
     /// Of a latency that is only known to be larger than `value`: how many pushes of how many got no answer.
     let unanswered: Unanswered?
     /// On the latency of rejections, where nothing was rejected.
@@ -20,12 +20,12 @@ public struct ThresholdVerdict: Sendable, Equatable {
 
     /// What there is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse
     /// than none. Of no rejections at all none was slower than the limit.
-    public var isHeld: Bool {
+    package var isHeld: Bool {
         if isWithoutRejections { return [.below, .atMost].contains(threshold.comparison) }
         return value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
     }
 
-    public init(_ threshold: Threshold, _ result: ResultDocument) {
+    package init(_ threshold: Threshold, _ result: ResultDocument) {
         self.threshold = threshold
         if case .latency(let stage, let statistic, let part) = threshold.metric {
             let key = part.map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
@@ -71,7 +71,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
     }
 
     /// Nanoseconds.
-    public static func value(_ statistic: Threshold.Statistic, _ histogram: LatencyHistogram) -> Double {
+    static func value(_ statistic: Threshold.Statistic, _ histogram: LatencyHistogram) -> Double {
         let summary = histogram.summary
         return switch statistic {
         case .percentile(let percentile): Double(histogram.value(atPercentile: percentile))
@@ -109,7 +109,7 @@ public struct ThresholdVerdict: Sendable, Equatable {
 
     /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, `p99 < 50ms: 2.00 s, 40 times the limit`, or `p99.9 < 50ms: not known, more than 20.0 s
     /// (3 of 1,200 pushes got no answer)`.
-    public var description: String {
+    package var description: String {
         if isWithoutRejections { return "\(threshold.text): nothing rejected" }
         guard let value else { return "\(threshold.text): the run has no such figure" }
         if let unanswered {

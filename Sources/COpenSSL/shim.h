@@ -32,9 +32,15 @@ static inline long pushload_SSL_CTX_set_session_cache_mode(SSL_CTX *ctx, long mo
 static inline long pushload_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
   return SSL_set_tlsext_host_name(ssl, name);
 }
+static inline int pushload_BIO_get_ktls_send(BIO *bio) {
+  return BIO_get_ktls_send(bio);
+}
 static inline int pushload_BIO_get_mem_data(BIO *bio, char **data) {
   return (int)BIO_get_mem_data(bio, data);
 }
+// RFC 9113 section 9.2: TLS without renegotiation and compression.
+static const uint64_t pushload_SSL_OP_HTTP2 = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+static const uint64_t pushload_SSL_OP_ENABLE_KTLS = SSL_OP_ENABLE_KTLS;
 static inline EVP_PKEY *pushload_generate_p256(void) {
   return EVP_EC_gen("P-256");
 }

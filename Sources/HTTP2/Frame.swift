@@ -51,6 +51,12 @@ public enum Frame {
         public static let maxConcurrentStreams: UInt16 = 3
         public static let initialWindowSize: UInt16 = 4
         public static let maxFrameSize: UInt16 = 5
-        public static let maxHeaderListSize: UInt16 = 6
+        static let maxHeaderListSize: UInt16 = 6
+
+        static let names = [
+            headerTableSize: "headerTableSize", enablePush: "enablePush", maxConcurrentStreams: "maxConcurrentStreams",
+            initialWindowSize: "initialWindowSize", maxFrameSize: "maxFrameSize",
+            maxHeaderListSize: "maxHeaderListSize",
+        ]
     }
 }

@@ -22,7 +22,7 @@ public struct FrameSummary: CustomStringConvertible, Sendable {
         case Frame.settings:
             detail = stride(from: 0, to: length - length % 6, by: 6).map { place in
                 let identifier = UInt16(payload[place]) << 8 | UInt16(payload[place + 1])
-                let name = SettingIdentifier(rawValue: identifier).map(String.init(describing:)) ?? "\(identifier)"
+                let name = Frame.Setting.names[identifier] ?? "\(identifier)"
                 return " \(name)=\(Frame.read32(payload + place + 2))"
             }.joined()
         default: detail = ""

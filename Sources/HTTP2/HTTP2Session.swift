@@ -142,10 +142,10 @@ open class HTTP2Session {
         nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Changes settings during the connection.
-    public final func submitSettings(_ settings: [SettingIdentifier: UInt32]) {
+    /// Changes settings during the connection: values by identifiers of `Frame.Setting`.
+    public final func submitSettings(_ settings: [(identifier: UInt16, value: UInt32)]) {
         guard !settings.isEmpty else { return }
-        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.key.rawValue), value: $0.value) }
+        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.identifier), value: $0.value) }
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }
 

@@ -27,13 +27,3 @@ public struct PeerSettings: Sendable, Equatable {
     /// SETTINGS_MAX_FRAME_SIZE, bytes.
     public var maxFrameSize: UInt32
 }
-
-/// A setting's identifier: RFC 9113 section 6.5.2.
-public enum SettingIdentifier: UInt16, Sendable {
-    case headerTableSize = 1
-    case enablePush = 2
-    case maxConcurrentStreams = 3
-    case initialWindowSize = 4
-    case maxFrameSize = 5
-    case maxHeaderListSize = 6
-}

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// The hosts that may be sent to: this machine, and those that somebody has said are theirs. Apple's never are.
-public struct AllowedTargets: Sendable {
+package struct AllowedTargets: Sendable {
     private let hosts: Set<String>
     private let files: [String]
 
@@ -10,7 +10,7 @@ public struct AllowedTargets: Sendable {
     ///   - hosts: of flags and scenarios.
     ///   - environment: says where the user's file lies.
     ///   - siteFile: the machine's.
-    public init(_ hosts: [String], _ environment: [String: String], siteFile: String = "/etc/pushload/targets") {
+    package init(_ hosts: [String], _ environment: [String: String], siteFile: String = "/etc/pushload/targets") {
         let own =
             environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(environment["HOME"] ?? "")/.config"
         files = [siteFile, own + "/pushload/targets"]
@@ -33,7 +33,7 @@ public struct AllowedTargets: Sendable {
     }
 
     /// - Throws: one line: not a target, Apple's, or nobody has said that it may be sent to.
-    public func check(_ text: String) throws(HarnessError) {
+    package func check(_ text: String) throws(HarnessError) {
         let url = try TargetURL(text)
         let host = Self.plain(url.host)
         let apple = HarnessError(

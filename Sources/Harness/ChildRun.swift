@@ -5,19 +5,19 @@ import Subprocess
 
 /// Runs of a pushload executable as child processes, so that versions can be held against each other, each with a peak of
 /// memory of its own.
-public struct ChildRun: Sendable {
+package struct ChildRun: Sendable {
     /// With symbolic links followed.
-    public let executable: String
+    package let executable: String
     /// What `--version` says.
-    public let version: String
+    package let version: String
     /// The bundled mock it uses when it is given no target: the one beside it.
-    public let mock: String
+    package let mock: String
 
     /// - Parameters:
     ///   - path: nil: the program that is running.
     ///   - origin: how the path was given, for messages.
     /// - Throws: one line when it is no pushload.
-    public init(_ path: String?, origin: String) async throws(HarnessError) {
+    package init(_ path: String?, origin: String) async throws(HarnessError) {
         let given = path ?? "/proc/self/exe"
         executable = URL(fileURLWithPath: given).resolvingSymlinksInPath().path
         var isFolder: ObjCBool = false
@@ -41,7 +41,7 @@ public struct ChildRun: Sendable {
     ///   - arguments: of `run`, without where results go.
     ///   - series: may stop it.
     /// - Returns: nil when it was stopped.
-    public func execute(
+    package func execute(
         _ arguments: [String], in series: RunSeries
     ) async throws(HarnessError) -> ResultDocument? {
         let scratch = try ScratchFolder()

@@ -1,7 +1,7 @@
 /// Why something cannot be done: one line, or one a problem.
-public struct HarnessError: Error, CustomStringConvertible, Sendable {
+package struct HarnessError: Error, CustomStringConvertible, Sendable {
     /// What is in the way, and the exit status that says so.
-    public enum Kind: Int32, Sendable {
+    package enum Kind: Int32, Sendable {
         /// The world it runs in, or the run did not go well.
         case failed = 1
         /// The request itself: what is asked for, or a file it names that cannot be used; found before anything is sent.
@@ -10,10 +10,10 @@ public struct HarnessError: Error, CustomStringConvertible, Sendable {
         case unwritable = 74
     }
 
-    public let description: String
-    public let kind: Kind
+    package let description: String
+    package let kind: Kind
 
-    public init(_ description: String, _ kind: Kind = .usage) {
+    package init(_ description: String, _ kind: Kind = .usage) {
         self.description = description
         self.kind = kind
     }

@@ -1,21 +1,22 @@
 import HTTP2
 import Payloads
 import Scenarios
+import Transport
 
 /// How many bytes a scenario's pushes have on the wire, without sending any: a sample of them is written as engine `wire` does.
-public struct PushSize: Sendable, Equatable {
+package struct PushSize: Sendable, Equatable {
     /// Means: the payload alone, and HEADERS and DATA frames together.
-    public let payload: Double
-    public let request: Double
+    package let payload: Double
+    package let request: Double
     /// The largest payload there can be.
-    public let largestPayload: Double
+    package let largestPayload: Double
     /// What the bundled mock answers to an accepted push: frame header, status, `apns-id`.
-    public static let answer = 56.0
+    package static let answer = 56.0
 
     private static let sampled: UInt64 = 2000
 
     /// - Throws: what is wrong with the scenario.
-    public init(_ scenario: Scenario) throws(HarnessError) {
+    package init(_ scenario: Scenario) throws(HarnessError) {
         var scenario = scenario
         if scenario.pushes == nil, scenario.duration == nil { scenario.pushes = 1 }
         let inputs = try RunInputs(scenario)
@@ -26,7 +27,7 @@ public struct PushSize: Sendable, Equatable {
             authority: "api.push.apple.com", isSecure: true, headerSets: sets, tableLimit: scenario.encoderTableSize)
         // Its value is in the peer's table after the first push; only its length could matter.
         let token = [UInt8](repeating: 0x61, count: 230)
-        let prefix = Array("/3/device/".utf8)
+        let prefix = Array("\(PushRequest.pathPrefix)".utf8)
         let payload = UnsafeMutablePointer<UInt8>.allocate(capacity: writer.maximumPayloadSize + PayloadWriter.slack)
         let path = UnsafeMutablePointer<UInt8>.allocate(capacity: prefix.count + inputs.population.longestToken)
         let block = UnsafeMutablePointer<UInt8>.allocate(

@@ -12,27 +12,27 @@ import Synchronization
 import Transport
 
 /// What a run leaves behind.
-public struct RunProduct: Sendable {
-    public let result: ResultDocument
+package struct RunProduct: Sendable {
+    package let result: ResultDocument
     /// Total latencies as an HdrHistogram percentile text (`.hgrm`).
-    public let percentiles: String
+    package let percentiles: String
 }
 
 /// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
-public struct Run: Sendable {
+package struct Run: Sendable {
     /// Where keys and trust come from.
-    public struct Identity: Sendable {
+    package struct Identity: Sendable {
         /// The folder both programs understand.
-        public var credentials: String?
+        package var credentials: String?
         /// A provider key given by itself, with the file it came from.
-        public var provider: ProviderIdentity?
-        public var providerFile: String?
-        public var certificate: TLSIdentity?
+        package var provider: ProviderIdentity?
+        package var providerFile: String?
+        package var certificate: TLSIdentity?
         /// PEM of the CAs to trust.
-        public var trusted: [UInt8]?
-        public var trustedOrigin = ""
+        package var trusted: [UInt8]?
+        package var trustedOrigin = ""
 
-        public init() {}
+        package init() {}
     }
 
     private let inputs: RunInputs
@@ -41,7 +41,7 @@ public struct Run: Sendable {
 
     /// - Parameter injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
-    public init(
+    package init(
         _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0
     ) throws(HarnessError) {
         var scenario = scenario
@@ -65,18 +65,18 @@ public struct Run: Sendable {
     }
 
     /// The settings as its result will have them.
-    public var settings: [String: Setting] { RunDocument.settings(inputs.scenario) }
+    package var settings: [String: JSONValue] { RunDocument.settings(inputs.scenario) }
 
     /// How long a run that is stopped waits for the answers of its open pushes, ns.
     static let stopDrain: UInt64 = 5_000_000_000
 
     /// Stops the run: the first time pushes in flight may still be answered, for 5 seconds; the second time at once.
-    public func stop() { stopper.stop() }
+    package func stop() { stopper.stop() }
 
     /// Runs it; throws only when nothing could be measured.
     ///
     /// - Parameter output: where it leaves what it has while it goes on; nil: nowhere.
-    public func execute(
+    package func execute(
         isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {

@@ -42,40 +42,8 @@ struct RunDocument {
         let counts = outcome.measurements.counts
         let totals = outcome.measurements.totals
         let answered = counts.accepted + counts.rejected
-        var notes = outcome.notes
-        if !outcome.lastProblem.isEmpty {
-            let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
-            notes.append("last connection problem: \(problem)")
-        }
-        if !outcome.streamFault.isEmpty { notes.append("first broken stream: \(outcome.streamFault)") }
-        if let reason = outcome.abortedFor { notes.append("ended early: \(reason)") }
-        if let problem = mock?.problem { notes.append(problem) }
-        if let unanswered = mock?.comparison?.unanswered, unanswered > 0 {
-            notes.append(
-                "\(Units.counted(unanswered, "push")) reached the mock and had been accepted there when the run ended without "
-                    + "the answer, counted as failed")
-        }
-        if let note = Self.latenessNote(outcome) { notes.append(note) }
-        if let note = Self.rampNote(outcome) { notes.append(note) }
-        if outcome.foundSteadyState == false {
-            notes.append(
-                outcome.warmup < 2.1
-                    ? "too short to tell whether rate and latency were steady: --warmup auto needs 2 s within a quarter of the run"
-                    : "rate and latency were not steady after a quarter of the run; measured from there on")
-        }
         let oneWay = mock?.oneWay ?? OneWayTimes()
-        if oneWay.unmatched > 0 {
-            notes.append(
-                "the parts of the round trip leave out \(Units.counted(oneWay.unmatched, "sampled push")) whose times at both ends do not "
-                    + "belong together")
-        }
-        var ledger: (lost: UInt64, duplicated: UInt64)?
-        if outcome.planned > inputs.ledgerCapacity {
-            notes.append("not compared with the mock's ledger: more than \(inputs.ledgerCapacity) pushes")
-        } else if let comparison = mock?.comparison, let theirs = mock?.counts {
-            let own = theirs.ledgers.first { $0.run == inputs.run.description }
-            ledger = (comparison.lost, own?.duplicated ?? 0)
-        }
+        let ledger = ledger
         func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
         var mockCPU: Double?
         if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
@@ -137,7 +105,8 @@ struct RunDocument {
                 clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
                 measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
             series: outcome.series.map(ResultDocument.Point.init),
-            histograms: Self.histograms(outcome, oneWay), notes: notes)
+            histograms: Self.histograms(outcome, oneWay),
+            notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
         result.latency.totalAccepted = Self.latency(totals.accepted.summary)
         result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
@@ -148,6 +117,15 @@ struct RunDocument {
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
             overBudget: retries.overBudget)
         return result
+    }
+
+    /// What the mock's ledger says against ours; nil where they cannot be compared.
+    private var ledger: (lost: UInt64, duplicated: UInt64)? {
+        guard outcome.planned <= inputs.ledgerCapacity, let comparison = mock?.comparison, let theirs = mock?.counts
+        else {
+            return nil
+        }
+        return (comparison.lost, theirs.ledgers.first { $0.run == inputs.run.description }?.duplicated ?? 0)
     }
 
     static func measuredCost() -> MeasurementCost {
@@ -184,37 +162,6 @@ struct RunDocument {
         return histograms
     }
 
-    /// Says so when latency from the intended time and service time from the actual send part.
-    /// Without a warm-up the first answers are missing in the window, where latencies vary: by then nothing had been sent.
-    private static func rampNote(_ outcome: LoadOutcome) -> String? {
-        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted,
-            rates.sent >= 0.98 * rates.offered
-        else { return nil }
-        let totals = outcome.measurements.totals.answered.summary
-        guard totals.count > 0, rates.answered < 0.98 * rates.offered else { return nil }
-        let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.span
-        guard missing > 0.01 else { return nil }
-        return
-            "answered and accepted a second may be up to \(Units.fixed(100 * min(1, missing), places: 1)) % low: answers take "
-            + "\(Units.duration(nanoseconds: totals.mean)) on average, and the first of them are missing in the window; give "
-            + "--warmup"
-    }
-
-    private static func latenessNote(_ outcome: LoadOutcome) -> String? {
-        let (total, service) = (
-            outcome.measurements.totals.answered.summary, outcome.measurements[.service].summary
-        )
-        guard service.count > 0 else { return nil }
-        let retried = outcome.retries.attempts > 0 ? "; one that is retried counts from when it was first due" : ""
-        for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
-        where due > 2 * sent + 1_000_000 {
-            return
-                "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
-                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts\(retried)"
-        }
-        return nil
-    }
-
     private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {
         latency(outcome.measurements[stage].summary)
     }
@@ -231,16 +178,16 @@ struct RunDocument {
         return result
     }
 
-    static func settings(_ scenario: Scenario) -> [String: Setting] {
+    static func settings(_ scenario: Scenario) -> [String: JSONValue] {
         var settings = ScenarioSettings.write(scenario)
         // As people write them.
-        settings["stages"] = .list(
+        settings["stages"] = .array(
             scenario.stages.map { stage in
                 let text = stage.text
-                return .text(text.hasPrefix(stage.name + " ") ? text : "\(stage.name): \(text)")
+                return .string(text.hasPrefix(stage.name + " ") ? text : "\(stage.name): \(text)")
             })
         // Who allowed it makes no other run of it.
-        settings["allowed_targets"] = .list([])
+        settings["allowed_targets"] = .array([])
         return settings
     }
 

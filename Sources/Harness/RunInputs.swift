@@ -6,25 +6,25 @@ import Settings
 import Signing
 
 /// A scenario with everything it names loaded and checked.
-public struct RunInputs: Sendable {
-    public let scenario: Scenario
-    public let mix: ProfileMix
-    public let headers: [PushHeaders]
-    public let population: DevicePopulation
-    public let policy: SigningPolicy
-    public let run: RunID
+package struct RunInputs: Sendable {
+    package let scenario: Scenario
+    let mix: ProfileMix
+    let headers: [PushHeaders]
+    let population: DevicePopulation
+    let policy: SigningPolicy
+    package let run: RunID
     /// When pushes are due; nil in closed loop.
-    public let schedule: LoadSchedule?
+    package let schedule: LoadSchedule?
     /// The number of pushes, where it is known beforehand; nil when it depends on how fast they go.
-    public let planned: UInt64?
+    package let planned: UInt64?
     /// What outcomes are kept apart by besides.
-    public let breakdown: [BreakdownDimension]
+    package let breakdown: [BreakdownDimension]
     /// CPU time that every push costs besides, ns; for finding out what would be noticed.
     var injectedCPU: UInt64 = 0
 
     /// - Parameter run: nil: drawn.
     /// - Throws: one line for each problem of the scenario and of what it names.
-    public init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
+    package init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
         let scenario = scenario.withDefaultTopic
         guard scenario.validate().isEmpty else {
             throw HarnessError(Self.problems(scenario).joined(separator: "\n"))
@@ -68,13 +68,13 @@ public struct RunInputs: Sendable {
     }
 
     /// Keys that say whether others make sense.
-    public static let shaping: Set<String> = [
+    package static let shaping: Set<String> = [
         "pushes", "duration", "rate", "stages", "trace", "arrivals", "measure", "warmup", "target", "no_auth", "cert",
         "threads", "connections", "tls_min", "tls_max",
     ]
 
     /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.
-    public static func problems(_ scenario: Scenario) -> [String] {
+    package static func problems(_ scenario: Scenario) -> [String] {
         var problems = scenario.validate()
         // Arrivals and thresholds are among both.
         for problem in unusable(scenario) + misunderstood(scenario) where !problems.contains(problem) {
@@ -100,7 +100,7 @@ public struct RunInputs: Sendable {
 
     /// What of that which a scenario names cannot be used: sign policy, devices, profile or template, schedule, parts; one line
     /// each.
-    public static func unusable(_ scenario: Scenario) -> [String] {
+    package static func unusable(_ scenario: Scenario) -> [String] {
         var problems: [String] = []
         func attempt<Value>(_ make: () throws -> Value) -> Value? {
             do { return try make() } catch {
@@ -140,7 +140,7 @@ public struct RunInputs: Sendable {
     ///
     /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part or figure that there is
     ///   not, when arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
-    public func checkMeaning() throws(HarnessError) {
+    package func checkMeaning() throws(HarnessError) {
         let problems = Self.misnamed(scenario) + meaningless { _ in true }
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
     }

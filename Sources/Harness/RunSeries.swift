@@ -3,7 +3,7 @@ import Results
 import Synchronization
 
 /// Makes one run after the other, in this process or in others, and stops on request.
-public final class RunSeries: Sendable {
+package final class RunSeries: Sendable {
     private struct State {
         /// Stops what is being done.
         var stop: (@Sendable () -> Void)?
@@ -12,12 +12,12 @@ public final class RunSeries: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
-    public var isStopped: Bool { state.withLock { $0.stops > 0 } }
+    package var isStopped: Bool { state.withLock { $0.stops > 0 } }
 
     /// No further run begins. The one that is being made may end its open pushes the first time, and ends at once the second.
-    public func stop() {
+    package func stop() {
         let stop = state.withLock { state in
             state.stops += 1
             return state.stop
@@ -27,7 +27,7 @@ public final class RunSeries: Sendable {
 
     /// - Returns: nil when the run was stopped before its end: what it measured is no run of the series.
     /// - Throws: what made the run impossible, in one line or a few.
-    public func execute(_ run: Run) async throws(HarnessError) -> ResultDocument? {
+    package func execute(_ run: Run) async throws(HarnessError) -> ResultDocument? {
         guard begin(stopping: { run.stop() }) else { return nil }
         defer { end() }
         do {
@@ -43,12 +43,12 @@ public final class RunSeries: Sendable {
     /// For what runs elsewhere: `stop` is called when the series is stopped before `end`.
     ///
     /// - Returns: false when it is stopped already.
-    public func begin(stopping stop: @escaping @Sendable () -> Void) -> Bool {
+    package func begin(stopping stop: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.stop = stop
             return state.stops == 0
         }
     }
 
-    public func end() { state.withLock { $0.stop = nil } }
+    package func end() { state.withLock { $0.stop = nil } }
 }

@@ -269,19 +269,19 @@ final class RunWatcher: @unchecked Sendable {
 public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64, UInt64?) -> String?
 
 /// How far a run is, at one moment.
-public struct RunProgress: Sendable {
-    public let counts: PushCounts
-    public let planned: UInt64?
-    public let inFlight: Int
+package struct RunProgress: Sendable {
+    package let counts: PushCounts
+    package let planned: UInt64?
+    package let inFlight: Int
     /// Intended time to answer since the last call, ns.
-    public let p50: UInt64
-    public let p99: UInt64
+    package let p50: UInt64
+    package let p99: UInt64
     /// Ended pushes a second since the last call.
-    public let perSecond: Double
+    package let perSecond: Double
     /// Pushes a second the schedule asks for at this moment; nil without one.
-    public let target: Double?
+    package let target: Double?
     /// Seconds since the start.
-    public let elapsed: Double
+    package let elapsed: Double
     /// nil when that cannot be said.
-    public let secondsLeft: Double?
+    package let secondsLeft: Double?
 }

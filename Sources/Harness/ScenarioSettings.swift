@@ -1,12 +1,13 @@
 import Foundation
 import Results
 import Scenarios
+import Settings
 
 /// All settings of a run as a document carries them: by the names a result has them under, and back.
-public enum ScenarioSettings {
-    public static func write(_ scenario: Scenario) -> [String: Setting] {
+package enum ScenarioSettings {
+    package static func write(_ scenario: Scenario) -> [String: JSONValue] {
         guard let data = try? JSONEncoder().encode(scenario),
-            let settings = try? JSONDecoder().decode([String: Setting].self, from: data)
+            let settings = try? JSONDecoder().decode([String: JSONValue].self, from: data)
         else { return [:] }
         return Dictionary(uniqueKeysWithValues: settings.map { (SettingWords.documentName($0.key), $0.value) })
     }
@@ -14,7 +15,7 @@ public enum ScenarioSettings {
     /// What is not among the settings is as it is without being asked for.
     ///
     /// - Throws: one line: a setting this version does not know, or of the wrong type.
-    public static func read(_ settings: [String: Setting], origin: String) throws(HarnessError) -> Scenario {
+    package static func read(_ settings: [String: JSONValue], origin: String) throws(HarnessError) -> Scenario {
         var values = write(Scenario())
         for (name, value) in settings {
             guard properties[name] != nil else {

@@ -1,12 +1,12 @@
 import Networking
 
 /// `https://host[:port]` or `http://host[:port]` (plaintext HTTP/2 with prior knowledge).
-public struct TargetURL: Sendable, Equatable {
-    public let isSecure: Bool
-    public let host: String
-    public let port: UInt16
+package struct TargetURL: Sendable, Equatable {
+    let isSecure: Bool
+    package let host: String
+    package let port: UInt16
 
-    public init(_ text: String) throws(HarnessError) {
+    init(_ text: String) throws(HarnessError) {
         let wrong = HarnessError(
             "target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
         var rest: Substring
@@ -43,7 +43,7 @@ public struct TargetURL: Sendable, Equatable {
     }
 
     /// `:authority`: the port only when it is not the scheme's own.
-    public var authority: String {
+    var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }

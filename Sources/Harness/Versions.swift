@@ -4,8 +4,8 @@ import Foundation
 import Settings
 
 /// What a result was made with.
-public enum Versions {
-    public static let pushload = Version.number
+package enum Versions {
+    package static let pushload = Version.number
 
     static var all: [String: String] {
         [
@@ -27,7 +27,7 @@ public enum Versions {
     }
 
     /// The commit checked out where the executable lies; nil outside a checkout.
-    public static let commit: String? = {
+    package static let commit: String? = {
         guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
         var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
         while folder.path != "/" {

@@ -6,7 +6,7 @@ public struct CensoredHistogram: Sendable {
     /// Of those that were not: how long each had been waited for when it was given up.
     public var unanswered: LatencyHistogram
 
-    public init(answered: LatencyHistogram = LatencyHistogram(), unanswered: LatencyHistogram = LatencyHistogram()) {
+    package init(answered: LatencyHistogram = LatencyHistogram(), unanswered: LatencyHistogram = LatencyHistogram()) {
         self.answered = answered
         self.unanswered = unanswered
     }
@@ -15,7 +15,7 @@ public struct CensoredHistogram: Sendable {
     public struct Figure: Sendable, Equatable {
         /// Nanoseconds.
         public let value: UInt64
-        public let isCensored: Bool
+        package let isCensored: Bool
     }
 
     /// All pushes.
@@ -23,7 +23,7 @@ public struct CensoredHistogram: Sendable {
 
     /// All together, as if each unanswered push had been answered when it was given up, and no sooner than the last of those that
     /// were: what it says of those is a bound.
-    public var lowerBound: LatencyHistogram {
+    package var lowerBound: LatencyHistogram {
         guard answered.count > 0 else { return unanswered }
         var all = answered
         let longest = answered.value(atPercentile: 100)
@@ -64,7 +64,7 @@ public struct CensoredHistogram: Sendable {
     }
 
     /// The figures of results: each with whether it is censored.
-    public var summary: CensoredSummary {
+    package var summary: CensoredSummary {
         guard unanswered.count > 0 else { return CensoredSummary(figures: answered.summary) }
         let all = lowerBound
         var figures = all.summary
@@ -84,9 +84,9 @@ public struct CensoredHistogram: Sendable {
 
 /// A summary, and which of its figures are only known to be larger than what stands there.
 public struct CensoredSummary: Sendable, Equatable {
-    public var figures: LatencySummary
+    package var figures: LatencySummary
     /// Those of `figures.count` that got no answer.
     public var unanswered: UInt64 = 0
     /// Names as results spell them: `min`, `mean`, `p50`, `p90`, `p99`, `p99_9`, `max`.
-    public var censored: Set<String> = []
+    package var censored: Set<String> = []
 }

@@ -39,7 +39,7 @@ public enum HistogramCodec {
 
     /// V2 as log files have it: in a zlib stream (RFC 1950), Base64. The stream's blocks are stored, not deflated: every reader
     /// takes it, and the counts are small already.
-    public static func encodeForLog(_ histogram: LatencyHistogram) -> String {
+    package static func encodeForLog(_ histogram: LatencyHistogram) -> String {
         let plain = encode(histogram)
         var stream: [UInt8] = [0x78, 0x01]
         var place = 0

@@ -10,7 +10,7 @@ public enum HistogramLog {
         public let tag: String
         public let histogram: LatencyHistogram
 
-        public init(start: Double, length: Double, tag: String, histogram: LatencyHistogram) {
+        package init(start: Double, length: Double, tag: String, histogram: LatencyHistogram) {
             self.start = start
             self.length = length
             self.tag = tag
@@ -35,7 +35,7 @@ public enum HistogramLog {
     }
 
     /// Values in milliseconds, five lines each halving of what is left of the percentiles.
-    public static func percentiles(_ histogram: LatencyHistogram) -> String {
+    package static func percentiles(_ histogram: LatencyHistogram) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
         let total = histogram.count
         for step in histogram.percentileSteps(ticksPerHalfDistance: 5) {

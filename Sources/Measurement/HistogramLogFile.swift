@@ -18,7 +18,7 @@ public final class HistogramLogFile {
     /// The file is made with the first line.
     ///
     /// - Parameter startTime: UNIX seconds.
-    public convenience init(path: String, startTime: Double) {
+    package convenience init(path: String, startTime: Double) {
         self.init(path: path, startTime: startTime) { Glibc.write($0, $1, $2) }
     }
 

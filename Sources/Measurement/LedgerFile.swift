@@ -44,7 +44,7 @@ public enum LedgerFile {
     /// Compares the ledger of `run` in a file with `accepted`, bit by bit.
     ///
     /// - Throws: one line when the file is missing, foreign or truncated.
-    public static func compare(
+    package static func compare(
         _ path: String, run: UInt64, accepted: DeliveryLedger
     ) throws(Failure) -> Comparison {
         guard let file = fopen(path, "r") else { throw failure("read", path) }

@@ -3,13 +3,13 @@ import Glibc
 /// What a reader must know of the machine to judge a result.
 public struct MachineFacts: Sendable {
     public let host: String
-    public let cpuModel: String
+    package let cpuModel: String
     public let cores: Int
-    public let memoryBytes: UInt64
+    package let memoryBytes: UInt64
     public let kernel: String
     public let system: String
 
-    public init() {
+    package init() {
         var name = utsname()
         uname(&name)
         func text<T>(_ field: T) -> String {

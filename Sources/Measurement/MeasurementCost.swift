@@ -1,15 +1,15 @@
 /// What measuring costs on this machine, timed in short loops.
 public struct MeasurementCost: Sendable, Equatable {
     /// One reading of the clock that times encoding, ns.
-    public let clockReading: Double
+    package let clockReading: Double
     /// One histogram record, ns.
-    public let histogramRecord: Double
+    package let histogramRecord: Double
 
     /// Clock readings and histogram records each push causes; readings that pushes share (one a write, one a read) are
     /// not counted.
-    public static let readingsPerPush = 2.0 / 16
+    static let readingsPerPush = 2.0 / 16
     /// Queue, round trip and total, and one in 16 encodings; in open loop late, write, service and the loop's lag too.
-    public static func recordsPerPush(isOpenLoop: Bool) -> Double { (isOpenLoop ? 7 : 3) + 1.0 / 16 }
+    static func recordsPerPush(isOpenLoop: Bool) -> Double { (isOpenLoop ? 7 : 3) + 1.0 / 16 }
 
     /// ns of CPU each push spends on being measured.
     public func perPush(isOpenLoop: Bool) -> Double {
@@ -21,7 +21,7 @@ public struct MeasurementCost: Sendable, Equatable {
     /// - Parameters:
     ///   - clock: nanoseconds, to time with.
     ///   - reading: the clock that times encoding.
-    public static func calibrate(clock: () -> UInt64, reading: () -> UInt64) -> MeasurementCost {
+    package static func calibrate(clock: () -> UInt64, reading: () -> UInt64) -> MeasurementCost {
         let rounds: UInt64 = 10_000
         var best = (clock: Double.infinity, record: Double.infinity)
         var histogram = LatencyHistogram()

@@ -1,14 +1,14 @@
 import Glibc
 
 /// CPU time and memory of a process, of this user, on this machine.
-public struct ProcessCost: Sendable, Equatable {
+package struct ProcessCost: Sendable, Equatable {
     /// User and system time of all threads so far, ns.
-    public let cpu: UInt64
+    package let cpu: UInt64
     /// Most memory resident at once so far, bytes.
-    public let peakMemory: UInt64
+    package let peakMemory: UInt64
 
     /// Reads the figures of `pid`; nil when there is no such process.
-    public static func sample(pid: pid_t = getpid()) -> ProcessCost? {
+    package static func sample(pid: pid_t = getpid()) -> ProcessCost? {
         var clock = clockid_t()
         var time = timespec()
         guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0,

@@ -67,7 +67,7 @@ public struct SteadyState: Sendable {
     private var past = AnswerHistory()
     private var isSteady = false
 
-    public init() {}
+    package init() {}
 
     /// Called often; looks when a tenth of a second has passed.
     ///

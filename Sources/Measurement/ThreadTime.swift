@@ -11,7 +11,7 @@ public enum ThreadTime {
 
     /// Time it could have run and had no core, ns: the second number of /proc/thread-self/schedstat; nil where the kernel
     /// does not count it.
-    public static func runQueueDelay() -> UInt64? {
+    package static func runQueueDelay() -> UInt64? {
         guard let file = fopen("/proc/thread-self/schedstat", "r") else { return nil }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 128)
@@ -28,11 +28,11 @@ public enum ThreadTime {
 }
 
 /// The machine's CPU time since it was started, from /proc/stat, in ticks.
-public struct MachineTime: Sendable {
+package struct MachineTime: Sendable {
     private let total: UInt64
     private let steal: UInt64
 
-    public static func sample() -> MachineTime {
+    package static func sample() -> MachineTime {
         guard let file = fopen("/proc/stat", "r") else { return MachineTime(total: 0, steal: 0) }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 512)
@@ -44,7 +44,7 @@ public struct MachineTime: Sendable {
     }
 
     /// The share of all CPU time since `earlier` that the hypervisor gave to others, 0 to 1.
-    public func stealShare(since earlier: MachineTime) -> Double {
+    package func stealShare(since earlier: MachineTime) -> Double {
         total > earlier.total ? Double(steal - min(steal, earlier.steal)) / Double(total - earlier.total) : 0
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 /// TCP tunings of one side of a connection.
 public struct SocketOptions: Sendable, Equatable {
     /// TCP_NODELAY: send small segments at once (Nagle's algorithm off). On by default.
-    public var noDelay: Bool
+    var noDelay: Bool
     /// SO_SNDBUF in bytes; nil leaves the kernel's own tuning.
     public var sendBuffer: Int?
     /// SO_RCVBUF in bytes; nil leaves the kernel's own tuning.

@@ -135,8 +135,8 @@ public final class SocketStream: ByteStream {
         guard let tls, let version = SSL_get_version(tls), let cipher = SSL_get_current_cipher(tls),
             let name = SSL_CIPHER_get_name(cipher)
         else { return nil }
-        // BIO_CTRL_GET_KTLS_SEND: the kernel took this version and cipher.
-        let isInKernel = context?.options.kernelTLS == true && BIO_ctrl(SSL_get_wbio(tls), 73, 0, nil) > 0
+        // Whether the kernel took this version and cipher.
+        let isInKernel = context?.options.kernelTLS == true && pushload_BIO_get_ktls_send(SSL_get_wbio(tls)) > 0
         return "\(String(cString: version)) \(String(cString: name))\(isInKernel ? " in the kernel" : "")"
             + (secured && !choseHTTP2(tls) ? " without ALPN" : "")
     }
@@ -258,7 +258,7 @@ public final class SocketStream: ByteStream {
 
     /// The first bytes were no TLS record.
     private func speaksOtherThanTLS(_ code: UInt) -> Bool {
-        [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST].contains(Int32(code & 0x7F_FFFF))
+        [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST].contains(ERR_GET_REASON(code))
     }
 
     private func fail(_ error: NetworkError) {
@@ -373,10 +373,12 @@ public final class SocketStream: ByteStream {
         default:
             let code = ERR_peek_error()
             if code == 0 { return .endOfStream }
-            let text = opensslErrorText()
             // A peer that vanishes without close_notify ends the stream all the same.
-            if text.contains("unexpected eof") { return .endOfStream }
-            fail(NetworkError(.io, "TLS: \(text)"))
+            if ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING {
+                ERR_clear_error()
+                return .endOfStream
+            }
+            fail(NetworkError(.io, "TLS: \(opensslErrorText())"))
             return .failed
         }
     }

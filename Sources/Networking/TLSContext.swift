@@ -36,7 +36,7 @@ public struct TLSOptions: Sendable {
     public var trustedCertificates: [UInt8]?
     public var trustedOrigin = ""
     /// Client only: false accepts any certificate.
-    public var verifyPeer = true
+    var verifyPeer = true
     /// Server only: a client certificate that cannot be trusted does not end the handshake; `PeerCertificate.problem` tells.
     public var acceptUntrustedClients = false
     /// Our own certificate: required for a server, mutual TLS for a client.
@@ -90,11 +90,10 @@ public final class TLSContext: @unchecked Sendable {
         _ = pushload_SSL_CTX_set_read_ahead(context, 1)
         SSL_CTX_set_default_read_buffer_len(context, options.readBuffer)
         // TLS-level renegotiation is forbidden in HTTP/2 (RFC 9113 section 9.2.1); compression is a leak (section 9.2).
-        _ = SSL_CTX_set_options(context, UInt64(1) << 30 | UInt64(1) << 17)
+        _ = SSL_CTX_set_options(context, pushload_SSL_OP_HTTP2)
         if options.kernelTLS {
             if let problem = KernelTLS.problem { throw NetworkError(.configuration, problem) }
-            // SSL_OP_ENABLE_KTLS.
-            _ = SSL_CTX_set_options(context, UInt64(1) << 3)
+            _ = SSL_CTX_set_options(context, pushload_SSL_OP_ENABLE_KTLS)
         }
         try setTrust(options)
         try setIdentity(options)

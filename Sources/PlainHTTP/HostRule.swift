@@ -20,7 +20,7 @@ public struct HostRule: Sendable {
     }
 
     /// What is wrong with where a request comes from; nil when nothing is. Only a browser is sure to say either.
-    public func refusal(_ request: PlainRequest) -> PlainResponse? {
+    func refusal(_ request: PlainRequest) -> PlainResponse? {
         if let host = request.host, !takes(host) {
             return .text(
                 "Host \"\(host.prefix(80))\": expected an IP address, localhost, a name without a dot, one that ends in "

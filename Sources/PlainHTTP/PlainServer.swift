@@ -15,7 +15,7 @@ public struct PlainLimits: Sendable {
     /// From an answer to the next request, ns: more than the minute in which Prometheus comes again.
     public var idle: UInt64 = 120_000_000_000
     /// From the last answer until the client closes, ns.
-    public var parting: UInt64 = 2_000_000_000
+    var parting: UInt64 = 2_000_000_000
 
     public init() {}
 }

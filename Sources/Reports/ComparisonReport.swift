@@ -2,8 +2,8 @@ import Results
 import Settings
 
 /// A comparison for a person at a terminal.
-public enum ComparisonReport {
-    public static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
+package enum ComparisonReport {
+    package static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
         var table = TextTable()
         table.add(header("A", "B"))
@@ -41,7 +41,7 @@ public enum ComparisonReport {
     }
 
     /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
-    public static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
+    package static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
         table.add(["noise floor", "half-width"])
         for metric in comparison.metrics {

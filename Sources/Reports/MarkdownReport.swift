@@ -1,11 +1,11 @@
 import Results
 
 /// The same report as Markdown (tables of GitHub's kind); charts are left to HTML, their figures are in the tables.
-public enum MarkdownReport {
+package enum MarkdownReport {
     /// - Parameters:
     ///   - runs: at least one.
     ///   - comparisons: of these runs, shown beside them.
-    public static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+    package static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
         text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
     }
 

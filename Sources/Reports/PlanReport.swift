@@ -2,8 +2,8 @@ import Results
 import Settings
 
 /// A plan for a person: at a terminal, or as Markdown.
-public enum PlanReport {
-    public static func text(_ plan: PlanDocument, on picture: TextPicture = .plain) -> String {
+package enum PlanReport {
+    package static func text(_ plan: PlanDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", headline(plan), ""]
         for section in sections(plan) {
             var table = TextTable()
@@ -16,7 +16,7 @@ public enum PlanReport {
         return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
-    public static func markdown(_ plan: PlanDocument) -> String {
+    package static func markdown(_ plan: PlanDocument) -> String {
         var lines = ["# \(headline(plan))", ""]
         for section in sections(plan) {
             for (index, row) in section.rows.enumerated() {

@@ -1,27 +1,27 @@
 import Settings
 
 /// How far a run is.
-public struct Progress: Sendable, Equatable {
+package struct Progress: Sendable, Equatable {
     /// Pushes that ended, one way or the other.
-    public var done: UInt64
+    var done: UInt64
     /// nil when the number is not known beforehand.
-    public var planned: UInt64?
+    var planned: UInt64?
     /// Ended pushes a second over the last interval.
-    public var perSecond: Double
+    var perSecond: Double
     /// Pushes a second the schedule asks for at this moment; nil without one.
-    public var target: Double?
-    public var inFlight: Int
+    var target: Double?
+    var inFlight: Int
     /// Intended time to answer over the last interval, ns; 0 when nothing was answered.
-    public var p50: UInt64
-    public var p99: UInt64
+    var p50: UInt64
+    var p99: UInt64
     /// Ended pushes that were not accepted.
-    public var errors: UInt64
+    var errors: UInt64
     /// Seconds since the start.
-    public var elapsed: Double
+    var elapsed: Double
     /// Seconds left, nil when that cannot be said.
-    public var secondsLeft: Double?
+    var secondsLeft: Double?
 
-    public init(
+    package init(
         done: UInt64, planned: UInt64?, perSecond: Double, target: Double? = nil, inFlight: Int, p50: UInt64,
         p99: UInt64, errors: UInt64, elapsed: Double = 0, secondsLeft: Double?
     ) {
@@ -39,7 +39,7 @@ public struct Progress: Sendable, Equatable {
 
     /// One line of at most `width` characters: p99 and errors first, what is left last. What does not fit is left out, the
     /// median first, then what is in flight, the time left and the share that is done.
-    public func line(width: Int) -> String {
+    package func line(width: Int) -> String {
         // Beside each part how soon it is left out.
         var parts: [(text: String, rank: Int)] = []
         if p99 > 0 { parts.append(("p99 \(Units.duration(nanoseconds: Double(p99)))", 6)) }

@@ -2,8 +2,8 @@ import Scenarios
 import Settings
 
 /// A schedule for people: its stages, and the rate over time as a picture of characters.
-public enum ScheduleReport {
-    public static func text(_ schedule: LoadSchedule, stages: [LoadStage], width: Int) -> String {
+package enum ScheduleReport {
+    package static func text(_ schedule: LoadSchedule, stages: [LoadStage], width: Int) -> String {
         var lines = [
             "\(Units.counted(schedule.count, "push")) in \(Units.duration(nanoseconds: Double(schedule.duration))), "
                 + (stages.isEmpty ? "due as recorded" : "\(schedule.arrivals.description) arrivals")
@@ -26,7 +26,7 @@ public enum ScheduleReport {
     }
 
     /// `seconds,pushes_per_second`: due pushes in each of `buckets` equal parts of the schedule.
-    public static func csv(_ schedule: LoadSchedule, buckets: Int) -> String {
+    package static func csv(_ schedule: LoadSchedule, buckets: Int) -> String {
         let seconds = Double(max(schedule.duration, 1)) / 1e9 / Double(buckets)
         var text = "seconds,pushes_per_second\n"
         for (index, count) in due(schedule, buckets: buckets, without: []).counts.enumerated() {

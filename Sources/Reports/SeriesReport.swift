@@ -2,8 +2,8 @@ import Results
 import Settings
 
 /// A run second by second, for spreadsheets.
-public enum SeriesReport {
-    public static func csv(_ result: ResultDocument) -> String {
+package enum SeriesReport {
+    package static func csv(_ result: ResultDocument) -> String {
         var text = "seconds,sent,accepted,rejected,failed,not_sent,in_flight,p50_ns,p99_ns\n"
         for point in result.series {
             text +=

@@ -2,13 +2,13 @@ import Results
 import Settings
 
 /// A result for a person at a terminal.
-public enum SummaryReport {
+package enum SummaryReport {
     /// - Parameters:
     ///   - path: where the result was written, nil when it was not.
     ///   - problems: what is wrong with the run, one sentence each.
     ///   - thresholds: what the run had to hold, and whether it did.
     ///   - picture: what it is written on; no line is wider, but for words (paths) that are.
-    public static func text(
+    package static func text(
         _ result: ResultDocument, path: String?, problems: [String], thresholds: [(text: String, isHeld: Bool)] = [],
         on picture: TextPicture = .plain
     ) -> String {

@@ -1,15 +1,15 @@
 import Foundation
 
 /// Reading and writing baselines.
-public enum BaselineFile {
+package enum BaselineFile {
     /// As JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ baseline: BaselineDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ baseline: BaselineDocument) throws(ResultError) -> [UInt8] {
         try DocumentFile.encode(baseline, "baseline")
     }
 
     /// - Parameter origin: the file's name, for error messages.
     /// - Throws: one line for what is truncated, foreign, of another schema, or holds what no baseline can.
-    public static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> BaselineDocument {
+    static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> BaselineDocument {
         let schema = try DocumentFile.schema(bytes, origin: origin)
         guard let schema, schema.hasPrefix("pushload.baseline/") else {
             let kind = schema.map { "its schema is \($0)" } ?? "\"schema\" is missing or foreign"
@@ -34,7 +34,7 @@ public enum BaselineFile {
         return baseline
     }
 
-    public static func read(_ path: String) throws(ResultError) -> BaselineDocument {
+    package static func read(_ path: String) throws(ResultError) -> BaselineDocument {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ResultError("cannot read \(path); make a baseline with pushload gate --update --baseline \(path)")
         }
@@ -42,7 +42,7 @@ public enum BaselineFile {
     }
 
     /// Writes the whole document or nothing; makes the folder when there is none.
-    public static func write(_ baseline: BaselineDocument, to path: String) throws(ResultError) {
+    package static func write(_ baseline: BaselineDocument, to path: String) throws(ResultError) {
         let folder = (path as NSString).deletingLastPathComponent
         if !folder.isEmpty {
             do {

@@ -1,21 +1,21 @@
 /// Two groups of runs beside each other, A before and B after; what `pushload compare --json` prints.
-public struct ComparisonDocument: Codable, Sendable, Equatable {
+package struct ComparisonDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.comparison/1"
+    static let currentSchema = "pushload.comparison/1"
 
-    public var schema = ComparisonDocument.currentSchema
-    public var a: Side
-    public var b: Side
+    var schema = ComparisonDocument.currentSchema
+    package var a: Side
+    package var b: Side
     /// How many figures were tested at once.
-    public var judged: Int
+    package var judged: Int
     /// The fewest runs a side of which a difference of any of these can be called.
-    public var fewestRuns: Int
+    package var fewestRuns: Int
     /// Only what both sides have figures of.
-    public var metrics: [Metric]
+    package var metrics: [Metric]
     /// By the names histograms have in a result.
-    public var distributions: [Distribution]
+    package var distributions: [Distribution]
     /// What else differs between the runs, one sentence each.
-    public var warnings: [String]
+    package var warnings: [String]
 
     enum CodingKeys: String, CodingKey {
         case schema, a, b, metrics, distributions, warnings
@@ -23,7 +23,7 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         case fewestRuns = "fewest_runs_a_side"
     }
 
-    public init(
+    package init(
         a: Side, b: Side, judged: Int, fewestRuns: Int, metrics: [Metric], distributions: [Distribution],
         warnings: [String]
     ) {
@@ -36,24 +36,24 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         self.warnings = warnings
     }
 
-    public struct Side: Codable, Sendable, Equatable {
-        public var name: String
+    package struct Side: Codable, Sendable, Equatable {
+        package var name: String
         /// Their ids.
-        public var runs: [String]
+        package var runs: [String]
 
-        public init(name: String, runs: [String]) {
+        package init(name: String, runs: [String]) {
             self.name = name
             self.runs = runs
         }
     }
 
     /// In what a metric is counted.
-    public enum Unit: String, Codable, Sendable {
+    package enum Unit: String, Codable, Sendable {
         case perSecond = "per_second"
         case nanoseconds, bytes, count
     }
 
-    public enum Verdict: String, Codable, Sendable {
+    package enum Verdict: String, Codable, Sendable {
         case faster, slower, more, less
         /// Interval and test do not agree that there is one.
         case noDifference = "no_difference"
@@ -64,27 +64,27 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
         case noRatio = "no_ratio"
     }
 
-    public struct Metric: Codable, Sendable, Equatable {
-        public var name: String
-        public var unit: Unit
+    package struct Metric: Codable, Sendable, Equatable {
+        package var name: String
+        package var unit: Unit
         /// One value a run.
-        public var a: [Double]
-        public var b: [Double]
-        public var medianA: Double
-        public var medianB: Double
+        package var a: [Double]
+        package var b: [Double]
+        package var medianA: Double
+        package var medianB: Double
         /// B's median to A's, with the ends of its 95 % confidence interval.
-        @Nullable public var ratio: Double?
-        @Nullable public var low: Double?
-        @Nullable public var high: Double?
+        @Nullable package var ratio: Double?
+        @Nullable package var low: Double?
+        @Nullable package var high: Double?
         /// Mann–Whitney, two-sided; of this figure alone.
-        @Nullable public var p: Double?
+        @Nullable package var p: Double?
         /// After Holm's correction for all figures judged, which is what the verdict goes by.
-        @Nullable public var adjusted: Double?
+        @Nullable package var adjusted: Double?
         /// Cliff's delta, −1…1; above 0 where B's values are larger.
-        @Nullable public var delta: Double?
+        @Nullable package var delta: Double?
         /// The smallest ratio, above 1, that these runs could have shown, all figures being judged at once.
-        @Nullable public var detectable: Double?
-        public var verdict: Verdict
+        @Nullable package var detectable: Double?
+        package var verdict: Verdict
 
         enum CodingKeys: String, CodingKey {
             case name, unit, a, b, ratio, low, high, p, verdict
@@ -95,7 +95,7 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
             case detectable = "detectable_ratio"
         }
 
-        public init(
+        package init(
             name: String, unit: Unit, a: [Double], b: [Double], medianA: Double, medianB: Double, ratio: Double?,
             low: Double?, high: Double?, p: Double?, adjusted: Double?, delta: Double?, detectable: Double?,
             verdict: Verdict
@@ -118,22 +118,22 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
     }
 
     /// The latencies of all runs of a side, added up, against the other side's: Kolmogorov and Smirnov's test.
-    public struct Distribution: Codable, Sendable, Equatable {
-        public var name: String
+    package struct Distribution: Codable, Sendable, Equatable {
+        package var name: String
         /// The largest distance between the two cumulative distributions, 0…1.
-        public var d: Double
+        package var d: Double
         /// Of the pushes, as if each were independent.
-        public var p: Double
+        package var p: Double
         /// How often exchanging runs between the sides gives as large a distance, 0…1, after Holm's correction for the
         /// distributions compared; nil of fewer than five runs a side.
-        @Nullable public var betweenRuns: Double?
+        @Nullable package var betweenRuns: Double?
         /// Where it is, nanoseconds.
-        public var place: UInt64
+        package var place: UInt64
         /// Shares at or below `place`, 0…1.
-        public var belowA: Double
-        public var belowB: Double
+        package var belowA: Double
+        package var belowB: Double
         /// nil: far enough apart to differ, but so few runs cannot tell (`betweenRuns` is nil).
-        @Nullable public var differs: Bool?
+        @Nullable package var differs: Bool?
 
         enum CodingKeys: String, CodingKey {
             case name, d, p, differs
@@ -143,7 +143,7 @@ public struct ComparisonDocument: Codable, Sendable, Equatable {
             case belowB = "below_b"
         }
 
-        public init(
+        package init(
             name: String, d: Double, p: Double, betweenRuns: Double?, place: UInt64, belowA: Double, belowB: Double,
             differs: Bool?
         ) {

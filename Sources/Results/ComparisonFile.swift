@@ -1,9 +1,9 @@
 import Foundation
 
 /// Writing comparisons.
-public enum ComparisonFile {
+package enum ComparisonFile {
     /// The comparison as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ comparison: ComparisonDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ comparison: ComparisonDocument) throws(ResultError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

@@ -1,29 +1,29 @@
 /// What planning needs of one run. Times are nanoseconds.
-public struct CostSample: Codable, Sendable, Equatable {
-    public var run: String
-    public var engine: String
-    public var version: String
-    public var machine: String
-    public var threads: Int
-    public var connections: Int
-    public var streams: Int
+package struct CostSample: Codable, Sendable, Equatable {
+    package var run: String
+    package var engine: String
+    package var version: String
+    package var machine: String
+    package var threads: Int
+    package var connections: Int
+    package var streams: Int
     /// Of the link the bundled mock emulated; 0 without one.
-    public var roundTrip: UInt64
+    package var roundTrip: UInt64
     /// Whether the link, or the mock by its flags, was anything but plain.
-    public var isShaped: Bool
-    public var isBundledMock: Bool
-    public var perSecond: Double
+    package var isShaped: Bool
+    package var isBundledMock: Bool
+    package var perSecond: Double
     /// CPU time a push.
-    public var clientCPU: Double
-    @Nullable public var mockCPU: Double?
+    package var clientCPU: Double
+    @Nullable package var mockCPU: Double?
     /// Peak of the client, bytes; nil when other runs of the same process may have made it.
-    @Nullable public var clientMemory: UInt64?
+    @Nullable package var clientMemory: UInt64?
     /// Of the busiest client thread, 0…1.
-    public var workerLoad: Double
+    package var workerLoad: Double
     /// From a push being put on a stream to its answer being read, on average.
-    public var service: Double
+    package var service: Double
     /// Of it in the mock.
-    @Nullable public var serverTime: Double?
+    @Nullable var serverTime: Double?
 
     enum CodingKeys: String, CodingKey {
         case run, engine, version, machine, threads, connections, streams
@@ -39,7 +39,7 @@ public struct CostSample: Codable, Sendable, Equatable {
         case serverTime = "server_mean_ns"
     }
 
-    public init(
+    package init(
         run: String, engine: String, version: String, machine: String, threads: Int, connections: Int, streams: Int,
         roundTrip: UInt64, isShaped: Bool, isBundledMock: Bool, perSecond: Double, clientCPU: Double, mockCPU: Double?,
         clientMemory: UInt64?, workerLoad: Double, service: Double, serverTime: Double?
@@ -66,7 +66,7 @@ public struct CostSample: Codable, Sendable, Equatable {
     /// - Parameters:
     ///   - roundTrip: the scenario's `rtt`, read.
     ///   - keepsMemory: false when the process made other runs before.
-    public init(_ result: ResultDocument, roundTrip: UInt64, keepsMemory: Bool = true) {
+    package init(_ result: ResultDocument, roundTrip: UInt64, keepsMemory: Bool = true) {
         func whole(_ name: String) -> Int? {
             if case .integer(let value)? = result.scenario[name] { Int(value) } else { nil }
         }
@@ -89,21 +89,21 @@ public struct CostSample: Codable, Sendable, Equatable {
 }
 
 /// Measured costs, kept so that plans need not measure them again: what `pushload plan --calibration` writes.
-public struct CalibrationDocument: Codable, Sendable, Equatable {
+package struct CalibrationDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.calibration/1"
+    static let currentSchema = "pushload.calibration/1"
 
-    public var schema = CalibrationDocument.currentSchema
+    var schema = CalibrationDocument.currentSchema
     /// ISO 8601, UTC.
-    public var madeAt: String
-    public var samples: [CostSample]
+    var madeAt: String
+    package var samples: [CostSample]
 
     enum CodingKeys: String, CodingKey {
         case schema, samples
         case madeAt = "made_at"
     }
 
-    public init(madeAt: String, samples: [CostSample]) {
+    package init(madeAt: String, samples: [CostSample]) {
         self.madeAt = madeAt
         self.samples = samples
     }

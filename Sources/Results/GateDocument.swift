@@ -1,22 +1,22 @@
 /// The outcome of `pushload gate`; what `--json` prints. `results/README.md` defines every field.
-public struct GateDocument: Codable, Sendable, Equatable {
+package struct GateDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.gate/1"
+    static let currentSchema = "pushload.gate/1"
 
-    public var schema = GateDocument.currentSchema
+    var schema = GateDocument.currentSchema
     /// Name of the baseline, and why it is what it is.
-    public var baseline: String
-    public var reason: String
-    public var baselineUpdatedAt: String
-    public var verdict: Verdict
-    public var metrics: [Metric]
-    public var rounds: [Round]
+    package var baseline: String
+    package var reason: String
+    package var baselineUpdatedAt: String
+    package var verdict: Verdict
+    package var metrics: [Metric]
+    package var rounds: [Round]
     /// Rounds of the baseline.
-    public var baselineRounds: Int
+    var baselineRounds: Int
     /// From the first round to the verdict.
-    public var seconds: Double
+    package var seconds: Double
     /// What a reader must know beside the figures, one sentence each.
-    public var warnings: [String]
+    package var warnings: [String]
 
     enum CodingKeys: String, CodingKey {
         case schema, baseline, reason, verdict, metrics, rounds, seconds, warnings
@@ -24,7 +24,7 @@ public struct GateDocument: Codable, Sendable, Equatable {
         case baselineRounds = "baseline_rounds"
     }
 
-    public init(
+    package init(
         baseline: String, reason: String, baselineUpdatedAt: String, verdict: Verdict, metrics: [Metric],
         rounds: [Round], baselineRounds: Int, seconds: Double, warnings: [String]
     ) {
@@ -39,7 +39,7 @@ public struct GateDocument: Codable, Sendable, Equatable {
         self.warnings = warnings
     }
 
-    public enum Verdict: String, Codable, Sendable {
+    package enum Verdict: String, Codable, Sendable {
         /// The whole interval lies below what is tolerated.
         case pass
         /// The whole interval lies above what is tolerated, twice.
@@ -52,21 +52,21 @@ public struct GateDocument: Codable, Sendable, Equatable {
         case information
     }
 
-    public struct Metric: Codable, Sendable, Equatable {
-        public var name: String
-        public var unit: ComparisonDocument.Unit
+    package struct Metric: Codable, Sendable, Equatable {
+        package var name: String
+        package var unit: ComparisonDocument.Unit
         /// Medians, as measured.
-        public var baseline: Double
-        public var now: Double
+        package var baseline: Double
+        package var now: Double
         /// Now to the baseline, with the ends of its interval; costs in CPU time are divided by the reference kernel's first.
-        @Nullable public var ratio: Double?
-        @Nullable public var low: Double?
-        @Nullable public var high: Double?
+        @Nullable package var ratio: Double?
+        @Nullable package var low: Double?
+        @Nullable package var high: Double?
         /// The ratio that is tolerated, above 1; nil when the metric is not judged.
-        @Nullable public var tolerated: Double?
-        public var verdict: Verdict
+        @Nullable package var tolerated: Double?
+        package var verdict: Verdict
 
-        public init(
+        package init(
             name: String, unit: ComparisonDocument.Unit, baseline: Double, now: Double, ratio: Double?, low: Double?,
             high: Double?, tolerated: Double?, verdict: Verdict
         ) {
@@ -83,12 +83,12 @@ public struct GateDocument: Codable, Sendable, Equatable {
     }
 
     /// One run of the scenario, and the reference kernel beside it.
-    public struct Round: Codable, Sendable, Equatable {
+    package struct Round: Codable, Sendable, Equatable {
         /// By the names of metrics; what could not be measured is not there.
-        public var values: [String: Double]
+        package var values: [String: Double]
         /// CPU time of a record of the reference kernel before and after the round, ns.
-        public var kernelBefore: Double
-        public var kernelAfter: Double
+        var kernelBefore: Double
+        var kernelAfter: Double
 
         enum CodingKeys: String, CodingKey {
             case values
@@ -96,13 +96,13 @@ public struct GateDocument: Codable, Sendable, Equatable {
             case kernelAfter = "kernel_after_ns"
         }
 
-        public init(values: [String: Double], kernelBefore: Double, kernelAfter: Double) {
+        package init(values: [String: Double], kernelBefore: Double, kernelAfter: Double) {
             self.values = values
             self.kernelBefore = kernelBefore
             self.kernelAfter = kernelAfter
         }
 
         /// What the machine's speed is taken to be: the geometric mean of both.
-        public var kernel: Double { (kernelBefore * kernelAfter).squareRoot() }
+        package var kernel: Double { (kernelBefore * kernelAfter).squareRoot() }
     }
 }

@@ -1,7 +1,7 @@
 /// Writing the outcomes of gates.
-public enum GateFile {
+package enum GateFile {
     /// The outcome as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ gate: GateDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ gate: GateDocument) throws(ResultError) -> [UInt8] {
         try DocumentFile.encode(gate, "gate's outcome")
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Writing histories.
-public enum HistoryFile {
+package enum HistoryFile {
     /// The history as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ history: HistoryDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ history: HistoryDocument) throws(ResultError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

@@ -1,5 +1,5 @@
 /// The figures of a latency, by the names the document has for them.
-public enum LatencyFigure: String, Sendable, CaseIterable {
+package enum LatencyFigure: String, Sendable, CaseIterable {
     case min, mean, p50, p90, p99
     case p999 = "p99_9"
     case max
@@ -7,7 +7,7 @@ public enum LatencyFigure: String, Sendable, CaseIterable {
 
 extension ResultDocument.Latency {
     /// Nanoseconds; where `isCensored`, what is only known to be exceeded.
-    public func value(_ figure: LatencyFigure) -> Double {
+    package func value(_ figure: LatencyFigure) -> Double {
         switch figure {
         case .min: Double(min)
         case .mean: mean
@@ -20,8 +20,8 @@ extension ResultDocument.Latency {
     }
 
     /// Only known to be larger than `value`: pushes that count in it got no answer.
-    public func isCensored(_ figure: LatencyFigure) -> Bool { censored.contains(figure.rawValue) }
+    package func isCensored(_ figure: LatencyFigure) -> Bool { censored.contains(figure.rawValue) }
 
     /// nil where there is no figure, and where it is censored.
-    public func known(_ figure: LatencyFigure) -> Double? { count > 0 && !isCensored(figure) ? value(figure) : nil }
+    package func known(_ figure: LatencyFigure) -> Double? { count > 0 && !isCensored(figure) ? value(figure) : nil }
 }

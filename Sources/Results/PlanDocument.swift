@@ -1,23 +1,23 @@
 /// What it takes to reach so many devices in so long; what `pushload plan --json` prints.
-public struct PlanDocument: Codable, Sendable, Equatable {
+package struct PlanDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.plan/1"
+    static let currentSchema = "pushload.plan/1"
 
-    public var schema = PlanDocument.currentSchema
-    public var question: Question
-    public var measured: Measured
+    var schema = PlanDocument.currentSchema
+    package var question: Question
+    package var measured: Measured
     /// nil when no devices were asked for: then only `bounds` say what the configuration can do.
-    @Nullable public var needed: Needed?
-    public var configuration: Configuration
+    @Nullable package var needed: Needed?
+    package var configuration: Configuration
     /// What the configuration can do by each bound, the tightest first.
-    public var bounds: [Bound]
-    public var simulation: Simulation
-    public var goals: [Goal]
-    public var sensitivities: [Sensitivity]
-    public var assumptions: [String]
-    public var warnings: [String]
+    package var bounds: [Bound]
+    package var simulation: Simulation
+    package var goals: [Goal]
+    package var sensitivities: [Sensitivity]
+    package var assumptions: [String]
+    package var warnings: [String]
 
-    public init(
+    package init(
         question: Question, measured: Measured, needed: Needed?, configuration: Configuration, bounds: [Bound],
         simulation: Simulation, goals: [Goal], sensitivities: [Sensitivity], assumptions: [String], warnings: [String]
     ) {
@@ -34,12 +34,12 @@ public struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     /// A value, and where 95 % of the bootstrap's resamples of the measured runs put it; nil without repeated runs.
-    public struct Figure: Codable, Sendable, Equatable {
-        public var value: Double
-        @Nullable public var low: Double?
-        @Nullable public var high: Double?
+    package struct Figure: Codable, Sendable, Equatable {
+        package var value: Double
+        @Nullable package var low: Double?
+        @Nullable package var high: Double?
 
-        public init(_ value: Double, low: Double? = nil, high: Double? = nil) {
+        package init(_ value: Double, low: Double? = nil, high: Double? = nil) {
             self.value = value
             self.low = low
             self.high = high
@@ -47,20 +47,20 @@ public struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     /// Times in nanoseconds, sizes in bytes, bandwidths in bytes a second.
-    public struct Question: Codable, Sendable, Equatable {
-        @Nullable public var devices: UInt64?
-        @Nullable public var within: Double?
-        public var roundTrip: Double
-        public var serverTime: Double
-        public var streams: Int
-        public var utilisation: Double
-        public var payload: Double
-        public var request: Double
-        public var answer: Double
-        public var wire: Double
-        @Nullable public var bandwidth: Double?
-        @Nullable public var linkRate: Double?
-        @Nullable public var window: Double?
+    package struct Question: Codable, Sendable, Equatable {
+        @Nullable package var devices: UInt64?
+        @Nullable package var within: Double?
+        package var roundTrip: Double
+        var serverTime: Double
+        package var streams: Int
+        var utilisation: Double
+        var payload: Double
+        package var request: Double
+        var answer: Double
+        package var wire: Double
+        @Nullable var bandwidth: Double?
+        @Nullable var linkRate: Double?
+        @Nullable var window: Double?
 
         enum CodingKeys: String, CodingKey {
             case devices, streams, utilisation, bandwidth
@@ -75,7 +75,7 @@ public struct PlanDocument: Codable, Sendable, Equatable {
             case window = "window_bytes"
         }
 
-        public init(
+        package init(
             devices: UInt64?, within: Double?, roundTrip: Double, serverTime: Double, streams: Int, utilisation: Double,
             payload: Double, request: Double, answer: Double, wire: Double, bandwidth: Double?, linkRate: Double?,
             window: Double?
@@ -97,20 +97,20 @@ public struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     /// What the runs gave for the planned configuration.
-    public struct Measured: Codable, Sendable, Equatable {
-        public var origin: String
-        public var runs: Int
-        public var settings: Int
-        public var clientCPU: Figure
-        @Nullable public var serverCPU: Figure?
+    package struct Measured: Codable, Sendable, Equatable {
+        package var origin: String
+        package var runs: Int
+        package var settings: Int
+        package var clientCPU: Figure
+        @Nullable package var serverCPU: Figure?
         /// What a push takes on its way besides link and server, ns.
-        public var overhead: Figure
-        public var memoryBase: Figure
-        public var memoryPerConnection: Figure
+        package var overhead: Figure
+        var memoryBase: Figure
+        var memoryPerConnection: Figure
         /// The universal scalability law.
-        public var contention: Double
-        public var crosstalk: Double
-        public var workerCounts: Int
+        var contention: Double
+        var crosstalk: Double
+        var workerCounts: Int
 
         enum CodingKeys: String, CodingKey {
             case origin, runs, settings, contention, crosstalk
@@ -122,7 +122,7 @@ public struct PlanDocument: Codable, Sendable, Equatable {
             case workerCounts = "worker_counts"
         }
 
-        public init(
+        package init(
             origin: String, runs: Int, settings: Int, clientCPU: Figure, serverCPU: Figure?, overhead: Figure,
             memoryBase: Figure, memoryPerConnection: Figure, contention: Double, crosstalk: Double, workerCounts: Int
         ) {
@@ -141,19 +141,19 @@ public struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     /// Before rounding up, which `configuration` does.
-    public struct Needed: Codable, Sendable, Equatable {
-        public var perSecond: Double
+    package struct Needed: Codable, Sendable, Equatable {
+        package var perSecond: Double
         /// Streams open at once.
-        public var inFlight: Figure
-        public var connections: Figure
-        public var cores: Figure
-        public var machines: Figure
+        package var inFlight: Figure
+        package var connections: Figure
+        package var cores: Figure
+        package var machines: Figure
         /// Of all machines together, bytes.
-        public var memory: Figure
+        package var memory: Figure
         /// Of all machines together, towards the server, bytes a second.
-        public var bandwidth: Figure
+        package var bandwidth: Figure
         /// How long it takes with `configuration` at full use, ns; longer than asked for when that was given too small.
-        public var shortest: Figure
+        package var shortest: Figure
 
         enum CodingKeys: String, CodingKey {
             case connections, cores, machines
@@ -164,7 +164,7 @@ public struct PlanDocument: Codable, Sendable, Equatable {
             case shortest = "shortest_ns"
         }
 
-        public init(
+        package init(
             perSecond: Double, inFlight: Figure, connections: Figure, cores: Figure, machines: Figure, memory: Figure,
             bandwidth: Figure, shortest: Figure
         ) {
@@ -179,15 +179,15 @@ public struct PlanDocument: Codable, Sendable, Equatable {
         }
     }
 
-    public struct Configuration: Codable, Sendable, Equatable {
-        public var machines: Int
+    package struct Configuration: Codable, Sendable, Equatable {
+        package var machines: Int
         /// Worker threads on each machine, one a core.
-        public var workers: Int
+        package var workers: Int
         /// On all machines together.
-        public var connections: Int
-        public var streams: Int
+        package var connections: Int
+        package var streams: Int
 
-        public init(machines: Int, workers: Int, connections: Int, streams: Int) {
+        package init(machines: Int, workers: Int, connections: Int, streams: Int) {
             self.machines = machines
             self.workers = workers
             self.connections = connections
@@ -195,7 +195,7 @@ public struct PlanDocument: Codable, Sendable, Equatable {
         }
     }
 
-    public enum BoundName: String, Codable, Sendable, CaseIterable {
+    package enum BoundName: String, Codable, Sendable, CaseIterable {
         case streams, window
         case connectionRate = "connection_bandwidth"
         case bandwidth
@@ -204,33 +204,33 @@ public struct PlanDocument: Codable, Sendable, Equatable {
         case sharedCores = "shared_cores"
     }
 
-    public struct Bound: Codable, Sendable, Equatable {
-        public var name: BoundName
-        public var perSecond: Figure
+    package struct Bound: Codable, Sendable, Equatable {
+        package var name: BoundName
+        package var perSecond: Figure
 
         enum CodingKeys: String, CodingKey {
             case name
             case perSecond = "per_second"
         }
 
-        public init(name: BoundName, perSecond: Figure) {
+        package init(name: BoundName, perSecond: Figure) {
             self.name = name
             self.perSecond = perSecond
         }
     }
 
     /// The same model, event by event, on one worker's share unless `workers` says otherwise.
-    public struct Simulation: Codable, Sendable, Equatable {
-        public var seed: UInt64
-        public var workers: Int
-        public var connections: Int
+    package struct Simulation: Codable, Sendable, Equatable {
+        package var seed: UInt64
+        package var workers: Int
+        package var connections: Int
         /// Pushes simulated.
-        public var pushes: Int
+        package var pushes: Int
         /// What the share can do at full use: by the tightest bound, and simulated.
-        public var formula: Double
-        public var simulated: Double
+        package var formula: Double
+        package var simulated: Double
         /// simulated / formula − 1.
-        public var difference: Double
+        package var difference: Double
         /// At the planned rate, due to answered; nil when no devices were asked for.
         @Nullable public var latency: ResultDocument.Latency?
 
@@ -241,7 +241,7 @@ public struct PlanDocument: Codable, Sendable, Equatable {
             case latency = "total_ns"
         }
 
-        public init(
+        package init(
             seed: UInt64, workers: Int, connections: Int, pushes: Int, formula: Double, simulated: Double,
             difference: Double, latency: ResultDocument.Latency?
         ) {
@@ -256,13 +256,13 @@ public struct PlanDocument: Codable, Sendable, Equatable {
         }
     }
 
-    public struct Goal: Codable, Sendable, Equatable {
-        public var text: String
+    package struct Goal: Codable, Sendable, Equatable {
+        package var text: String
         /// In the goal's own unit (nanoseconds, bytes, pushes/s).
-        public var value: Double
-        public var held: Bool
+        package var value: Double
+        package var held: Bool
 
-        public init(text: String, value: Double, held: Bool) {
+        package init(text: String, value: Double, held: Bool) {
             self.text = text
             self.value = value
             self.held = held
@@ -270,14 +270,14 @@ public struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     /// By what per cent each need grows when an input grows by one per cent, from ±10 %.
-    public struct Sensitivity: Codable, Sendable, Equatable {
-        public var input: String
-        public var connections: Double
-        public var cores: Double
-        public var memory: Double
-        public var bandwidth: Double
+    package struct Sensitivity: Codable, Sendable, Equatable {
+        package var input: String
+        package var connections: Double
+        package var cores: Double
+        package var memory: Double
+        package var bandwidth: Double
 
-        public init(input: String, connections: Double, cores: Double, memory: Double, bandwidth: Double) {
+        package init(input: String, connections: Double, cores: Double, memory: Double, bandwidth: Double) {
             self.input = input
             self.connections = connections
             self.cores = cores

@@ -1,16 +1,16 @@
 import Foundation
 
 /// Writing plans; reading and writing the calibrations they are made from.
-public enum PlanFile {
+package enum PlanFile {
     /// The plan as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ plan: PlanDocument) throws(ResultError) -> [UInt8] { try text(plan, "plan") }
+    package static func encode(_ plan: PlanDocument) throws(ResultError) -> [UInt8] { try text(plan, "plan") }
 
     /// Writes the whole calibration or nothing.
-    public static func write(_ calibration: CalibrationDocument, to path: String) throws(ResultError) {
+    package static func write(_ calibration: CalibrationDocument, to path: String) throws(ResultError) {
         try ResultFile.write(try text(calibration, "calibration"), to: path)
     }
 
-    public static func readCalibration(_ path: String) throws(ResultError) -> CalibrationDocument {
+    package static func readCalibration(_ path: String) throws(ResultError) -> CalibrationDocument {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ResultError("cannot read \(path); expected a calibration, as pushload plan --calibration writes it")
         }

@@ -2,23 +2,23 @@ extension ResultDocument {
     /// How the generator itself did: whether it, rather than the target, set the limit.
     public struct Generator: Codable, Sendable, Equatable {
         /// The generator was the limit, or close to it: the figures say more of it than of the target.
-        public var limited: Bool
+        package var limited: Bool
         /// Why, one sentence each.
         public var reasons: [String]
         /// How late pushes were sent as far as that is the generator's own fault: since they were due, or since the event loop
         /// last waited with nothing to do, whichever was later; open loop only.
-        public var loopLag: Latency
+        var loopLag: Latency
         /// Of each worker thread: CPU time, without `spin`, as a share of the run's time, the busiest first.
-        public var workerLoad: [Double]
+        package var workerLoad: [Double]
         /// Of the worker thread that had to wait for a core most: the share of the run's time in which it could have run and did
         /// not; nil where the kernel does not tell.
-        @Nullable public var runQueueDelay: Double?
+        @Nullable package var runQueueDelay: Double?
         /// Share of the worker threads' time spun away until pushes were due.
-        public var spin: Double
+        package var spin: Double
         /// Share of the machine's CPU time that the hypervisor gave to others.
-        public var steal: Double
+        package var steal: Double
         /// Where the workers' CPU time went.
-        public var cpu: CPU
+        package var cpu: CPU
 
         enum CodingKeys: String, CodingKey {
             case limited, reasons, spin, steal
@@ -28,7 +28,7 @@ extension ResultDocument {
             case runQueueDelay = "run_queue_delay"
         }
 
-        public init(
+        package init(
             limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], runQueueDelay: Double? = nil,
             spin: Double = 0, steal: Double, cpu: CPU
         ) {
@@ -45,14 +45,14 @@ extension ResultDocument {
         /// Nanoseconds of CPU time a push; together they are `cost.client_cpu_ns_per_push`.
         public struct CPU: Codable, Sendable, Equatable {
             public var encode: Double
-            public var sign: Double
-            public var tls: Double
-            public var socket: Double
+            package var sign: Double
+            package var tls: Double
+            package var socket: Double
             /// Nothing but waiting for a push to be due.
-            public var spin: Double
-            public var other: Double
+            package var spin: Double
+            package var other: Double
 
-            public init(
+            package init(
                 encode: Double = 0, sign: Double = 0, tls: Double = 0, socket: Double = 0, spin: Double = 0,
                 other: Double = 0
             ) {
@@ -73,7 +73,7 @@ extension ResultDocument {
         /// Pushes open when the last one had been taken.
         public var pushes: UInt64
 
-        public init(seconds: Double = 0, pushes: UInt64 = 0) {
+        package init(seconds: Double = 0, pushes: UInt64 = 0) {
             self.seconds = seconds
             self.pushes = pushes
         }
@@ -94,7 +94,7 @@ extension ResultDocument {
             case total = "total_ns"
         }
 
-        public init(accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0, total: Latency) {
+        package init(accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0, total: Latency) {
             self.accepted = accepted
             self.rejected = rejected
             self.failed = failed
@@ -117,7 +117,7 @@ extension ResultDocument {
             case overBudget = "over_budget"
         }
 
-        public init(attempts: UInt64 = 0, recovered: UInt64 = 0, exhausted: UInt64 = 0, overBudget: UInt64 = 0) {
+        package init(attempts: UInt64 = 0, recovered: UInt64 = 0, exhausted: UInt64 = 0, overBudget: UInt64 = 0) {
             self.attempts = attempts
             self.recovered = recovered
             self.exhausted = exhausted
@@ -132,9 +132,9 @@ extension ResultDocument {
         /// Answered pushes that were not measured.
         public var answered: UInt64
         /// With `--warmup auto`: the figures had become steady; false: they had not after a quarter of the run.
-        @Nullable public var steady: Bool?
+        @Nullable package var steady: Bool?
 
-        public init(seconds: Double, answered: UInt64, steady: Bool? = nil) {
+        package init(seconds: Double, answered: UInt64, steady: Bool? = nil) {
             self.seconds = seconds
             self.answered = answered
             self.steady = steady

@@ -2,16 +2,16 @@ import Measurement
 
 extension ResultDocument {
     /// Under which a label's total latencies are among `histograms`.
-    public static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
+    package static func histogramKey(_ dimension: String, _ label: String) -> String { "total{\(dimension)=\(label)}" }
 
     /// Under which the waits of the pushes without an answer are that belong to `key`; nil for what only answers have.
-    public static func unansweredKey(_ key: String) -> String? {
+    package static func unansweredKey(_ key: String) -> String? {
         key == "total" || key.hasPrefix("total{") ? "total_unanswered" + key.dropFirst("total".count) : nil
     }
 
     /// The latencies `histograms` holds under `key`: for `total` and its parts with the pushes that got no answer. Empty when
     /// there are none.
-    public func censoredHistogram(_ key: String) throws(HistogramCodec.Failure) -> CensoredHistogram {
+    package func censoredHistogram(_ key: String) throws(HistogramCodec.Failure) -> CensoredHistogram {
         func histogram(_ key: String) throws(HistogramCodec.Failure) -> LatencyHistogram {
             guard let text = histograms[key] else { return LatencyHistogram() }
             return try HistogramCodec.decodeFromLog(text)
@@ -25,7 +25,7 @@ extension ResultDocument {
 }
 
 extension ResultDocument.Latency {
-    public init(_ histogram: CensoredHistogram) {
+    package init(_ histogram: CensoredHistogram) {
         let summary = histogram.summary
         let figures = summary.figures
         self.init(
@@ -38,7 +38,7 @@ extension ResultDocument.Latency {
 
 extension ResultDocument.Latencies {
     /// Accepted, rejected and unanswered pushes are not all the same: their latencies are worth a look apart.
-    public var isWorthTakingApart: Bool { totalRejected.count > 0 || total.unanswered > 0 }
+    package var isWorthTakingApart: Bool { totalRejected.count > 0 || total.unanswered > 0 }
 
     /// Mean of `total` over the pushes that were answered, nanoseconds.
     var answeredMean: Double {

@@ -1,36 +1,37 @@
 import Measurement
+import Settings
 
 /// The result of one run. `results/README.md` defines every field; names in JSON are the snake-case ones below.
 public struct ResultDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.result/3"
+    static let currentSchema = "pushload.result/3"
 
-    public var schema = ResultDocument.currentSchema
+    var schema = ResultDocument.currentSchema
     public var run: Run
-    public var environment: Environment
+    package var environment: Environment
     /// The settings, flat.
-    public var scenario: [String: Setting]
+    public var scenario: [String: JSONValue]
     public var pushes: Pushes
     public var throughput: Throughput
     public var latency: Latencies
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
     @KnownAtEnd public var breakdown: [String: [String: Part]]
     public var warmup: Warmup
-    @KnownAtEnd public var cooldown = Cooldown()
+    @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
-    @KnownAtEnd public var generator: Generator
+    @KnownAtEnd package var generator: Generator
     @KnownAtEnd public var statuses: [String: UInt64]
     @KnownAtEnd public var reasons: [String: UInt64]
     public var failures: [String: UInt64]
     /// Pushes that were never begun, by cause.
     public var notSent: [String: UInt64] = [:]
     @KnownAtEnd public var connections: Connections
-    @KnownAtEnd public var cost: Cost
+    @KnownAtEnd package var cost: Cost
     public var series: [Point]
     /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
     public var histograms: [String: String]
     /// What a reader must know beside the figures, one sentence each.
-    public var notes: [String]
+    package var notes: [String]
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
@@ -40,7 +41,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public init(
-        run: Run, environment: Environment, scenario: [String: Setting], pushes: Pushes, throughput: Throughput,
+        run: Run, environment: Environment, scenario: [String: JSONValue], pushes: Pushes, throughput: Throughput,
         latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
         statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
         connections: Connections, cost: Cost, series: [Point], histograms: [String: String],
@@ -67,17 +68,17 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     public struct Run: Codable, Sendable, Equatable {
         public var id: String
-        public var name: String
-        public var startedAt: String
+        package var name: String
+        package var startedAt: String
         public var durationSeconds: Double
         /// False when the run was stopped before its plan was done.
-        public var complete: Bool
+        package var complete: Bool
         public var interrupted: Bool
         /// `target` where no URL was given.
-        public static let bundledMock = "bundled mock"
-        public var engine: String
-        public var target: String
-        @Nullable public var tls: String?
+        package static let bundledMock = "bundled mock"
+        package var engine: String
+        package var target: String
+        @Nullable package var tls: String?
 
         enum CodingKeys: String, CodingKey {
             case id, name, complete, interrupted, engine, target, tls
@@ -85,7 +86,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case durationSeconds = "duration_seconds"
         }
 
-        public init(
+        package init(
             id: String, name: String, startedAt: String, durationSeconds: Double, complete: Bool, interrupted: Bool,
             engine: String, target: String, tls: String?
         ) {
@@ -102,21 +103,21 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Environment: Codable, Sendable, Equatable {
-        public var host: String
-        public var cpu: String
-        public var cores: Int
-        public var memoryBytes: UInt64
-        public var kernel: String
-        public var system: String
-        public var versions: [String: String]
-        @Nullable public var commit: String?
+        package var host: String
+        package var cpu: String
+        package var cores: Int
+        package var memoryBytes: UInt64
+        package var kernel: String
+        package var system: String
+        package var versions: [String: String]
+        @Nullable package var commit: String?
 
         enum CodingKeys: String, CodingKey {
             case host, cpu, cores, kernel, system, versions, commit
             case memoryBytes = "memory_bytes"
         }
 
-        public init(
+        package init(
             host: String, cpu: String, cores: Int, memoryBytes: UInt64, kernel: String, system: String,
             versions: [String: String], commit: String?
         ) {
@@ -143,7 +144,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var retried: UInt64
         /// nil: no ledger could be read.
         @Nullable public var lost: UInt64?
-        @Nullable public var duplicated: UInt64?
+        @Nullable package var duplicated: UInt64?
 
         enum CodingKeys: String, CodingKey {
             case planned, sent, accepted, rejected, failed, retried, lost, duplicated
@@ -153,7 +154,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// The four ends there are.
         public var ended: UInt64 { accepted &+ rejected &+ failed &+ notSent }
 
-        public init(
+        package init(
             planned: UInt64, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
             retried: UInt64, lost: UInt64?, duplicated: UInt64?
         ) {
@@ -193,7 +194,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// - Parameters:
         ///   - sent: nil: as many as were answered.
         ///   - accepted: nil: all that were answered.
-        public init(
+        package init(
             windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, answered: Double, accepted: Double? = nil
         ) {
             self.windowSeconds = windowSeconds
@@ -206,23 +207,23 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     public struct Latencies: Codable, Sendable, Equatable {
         @KnownAtEnd public var encode: Latency
-        @KnownAtEnd public var sign: Latency
+        @KnownAtEnd package var sign: Latency
         /// Open loop only; the two parts of `queue`.
-        @KnownAtEnd public var late: Latency
-        @KnownAtEnd public var write: Latency
-        @KnownAtEnd public var queue: Latency
-        @KnownAtEnd public var roundTrip: Latency
+        @KnownAtEnd package var late: Latency
+        @KnownAtEnd package var write: Latency
+        @KnownAtEnd package var queue: Latency
+        @KnownAtEnd package var roundTrip: Latency
         /// Open loop only: from being put on a stream to the answer.
-        @KnownAtEnd public var service: Latency
+        @KnownAtEnd package var service: Latency
         /// Of every push that was due and measured; one that got no answer counts as longer than all answers.
         public var total: Latency
         /// `total` of the accepted ones, and of the rejected ones, alone.
-        public var totalAccepted = Latency()
-        public var totalRejected = Latency()
+        package var totalAccepted = Latency()
+        package var totalRejected = Latency()
         /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
-        @KnownAtEnd public var toMock: Latency
-        @KnownAtEnd public var inMock: Latency
-        @KnownAtEnd public var fromMock: Latency
+        @KnownAtEnd package var toMock: Latency
+        @KnownAtEnd package var inMock: Latency
+        @KnownAtEnd package var fromMock: Latency
 
         enum CodingKeys: String, CodingKey {
             case encode, sign, late, write, queue, service, total
@@ -234,7 +235,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case totalRejected = "total_rejected"
         }
 
-        public init(
+        package init(
             encode: Latency, sign: Latency, late: Latency, write: Latency, queue: Latency, roundTrip: Latency,
             service: Latency, total: Latency, toMock: Latency, inMock: Latency, fromMock: Latency
         ) {
@@ -252,7 +253,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
 
         /// By the names the document uses.
-        public var byName: [(name: String, latency: Latency)] {
+        package var byName: [(name: String, latency: Latency)] {
             [
                 ("encode", encode), ("sign", sign), ("late", late), ("write", write), ("queue", queue),
                 ("round_trip", roundTrip), ("service", service), ("total", total),
@@ -267,16 +268,16 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// Pushes, those without an answer among them.
         public var count: UInt64
         public var min: UInt64
-        public var mean: Double
+        package var mean: Double
         public var p50: UInt64
-        public var p90: UInt64
+        package var p90: UInt64
         public var p99: UInt64
-        public var p999: UInt64
+        package var p999: UInt64
         public var max: UInt64
         /// Those of `count` that got no answer.
         public var unanswered: UInt64 = 0
         /// Names of the figures that are only known to be larger than what stands here, as JSON spells them.
-        public var censored: [String] = []
+        package var censored: [String] = []
 
         enum CodingKeys: String, CodingKey {
             case count, min, mean, p50, p90, p99, max, unanswered, censored
@@ -286,7 +287,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// Of nothing.
         public init() { self.init(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0) }
 
-        public init(
+        package init(
             count: UInt64, min: UInt64, mean: Double, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
         ) {
             self.count = count
@@ -315,7 +316,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case goAways = "goaways"
         }
 
-        public init(opened: UInt64, lost: UInt64, connectFailures: UInt64, goAways: UInt64, reconnects: UInt64) {
+        package init(opened: UInt64, lost: UInt64, connectFailures: UInt64, goAways: UInt64, reconnects: UInt64) {
             self.opened = opened
             self.lost = lost
             self.connectFailures = connectFailures
@@ -325,16 +326,16 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Cost: Codable, Sendable, Equatable {
-        public var clientCPU: Double
-        @Nullable public var mockCPU: Double?
-        public var clientMemory: UInt64
-        @Nullable public var mockMemory: UInt64?
-        @Nullable public var clientAllocations: Double?
-        @Nullable public var mockAllocations: Double?
-        public var tokensSigned: UInt64
-        public var clockReading: Double
-        public var histogramRecord: Double
-        public var measuring: Double
+        package var clientCPU: Double
+        @Nullable package var mockCPU: Double?
+        package var clientMemory: UInt64
+        @Nullable package var mockMemory: UInt64?
+        @Nullable package var clientAllocations: Double?
+        @Nullable package var mockAllocations: Double?
+        package var tokensSigned: UInt64
+        package var clockReading: Double
+        package var histogramRecord: Double
+        package var measuring: Double
 
         enum CodingKeys: String, CodingKey {
             case clientCPU = "client_cpu_ns_per_push"
@@ -349,7 +350,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case measuring = "measuring_ns_per_push"
         }
 
-        public init(
+        package init(
             clientCPU: Double, mockCPU: Double?, clientMemory: UInt64, mockMemory: UInt64?, clientAllocations: Double?,
             mockAllocations: Double?, tokensSigned: UInt64, clockReading: Double, histogramRecord: Double,
             measuring: Double
@@ -388,7 +389,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case p99 = "p99_ns"
         }
 
-        public init(
+        package init(
             t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
             inFlight: Int, backlog: UInt64, p50: UInt64, p99: UInt64
         ) {
@@ -404,7 +405,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.p99 = p99
         }
 
-        public init(_ point: SeriesPoint) {
+        package init(_ point: SeriesPoint) {
             self.init(
                 t: point.time, sent: point.sent, accepted: point.accepted, rejected: point.rejected,
                 failed: point.failed,
@@ -415,7 +416,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 }
 
 extension SeriesPoint {
-    public init(_ point: ResultDocument.Point) {
+    package init(_ point: ResultDocument.Point) {
         self.init(
             time: point.t, sent: point.sent, accepted: point.accepted, rejected: point.rejected, failed: point.failed,
             notSent: point.notSent, inFlight: point.inFlight, backlog: point.backlog, p50: point.p50, p99: point.p99)

@@ -2,20 +2,20 @@ import Foundation
 import Glibc
 
 /// Why a result cannot be read or written, one line.
-public struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
-    public let description: String
+package struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
+    package let description: String
     init(_ description: String) { self.description = description }
 }
 
 /// Reading and writing result documents.
-public enum ResultFile {
+package enum ResultFile {
     /// The document as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ document: ResultDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ document: ResultDocument) throws(ResultError) -> [UInt8] {
         try DocumentFile.encode(document, "result", userInfo: document.isPartial ? [.isPartialResult: true] : [:])
     }
 
     /// - Parameter origin: the file's name, for error messages.
-    public static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
+    package static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
         let object = try DocumentFile.object(bytes, origin: origin)
         guard let schema = object?["schema"] as? String, schema.hasPrefix("pushload.result/") else {
             throw ResultError("\(origin): not a pushload result: \"schema\" is missing or foreign")
@@ -28,7 +28,7 @@ public enum ResultFile {
         return try DocumentFile.decode(bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: true] : [:])
     }
 
-    public static func read(_ path: String) throws(ResultError) -> ResultDocument {
+    package static func read(_ path: String) throws(ResultError) -> ResultDocument {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ResultError("cannot read \(path); expected a pushload result.json")
         }
@@ -39,7 +39,7 @@ public enum ResultFile {
     ///
     /// - Parameter time: UTC, as `20261121T045959Z`.
     /// - Returns: the folder's path.
-    public static func makeRunFolder(parent: String, time: String, name: String) throws(ResultError) -> String {
+    package static func makeRunFolder(parent: String, time: String, name: String) throws(ResultError) -> String {
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
@@ -60,7 +60,7 @@ public enum ResultFile {
     static let room: UInt64 = 2_000_000
 
     /// - Throws: when there is so little room that a result cannot be written.
-    public static func checkRoom(in folder: String) throws(ResultError) {
+    package static func checkRoom(in folder: String) throws(ResultError) {
         var facts = statvfs()
         guard statvfs(folder, &facts) == 0 else { throw failure(folder) }
         let free = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
@@ -71,7 +71,7 @@ public enum ResultFile {
     }
 
     /// - Throws: when a file cannot be written there, as far as that can be known before.
-    public static func checkWritable(_ path: String) throws(ResultError) {
+    package static func checkWritable(_ path: String) throws(ResultError) {
         var facts = stat()
         if stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
             throw ResultError("cannot write \(path): it is a folder")
@@ -84,7 +84,7 @@ public enum ResultFile {
     }
 
     /// Writes the whole document or nothing: to a temporary file, synced, then renamed.
-    public static func write(_ document: ResultDocument, to path: String) throws(ResultError) {
+    package static func write(_ document: ResultDocument, to path: String) throws(ResultError) {
         try write(try encode(document), to: path)
     }
 
@@ -92,7 +92,7 @@ public enum ResultFile {
     ///
     /// - Parameter isSynced: false: at once and without waiting for the disk, for what will be replaced; it outlives the process,
     ///   but perhaps not the machine.
-    public static func write(_ bytes: [UInt8], to path: String, isSynced: Bool = true) throws(ResultError) {
+    package static func write(_ bytes: [UInt8], to path: String, isSynced: Bool = true) throws(ResultError) {
         let temporary = path + ".partial"
         let descriptor = open(temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }

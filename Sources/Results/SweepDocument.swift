@@ -1,32 +1,32 @@
 /// What came of a sweep; what `pushload sweep --json` prints and `outcome.json` beside the runs holds.
-public struct SweepDocument: Codable, Sendable, Equatable {
+package struct SweepDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    public static let currentSchema = "pushload.sweep-outcome/1"
+    static let currentSchema = "pushload.sweep-outcome/1"
 
-    public var schema = SweepDocument.currentSchema
-    public var name: String
-    public var version: String
+    var schema = SweepDocument.currentSchema
+    package var name: String
+    package var version: String
     /// ISO 8601, UTC.
-    public var startedAt: String
+    package var startedAt: String
     /// `8 × AMD EPYC …`, as the runs say.
-    public var machine: String
+    package var machine: String
     /// Of the order of the runs, and of everything random in them.
-    public var seed: UInt64
-    public var method: String
-    public var goal: String
+    package var seed: UInt64
+    package var method: String
+    package var goal: String
     /// Runs of each point.
-    public var repeats: Int
-    public var runsPlanned: Int
-    public var runsMade: Int
-    public var axes: [Axis]
+    package var repeats: Int
+    package var runsPlanned: Int
+    package var runsMade: Int
+    package var axes: [Axis]
     /// By number; only points that were chosen.
-    public var points: [Point]
+    package var points: [Point]
     /// nil when no point is fit to be one.
-    @Nullable public var best: Best?
+    @Nullable package var best: Best?
     /// Numbers of the points no other is better than in rate, p99 and client CPU at once, by rate.
-    public var front: [Int]
+    package var front: [Int]
     /// What a reader must know beside the figures, one sentence each.
-    public var notes: [String]
+    package var notes: [String]
 
     enum CodingKeys: String, CodingKey {
         case schema, name, version, machine, seed, method, goal, repeats, axes, points, best, notes
@@ -36,7 +36,7 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         case front = "pareto_front"
     }
 
-    public init(
+    package init(
         name: String, version: String, startedAt: String, machine: String, seed: UInt64, method: String, goal: String,
         repeats: Int, runsPlanned: Int, runsMade: Int, axes: [Axis], points: [Point], best: Best?, front: [Int],
         notes: [String]
@@ -58,20 +58,20 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         self.notes = notes
     }
 
-    public struct Axis: Codable, Sendable, Equatable {
-        public var name: String
-        public var labels: [String]
+    package struct Axis: Codable, Sendable, Equatable {
+        package var name: String
+        package var labels: [String]
         /// The values as numbers (counts, bytes, nanoseconds, pushes a second); nil when they are texts.
-        @Nullable public var numbers: [Double]?
+        @Nullable package var numbers: [Double]?
         /// They are nanoseconds.
-        public var isTime: Bool
+        package var isTime: Bool
 
         enum CodingKeys: String, CodingKey {
             case name, labels, numbers
             case isTime = "is_time"
         }
 
-        public init(name: String, labels: [String], numbers: [Double]?, isTime: Bool = false) {
+        package init(name: String, labels: [String], numbers: [Double]?, isTime: Bool = false) {
             self.name = name
             self.labels = labels
             self.numbers = numbers
@@ -79,31 +79,31 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         }
     }
 
-    public struct Point: Codable, Sendable, Equatable {
-        public var number: Int
+    package struct Point: Codable, Sendable, Equatable {
+        package var number: Int
         /// Which value of each axis it has, from 0.
-        public var place: [Int]
+        package var place: [Int]
         /// The same as labels.
-        public var labels: [String]
+        package var labels: [String]
         /// How often `halving` doubled the length of the runs whose figures these are.
-        public var rung: Int
+        package var rung: Int
         /// Ids of the runs the figures are of.
-        public var runs: [String]
+        package var runs: [String]
         /// Pushes a second.
         @Nullable public var rate: Figure?
         /// Nanoseconds, due to answered.
         @Nullable public var p50: Figure?
         @Nullable public var p99: Figure?
         /// Nanoseconds a push.
-        @Nullable public var clientCPU: Figure?
-        @Nullable public var mockCPU: Figure?
+        @Nullable package var clientCPU: Figure?
+        @Nullable package var mockCPU: Figure?
         /// Pushes that may be open at once (streams × connections) and the link's round trip, nanoseconds.
-        public var inFlight: Double
-        @Nullable public var roundTrip: Double?
+        package var inFlight: Double
+        @Nullable package var roundTrip: Double?
         /// Of its runs, those that are not made yet; while there are any it is neither the best nor on the front.
-        public var runsMissing: Int
+        package var runsMissing: Int
         /// Why it is neither: it cannot be run, or runs went wrong.
-        @Nullable public var problem: String?
+        @Nullable package var problem: String?
 
         enum CodingKeys: String, CodingKey {
             case number, place, labels, rung, runs, problem
@@ -117,7 +117,7 @@ public struct SweepDocument: Codable, Sendable, Equatable {
             case roundTrip = "link_round_trip_ns"
         }
 
-        public init(
+        package init(
             number: Int, place: [Int], labels: [String], rung: Int, runs: [String], rate: Figure?, p50: Figure?,
             p99: Figure?, clientCPU: Figure?, mockCPU: Figure?, inFlight: Double, roundTrip: Double?,
             runsMissing: Int = 0,
@@ -141,15 +141,15 @@ public struct SweepDocument: Codable, Sendable, Equatable {
     }
 
     /// A figure over the runs of a point.
-    public struct Figure: Codable, Sendable, Equatable {
-        public var median: Double
+    package struct Figure: Codable, Sendable, Equatable {
+        package var median: Double
         /// Ends of the median's 95 % bootstrap interval; nil of one run.
-        @Nullable public var low: Double?
-        @Nullable public var high: Double?
+        @Nullable package var low: Double?
+        @Nullable package var high: Double?
         /// One a run.
-        public var values: [Double]
+        package var values: [Double]
 
-        public init(median: Double, low: Double?, high: Double?, values: [Double]) {
+        package init(median: Double, low: Double?, high: Double?, values: [Double]) {
             self.median = median
             self.low = low
             self.high = high
@@ -157,23 +157,23 @@ public struct SweepDocument: Codable, Sendable, Equatable {
         }
 
         /// From the smallest value to the largest, as a share of the median; nil of one run.
-        public var spread: Double? {
+        package var spread: Double? {
             guard values.count > 1, median > 0, let least = values.min(), let most = values.max() else { return nil }
             return (most - least) / median
         }
     }
 
-    public struct Best: Codable, Sendable, Equatable {
+    package struct Best: Codable, Sendable, Equatable {
         /// The point's number.
-        public var point: Int
+        package var point: Int
         /// Points that these runs cannot tell from it.
-        public var alike: [Int]
+        package var alike: [Int]
 
-        public init(point: Int, alike: [Int]) {
+        package init(point: Int, alike: [Int]) {
             self.point = point
             self.alike = alike
         }
     }
 
-    public func point(numbered number: Int) -> Point? { points.first { $0.number == number } }
+    package func point(numbered number: Int) -> Point? { points.first { $0.number == number } }
 }

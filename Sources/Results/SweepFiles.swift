@@ -1,30 +1,31 @@
 import Foundation
+import Settings
 
 /// Writing what came of a sweep, and why a run of it has no result.
-public enum SweepFiles {
+package enum SweepFiles {
     /// The outcome as JSON text: sorted keys, pretty-printed, ending with a newline.
-    public static func encode(_ outcome: SweepDocument) throws(ResultError) -> [UInt8] {
+    package static func encode(_ outcome: SweepDocument) throws(ResultError) -> [UInt8] {
         try json(outcome, "the sweep's outcome")
     }
 
     /// Lies where `result.json` would.
-    public struct Failure: Codable, Sendable, Equatable {
-        public static let currentSchema = "pushload.failure/1"
-        public var schema = Failure.currentSchema
+    package struct Failure: Codable, Sendable, Equatable {
+        static let currentSchema = "pushload.failure/1"
+        var schema = Failure.currentSchema
         /// The settings of the run, as a result has them.
-        public var scenario: [String: Setting]
-        public var reason: String
+        package var scenario: [String: JSONValue]
+        package var reason: String
 
-        public init(scenario: [String: Setting], reason: String) {
+        package init(scenario: [String: JSONValue], reason: String) {
             self.scenario = scenario
             self.reason = reason
         }
     }
 
-    public static func encode(_ failure: Failure) throws(ResultError) -> [UInt8] { try json(failure, "a failure") }
+    package static func encode(_ failure: Failure) throws(ResultError) -> [UInt8] { try json(failure, "a failure") }
 
     /// - Parameter origin: the file's name, for error messages.
-    public static func decodeFailure(_ bytes: [UInt8], origin: String) throws(ResultError) -> Failure {
+    package static func decodeFailure(_ bytes: [UInt8], origin: String) throws(ResultError) -> Failure {
         guard let failure = try? JSONDecoder().decode(Failure.self, from: Data(bytes)),
             failure.schema == Failure.currentSchema
         else { throw ResultError("\(origin): not complete, or not the failure of a run") }

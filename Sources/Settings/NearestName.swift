@@ -11,7 +11,7 @@ public enum NearestName {
     }
 
     /// `; did you mean "…"?`, or the list of what is known.
-    public static func hint(_ name: String, among candidates: [String]) -> String {
+    package static func hint(_ name: String, among candidates: [String]) -> String {
         if let near = of(name, among: candidates) { return "; did you mean \"\(near)\"?" }
         return "; expected one of \(candidates.joined(separator: ", "))"
     }

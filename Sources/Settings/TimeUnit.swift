@@ -13,7 +13,7 @@ public enum TimeUnit: String, Sendable, CaseIterable {
 
     /// The unit in which figures read best together, nanoseconds: that of `middle`, or a larger one in which `largest` has no
     /// more than seven digits.
-    public init(middle: Double, largest: Double) {
+    package init(middle: Double, largest: Double) {
         self = Self.allCases.last { $0 == .ns || middle >= $0.nanoseconds } ?? .ns
         for unit in Self.allCases where unit.nanoseconds > nanoseconds && largest >= 1e7 * nanoseconds { self = unit }
     }

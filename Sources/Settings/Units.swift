@@ -155,7 +155,7 @@ public enum Units {
     }
 
     /// `1,234,567`.
-    public static func grouped(_ value: UInt64) -> String {
+    package static func grouped(_ value: UInt64) -> String {
         var digits = Array(String(value))
         var place = digits.count - 3
         while place > 0 {

@@ -12,7 +12,7 @@ public struct YAMLValue {
     ///
     /// - Parameter file: its name, for messages.
     /// - Throws: `file:line:column: …`
-    public init(parsing text: String, file: String) throws(SettingsError) {
+    package init(parsing text: String, file: String) throws(SettingsError) {
         try Self.checkAliases(text, file)
         let parsed: Node?
         do {
@@ -76,7 +76,7 @@ public struct YAMLValue {
     }
 
     /// One value, or a list of them.
-    public func oneOrMore() throws(SettingsError) -> [YAMLValue] {
+    package func oneOrMore() throws(SettingsError) -> [YAMLValue] {
         if case .sequence = node { return try list() }
         return [self]
     }
@@ -93,8 +93,8 @@ public struct YAMLValue {
         return YAMLMap(owner: self, entries: entries)
     }
 
-    public var isList: Bool { if case .sequence = node { true } else { false } }
-    public var isMap: Bool { if case .mapping = node { true } else { false } }
+    package var isList: Bool { if case .sequence = node { true } else { false } }
+    package var isMap: Bool { if case .mapping = node { true } else { false } }
 
     public func text() throws(SettingsError) -> String {
         guard case .scalar(let scalar) = node else { throw error("expected a single value") }
@@ -114,7 +114,7 @@ public struct YAMLValue {
     public func bytes() throws(SettingsError) -> Int { try reading(Units.bytes) }
     public func share() throws(SettingsError) -> Double { try reading(Units.share) }
 
-    public func flag() throws(SettingsError) -> Bool {
+    package func flag() throws(SettingsError) -> Bool {
         switch try text() {
         case "true", "yes", "on": return true
         case "false", "no", "off": return false
@@ -139,7 +139,7 @@ public struct YAMLMap {
         return entries.first { $0.name == name }?.value
     }
 
-    public mutating func need(_ name: String) throws(SettingsError) -> YAMLValue {
+    package mutating func need(_ name: String) throws(SettingsError) -> YAMLValue {
         guard let value = take(name) else { throw owner.error("\"\(name)\" is missing") }
         return value
     }

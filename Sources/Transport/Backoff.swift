@@ -5,7 +5,7 @@ package struct Backoff {
     private var random: UInt64
     private(set) var failures = 0
 
-    package init(base: UInt64, cap: UInt64, seed: UInt64) {
+    init(base: UInt64, cap: UInt64, seed: UInt64) {
         self.base = base
         self.cap = cap
         random = seed ^ 0x9E37_79B9_7F4A_7C15

@@ -4,7 +4,7 @@ public struct ConnectionEnds: Sendable, Equatable {
     public static let other = "(other)"
     public private(set) var counts: [String: UInt64] = [:]
 
-    public init() {}
+    package init() {}
 
     public mutating func add(_ end: ConnectionEnd) { add(end.description, 1) }
 

@@ -6,63 +6,72 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     /// 0..<`count`: counters are indexed by it.
     public let index: Int
 
-    private init(_ index: Int) { self.index = index }
+    /// A name a cause, as results spell it; its place is the cause's index.
+    public static let names = named + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
+    private static let named = [
+        "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted", "not_http2",
+        "connection_closed", "connection_reset", "peer_vanished", "protocol_violation", "push_timeout",
+        "refused_too_often",
+        "interrupted", "overflowed", "no_stream", "run_ended",
+    ]
+    public static let count = names.count
 
-    public static let connectionRefused = FailureCause(0)
-    public static let connectFailed = FailureCause(1)
-    public static let connectTimeout = FailureCause(2)
-    public static let tlsFailed = FailureCause(3)
-    public static let certificateUntrusted = FailureCause(4)
-    public static let notHTTP2 = FailureCause(5)
+    private init(_ name: String) {
+        guard let index = Self.named.firstIndex(of: name) else { preconditionFailure("no cause \(name)") }
+        self.index = index
+    }
+
+    private init(index: Int) { self.index = index }
+
+    static let connectionRefused = FailureCause("connection_refused")
+    public static let connectFailed = FailureCause("connect_failed")
+    public static let connectTimeout = FailureCause("connect_timeout")
+    static let tlsFailed = FailureCause("tls_failed")
+    package static let certificateUntrusted = FailureCause("certificate_untrusted")
+    static let notHTTP2 = FailureCause("not_http2")
     /// The peer closed the connection while the push was unanswered.
-    public static let connectionClosed = FailureCause(6)
-    public static let connectionReset = FailureCause(7)
+    public static let connectionClosed = FailureCause("connection_closed")
+    public static let connectionReset = FailureCause("connection_reset")
     /// The peer stopped answering, PING included.
-    public static let peerVanished = FailureCause(8)
+    public static let peerVanished = FailureCause("peer_vanished")
     /// The peer broke HTTP/2, or answered without a status.
-    public static let protocolViolation = FailureCause(9)
+    public static let protocolViolation = FailureCause("protocol_violation")
     /// No answer within the push timeout.
-    public static let pushTimeout = FailureCause(10)
+    public static let pushTimeout = FailureCause("push_timeout")
     /// Refused (REFUSED_STREAM or GOAWAY) more often than the retry limit allows.
-    public static let refusedTooOften = FailureCause(11)
+    public static let refusedTooOften = FailureCause("refused_too_often")
     /// The run was stopped before the push was answered, or before it was sent.
-    public static let interrupted = FailureCause(12)
+    public static let interrupted = FailureCause("interrupted")
     /// Open loop: it came due while as many pushes were waiting as may; never sent.
-    public static let overflowed = FailureCause(13)
+    public static let overflowed = FailureCause("overflowed")
     /// Connections were open, but none of them let a push be sent for too long: the peer allowed no stream, no DATA, or read
     /// nothing.
-    public static let noStream = FailureCause(14)
+    static let noStream = FailureCause("no_stream")
     /// The run's time was over before the push was sent, or before it was answered.
-    public static let runEnded = FailureCause(15)
-    private static let firstReset = 16
+    public static let runEnded = FailureCause("run_ended")
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
-        FailureCause(firstReset + min(Int(code.rawValue), ErrorCode.names.count))
+        FailureCause(index: named.count + min(Int(code.rawValue), ErrorCode.names.count))
     }
-
-    public static let count = firstReset + ErrorCode.names.count + 1
-
-    /// One name a cause, as results spell it.
-    public static let names: [String] =
-        [
-            "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
-            "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
-            "push_timeout", "refused_too_often", "interrupted", "overflowed", "no_stream", "run_ended",
-        ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
 
     public var description: String { Self.names[index] }
 
     /// To connect again at once will not help: nobody listens, or it is no server for us.
-    package var isLasting: Bool {
+    var isLasting: Bool {
         [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2].contains(self)
     }
 
     /// The run was over, and the connection as good as before.
-    package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
+    var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
     /// The connection ended under an unanswered push, which may or may not have been delivered.
-    public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
+    package var isConnectionLoss: Bool {
+        switch self {
+        case .connectionClosed, .connectionReset, .peerVanished, .protocolViolation: true
+        default: false
+        }
+    }
 
     /// The cause a broken connection leaves its unanswered pushes with.
     package init(_ error: NetworkError) {

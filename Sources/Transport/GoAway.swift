@@ -8,12 +8,12 @@ public struct GoAway: Sendable, Equatable, CustomStringConvertible {
     public let reason: String
 
     /// Bytes of debug data that are looked at.
-    public static let longestDebugData = 256
-    public static let longestReason = 40
-    public static let unreadable = "(unreadable)"
+    static let longestDebugData = 256
+    static let longestReason = 40
+    static let unreadable = "(unreadable)"
 
     /// - Parameter debugData: a stranger's bytes, of any length.
-    package init(code: ErrorCode, debugData: some Sequence<UInt8>) {
+    init(code: ErrorCode, debugData: some Sequence<UInt8>) {
         self.code = code
         let bytes = Array(debugData.prefix(Self.longestDebugData))
         reason = bytes.withUnsafeBufferPointer {

@@ -31,6 +31,9 @@ public enum Supply: Sendable {
 
 /// The variable parts of one request, written by the driver into the engine's memory.
 public struct PushRequest {
+    /// What stands before the device token in `:path`.
+    package static let pathPrefix: StaticString = "/3/device/"
+
     /// Which of the header sets given at start, 0..<count.
     public var headerSet = 0
     /// Memory for the device token's digits, `tokenCapacity` bytes.

@@ -4,11 +4,10 @@ import HTTP2
 final class RequestMemory {
     @exclusivity(unchecked) var request: PushRequest
     let payloadCapacity: Int
-    /// `/3/device/` and, after a compose, the token.
+    /// `PushRequest.pathPrefix` and, after a compose, the token.
     let path: UnsafeMutablePointer<UInt8>
     /// For each kind of push, the APNs headers that never change.
     let headerSets: [[(String, String)]]
-    private static let pathPrefix = Array("/3/device/".utf8)
     private let payload: UnsafeMutablePointer<UInt8>
     private let identifier: UnsafeMutablePointer<UInt8>
     private let sets: [RequestHeaders]
@@ -18,12 +17,13 @@ final class RequestMemory {
     {
         self.payloadCapacity = payloadCapacity
         self.headerSets = headerSets
-        path = .allocate(capacity: Self.pathPrefix.count + tokenCapacity)
-        path.update(from: Self.pathPrefix, count: Self.pathPrefix.count)
+        let prefix = PushRequest.pathPrefix
+        path = .allocate(capacity: prefix.utf8CodeUnitCount + tokenCapacity)
+        path.update(from: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
         payload = .allocate(capacity: payloadCapacity)
         identifier = .allocate(capacity: 36)
         request = PushRequest(
-            token: path + Self.pathPrefix.count, payload: payload, identifier: identifier)
+            token: path + prefix.utf8CodeUnitCount, payload: payload, identifier: identifier)
         sets = headerSets.map { RequestHeaders(authority: authority, isSecure: isSecure, fixed: $0) }
     }
 
@@ -34,7 +34,7 @@ final class RequestMemory {
     }
 
     @inline(__always)
-    var pathLength: Int { Self.pathPrefixLength &+ request.tokenLength }
+    var pathLength: Int { PushRequest.pathPrefix.utf8CodeUnitCount &+ request.tokenLength }
 
     /// The header block of a composed request; valid until the next call.
     @inline(__always)
@@ -43,8 +43,6 @@ final class RequestMemory {
             path: path, pathLength: pathLength,
             authorization: request.authorization, identifier: request.hasIdentifier ? identifier : nil)
     }
-
-    private static let pathPrefixLength = 10
 }
 
 /// The header blocks of one kind of push: with and without authorization and apns-id.

@@ -3,7 +3,7 @@ package struct RetryQueue {
     private(set) var tickets: [PushTicket] = []
     private var head = 0
 
-    package init() {}
+    init() {}
 
     package var isEmpty: Bool { head == tickets.count }
     package var count: Int { tickets.count - head }

@@ -6,10 +6,11 @@ import Harness
 import Networking
 import Reference
 import Results
+import Settings
 
 /// What a gate's process tells that of a round.
 struct GateRoundOrder: Codable {
-    var scenario: [String: Setting]
+    var scenario: [String: JSONValue]
     var injectedCPU: UInt64
     var onOneCore: Bool
 }

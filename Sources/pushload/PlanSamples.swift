@@ -55,7 +55,7 @@ enum PlanSamples {
     }
 
     static func roundTrip(_ result: ResultDocument) -> UInt64 {
-        guard case .text(let text)? = result.scenario["rtt"] else { return 0 }
+        guard case .string(let text)? = result.scenario["rtt"] else { return 0 }
         return (try? Units.duration(text)) ?? 0
     }
 }

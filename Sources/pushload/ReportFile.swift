@@ -19,7 +19,7 @@ enum ReportFile {
     /// Judged by the thresholds among its own settings.
     static func run(_ result: ResultDocument, path: String? = nil) -> ReportedRun {
         var thresholds: [Threshold] = []
-        if case .list(let texts)? = result.scenario["thresholds"] {
+        if case .array(let texts)? = result.scenario["thresholds"] {
             thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
         }
         let verdict = RunVerdict(result, thresholds: thresholds)

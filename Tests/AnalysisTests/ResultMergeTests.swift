@@ -25,7 +25,7 @@ import Testing
                 engine: "wire", target: "t", tls: nil),
             environment: .init(
                 host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["engine": .text("wire"), "connections": .integer(Int64(count))],
+            scenario: ["engine": .string("wire"), "connections": .integer(Int64(count))],
             pushes: .init(
                 planned: count, sent: count, accepted: count, rejected: 0, failed: 0, retried: 1, lost: 0, duplicated: 0
             ),
@@ -143,7 +143,7 @@ import Testing
         killed.notes = [ResultDocument.partialMark + "written while the run went on"]
         #expect(message([("a", one), ("b", killed)]).hasPrefix("b: what a run that was killed had written"))
         var other = result("2", [5])
-        other.scenario["engine"] = .text("nghttp2")
+        other.scenario["engine"] = .string("nghttp2")
         #expect(message([("a", one), ("b", other)]) == "b: engine differs from a's: these are not parts of one load")
         #expect(
             message([("a", one), ("b", result("2", [5], started: "2026-01-02T03:06:05Z"))])

@@ -64,7 +64,7 @@ import Testing
         }
         let parts = (runs(calm) + [("whole", SampleRun.make("w", 1))]).map { run in
             var result = run.result
-            result.scenario["by"] = .list(run.path == "whole" ? [] : [.text("status")])
+            result.scenario["by"] = .array(run.path == "whole" ? [] : [.string("status")])
             return (path: run.path, result: result)
         }
         let kept = try RunHistory.make(parts, metrics: ["rate"])

@@ -17,7 +17,7 @@ import Testing
                 engine: "", target: "", tls: nil),
             environment: .init(
                 host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["expected_reasons": .list(expected.map { .text($0) })],
+            scenario: ["expected_reasons": .array(expected.map { .string($0) })],
             pushes: .init(
                 planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed,
                 notSent: notSent, retried: 0, lost: lost, duplicated: duplicated),

@@ -52,7 +52,7 @@ import Testing
         #expect(renewed.output.contains("the scenario is another one"))
         let second = try BaselineFile.read(path)
         #expect(second.reason == "again" && second.scenario["streams"] == .integer(60))
-        #expect(second.scenario["sign_policy"] == .text("every:100"))
+        #expect(second.scenario["sign_policy"] == .string("every:100"))
     }
 
     @Test("Ctrl-C while a baseline is made says that there is none, or that the old one is kept")
@@ -114,7 +114,7 @@ import Testing
         #expect(
             try refusal(of: try written()).contains("made with reference kernel record/0, this version has record/1"))
         baseline.kernel = "record/1"
-        baseline.scenario = ["warp": .flag(true)]
+        baseline.scenario = ["warp": .bool(true)]
         #expect(try refusal(of: try written()).contains("does not know the setting \"warp\""))
         #expect(try refusal(["--metrics", "speed"]).hasPrefix("pushload: --metrics: \"speed\""))
         #expect(try refusal(["--metrics", "mock_cpu"]).contains("the baseline has no mock_cpu, only client_cpu"))

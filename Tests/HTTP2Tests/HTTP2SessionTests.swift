@@ -121,7 +121,7 @@ private final class Server: HTTP2Session {
         let client = Client(.client, settings: SessionSettings())
         let server = Server(.server, settings: SessionSettings())
         exchange(client, server)
-        server.submitSettings([.maxConcurrentStreams: 3])
+        server.submitSettings([(Frame.Setting.maxConcurrentStreams, 3)])
         exchange(client, server)
         #expect(client.peerSettings.maxConcurrentStreams == 3)
         server.submitGoAway(code: .noError, debugData: Array("{\"reason\":\"Shutdown\"}".utf8))

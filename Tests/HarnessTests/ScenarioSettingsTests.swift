@@ -1,5 +1,6 @@
 import Results
 import Scenarios
+import Settings
 import Testing
 
 @testable import Harness
@@ -16,7 +17,7 @@ import Testing
         scenario.thresholds = ["p99 < 5ms"]
         scenario.retryBudget = 0.25
         let settings = ScenarioSettings.write(scenario)
-        #expect(settings["key_id"] == .text("ABC123DEFG") && settings["stream_window"] == .integer(65_535))
+        #expect(settings["key_id"] == .string("ABC123DEFG") && settings["stream_window"] == .integer(65_535))
         #expect(try ScenarioSettings.read(settings, origin: "b") == scenario)
         #expect(try ScenarioSettings.read([:], origin: "b") == Scenario())
     }
@@ -26,7 +27,7 @@ import Testing
         var scenario = Scenario()
         scenario.stages = try LoadStage.parse("ramp 1k 20k 10s, hold 20k 30s")
         let settings = try Run(scenario, identity: Run.Identity()).settings
-        guard case .list(let stages)? = settings["stages"] else {
+        guard case .array(let stages)? = settings["stages"] else {
             Issue.record("stages: \(String(describing: settings["stages"]))")
             return
         }
@@ -36,16 +37,16 @@ import Testing
 
     @Test("Settings nobody knows, or of the wrong type, get one line")
     func refused() {
-        func problem(_ settings: [String: Setting]) -> String {
+        func problem(_ settings: [String: JSONValue]) -> String {
             do throws(HarnessError) {
                 _ = try ScenarioSettings.read(settings, origin: "b.json")
                 return ""
             } catch { return error.description }
         }
         #expect(
-            problem(["warp": .flag(true)]) == "b.json: this version does not know the setting \"warp\" of its scenario")
+            problem(["warp": .bool(true)]) == "b.json: this version does not know the setting \"warp\" of its scenario")
         #expect(
-            problem(["stream_window": .text("x")])
+            problem(["stream_window": .string("x")])
                 == "b.json: the setting \"stream_window\" of its scenario has the wrong type")
     }
 

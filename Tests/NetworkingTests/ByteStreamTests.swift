@@ -90,6 +90,39 @@ import Testing
     }
 
     @Test(
+        "A peer that closes without close_notify ends the stream, in the midst of a record too; a record that was altered breaks it",
+        arguments: [TLSVersion.v12, .v13])
+    func vanished(_ version: TLSVersion) throws {
+        let alteredRecord: [UInt8] = [0x17, 3, 3, 0, 64] + [UInt8](repeating: 7, count: 64)
+        for (bytes, expected) in [
+            ([], IOResult.endOfStream), (Array(alteredRecord.prefix(20)), .endOfStream), (alteredRecord, .failed),
+        ] {
+            var connected: Pair? = try connect(try contexts(clientVersions: (version, version))).pair
+            let server = try #require(connected?.server)
+            #expect(send(try #require(connected?.client.descriptor), bytes, bytes.count, 0) == bytes.count)
+            connected = nil
+            var byte: UInt8 = 0
+            var result = IOResult.wouldBlock
+            for _ in 0..<5000 where result == .wouldBlock {
+                result = server.read(into: &byte, capacity: 1)
+                usleep(200)
+            }
+            #expect(result == expected, "\(bytes.count) bytes: \(server.failure?.description ?? "no failure")")
+            #expect(server.failure?.kind == (expected == .failed ? .io : nil))
+        }
+    }
+
+    @Test("TLS is neither renegotiated nor compressed")
+    func restrictions() throws {
+        let contexts = try contexts()
+        for context in [contexts.client, contexts.server] {
+            // SSL_OP_NO_RENEGOTIATION and SSL_OP_NO_COMPRESSION, as <openssl/ssl.h> has them.
+            let wanted: UInt64 = 1 << 30 | 1 << 17
+            #expect(SSL_CTX_get_options(context.context) & wanted == wanted)
+        }
+    }
+
+    @Test(
         "A client without ALPN is taken by a server, one that offers other protocols only is not, and a client wants h2",
         arguments: [TLSVersion.v12, .v13])
     func protocols(_ version: TLSVersion) throws {

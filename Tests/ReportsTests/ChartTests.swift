@@ -1,6 +1,7 @@
 import Foundation
 import Measurement
 import Results
+import Settings
 import Testing
 
 @testable import Reports
@@ -78,8 +79,10 @@ import Testing
 
     @Test("What was asked for is in the curve: of each interval what was due in it, stages beside each other")
     func requested() throws {
-        let settings: [String: Setting] = [
-            "stages": .list([.text("ramp 0 1000 2s"), .text("burst 300"), .text("pause 1s"), .text("hold 500 1s")])
+        let settings: [String: JSONValue] = [
+            "stages": .array([
+                .string("ramp 0 1000 2s"), .string("burst 300"), .string("pause 1s"), .string("hold 500 1s"),
+            ])
         ]
         let requested = try #require(RequestedRate(settings))
         let series = (1...40).map { step in
@@ -101,8 +104,8 @@ import Testing
         let rate = try #require(RequestedRate(["rate": .number(250), "duration": .integer(2_000_000_000)]))
         #expect(
             rate.bands(until: 9).isEmpty && rate.points(series)[5].y.rounded() == 250 && rate.points(series)[30].y == 0)
-        #expect(RequestedRate([:]) == nil && RequestedRate(["trace": .text("due.csv"), "rate": .number(1)]) == nil)
-        #expect(RequestedRate(["stages": .list([.text("something new 3")])]) == nil)
+        #expect(RequestedRate([:]) == nil && RequestedRate(["trace": .string("due.csv"), "rate": .number(1)]) == nil)
+        #expect(RequestedRate(["stages": .array([.string("something new 3")])]) == nil)
     }
 
     @Test("A series is shown in few points with every push in them, and a short rest belongs to the one before")

@@ -64,7 +64,7 @@ import Testing
         let second = GateReport.update(baseline(1170, 0.036), before: baseline(650, 0.04), path: "b.json")
         #expect(second.contains("-10.0 %") && second.contains("renewed: b.json (it was of 2026-01-02T03:04:05Z: why)"))
         var other = baseline(1, 1)
-        other.scenario = ["rate": .none]
+        other.scenario = ["rate": .null]
         #expect(GateReport.update(other, before: baseline(1, 1), path: "").contains("the scenario is another one"))
     }
 

@@ -45,7 +45,7 @@ import Testing
         var document = ReportedDocument.make()
         document.scenario = [
             "push_timeout": .integer(30_000_000_000), "warmup": .integer(1_500_000_000), "send_batch": .integer(65_536),
-            "huffman": .flag(false), "rate": .number(500), "duration": .integer(2_000_000_000),
+            "huffman": .bool(false), "rate": .number(500), "duration": .integer(2_000_000_000),
         ]
         for text in [page(document), MarkdownReport.text([ReportedDocument.run(document)])] {
             for part in ["30s", "1500ms", "64KiB"] { #expect(text.contains(part), "\(part)") }
@@ -75,7 +75,7 @@ import Testing
         document.run.tls = evil
         document.environment.host = evil
         document.environment.versions = [evil: evil]
-        document.scenario = [evil: .text(evil)]
+        document.scenario = [evil: .string(evil)]
         document.reasons = [evil: 1]
         document.failures = [evil: 1]
         document.statuses = [evil: 1]

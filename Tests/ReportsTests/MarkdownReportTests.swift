@@ -8,7 +8,7 @@ import Testing
     func tables() {
         var document = ReportedDocument.make()
         document.reasons = ["a|b\nc\\": 77]
-        document.scenario["list"] = .list([.text("x|y"), .text("z")])
+        document.scenario["list"] = .array([.string("x|y"), .string("z")])
         let one = MarkdownReport.text([ReportedDocument.run(document)])
         for part in ReportedDocument.headlines + ["a\\|b c\\\\"] {
             #expect(one.contains(part), "\(part) is not in the text")

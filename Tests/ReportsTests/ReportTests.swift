@@ -219,7 +219,9 @@ import Testing
     func stages() {
         var result = document
         let part = ResultDocument.Part(accepted: 1, rejected: 0, failed: 0, total: result.latency.total)
-        result.scenario["stages"] = .list([.text("ramp 1 2 1s"), .text("evening: hold 2 1s"), .text("ramp 2 1 1s")])
+        result.scenario["stages"] = .array([
+            .string("ramp 1 2 1s"), .string("evening: hold 2 1s"), .string("ramp 2 1 1s"),
+        ])
         result.breakdown = [
             "stage": ["evening": part, "ramp 2": part, "ramp": part, "(other)": part],
             "profile": ["b": part, "a": part],

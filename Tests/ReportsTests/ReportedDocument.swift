@@ -20,7 +20,7 @@ enum ReportedDocument {
             environment: .init(
                 host: "h", cpu: "a processor", cores: 2, memoryBytes: 8_000_000_000, kernel: "6.1", system: "Debian",
                 versions: ["OpenSSL": "3.0"], commit: nil),
-            scenario: ["streams": .integer(500), "topic": .text("com.example.app")],
+            scenario: ["streams": .integer(500), "topic": .string("com.example.app")],
             pushes: .init(
                 planned: 1_000_123, sent: 1_000_123, accepted: 999_990, rejected: 77, failed: 56, retried: 0, lost: 3,
                 duplicated: 4),

@@ -7,7 +7,7 @@ import Testing
 func sampleBaseline() -> BaselineDocument {
     BaselineDocument(
         name: "alert", reason: "first", updatedAt: "2026-01-02T03:04:05Z", version: "0.1.0", commit: nil,
-        scenario: ["pushes": .integer(5), "by": .list([]), "rate": .none, "retry_budget": .number(0.25)],
+        scenario: ["pushes": .integer(5), "by": .array([]), "rate": .null, "retry_budget": .number(0.25)],
         machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/1", oneCore: true,
         metrics: [
             .init(name: "client_cpu", unit: .nanoseconds, raw: [650, 651], normalised: [0.04, 0.041]),

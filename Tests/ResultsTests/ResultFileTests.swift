@@ -13,7 +13,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
             interrupted: false, engine: "nghttp2", target: "bundled mock", tls: nil),
         environment: .init(
             host: "h", cpu: "c", cores: 2, memoryBytes: 3, kernel: "k", system: "s", versions: ["a": "1"], commit: nil),
-        scenario: ["pushes": .integer(9), "rate": .none, "profile": .text("alert"), "expected_reasons": .list([])],
+        scenario: ["pushes": .integer(9), "rate": .null, "profile": .string("alert"), "expected_reasons": .array([])],
         pushes: .init(
             planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
             retried: 0, lost: 0, duplicated: nil),

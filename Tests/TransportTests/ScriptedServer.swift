@@ -205,7 +205,9 @@ private final class ScriptedSession: HTTP2Session {
             for (code, debugData) in script.goAways { submitGoAway(code: code, debugData: debugData) }
         }
         if stream > lastHandled { return }
-        if begun == 10, let later = script.laterMaxStreams { submitSettings([.maxConcurrentStreams: later]) }
+        if begun == 10, let later = script.laterMaxStreams {
+            submitSettings([(Frame.Setting.maxConcurrentStreams, later)])
+        }
         if let (count, code) = script.resetEvery, begun % count == 0 {
             submitReset(stream: stream, code: code)
             return

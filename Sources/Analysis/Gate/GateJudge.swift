@@ -1,11 +1,11 @@
 import Results
 
 /// Rounds held against a baseline.
-public enum GateJudge {
+enum GateJudge {
     /// - Parameter rounds: at least one.
     /// - Returns: every metric that both have; `pass`, `improved`, `regression` (which is to be confirmed) or `cannotTell` of
     ///   those that are judged.
-    public static func judge(
+    static func judge(
         _ baseline: BaselineDocument, _ rounds: [GateDocument.Round], _ rules: GateRules
     ) -> [GateDocument.Metric] {
         GateMetric.all.compactMap { metric in
@@ -15,7 +15,7 @@ public enum GateJudge {
     }
 
     /// One verdict of all metrics.
-    public static func verdict(_ metrics: [GateDocument.Metric]) -> GateDocument.Verdict {
+    static func verdict(_ metrics: [GateDocument.Metric]) -> GateDocument.Verdict {
         let verdicts = metrics.map(\.verdict)
         if verdicts.contains(.regression) { return .regression }
         if verdicts.contains(.cannotTell) { return .cannotTell }

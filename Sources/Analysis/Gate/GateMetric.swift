@@ -1,20 +1,20 @@
 import Results
 
 /// A figure of a run that gates look at.
-public struct GateMetric: Sendable {
+package struct GateMetric: Sendable {
     /// As flags and documents have it.
-    public let name: String
-    public let unit: ComparisonDocument.Unit
+    package let name: String
+    let unit: ComparisonDocument.Unit
     /// CPU time: divided by the reference kernel's.
-    public let isNormalised: Bool
+    let isNormalised: Bool
     /// More of it is better.
-    public let isGain: Bool
+    let isGain: Bool
     /// A difference of less than this is none, however large the ratio.
     let leastDifference: Double
     /// nil when the run has no such figure.
     let value: @Sendable (ResultDocument) -> Double?
 
-    public static let all: [GateMetric] = [
+    package static let all: [GateMetric] = [
         GateMetric("client_cpu", .nanoseconds, isNormalised: true) { $0.cost.clientCPU },
         GateMetric("mock_cpu", .nanoseconds, isNormalised: true) { $0.cost.mockCPU },
         // A hot path that allocates does so for every push; what there is else comes and goes with buffers.
@@ -25,9 +25,9 @@ public struct GateMetric: Sendable {
     ]
 
     /// What is judged when nobody says otherwise: the costs. Time on the clock depends on who else is there.
-    public static let judgedByDefault = ["client_cpu", "mock_cpu", "allocations"]
+    package static let judgedByDefault = ["client_cpu", "mock_cpu", "allocations"]
 
-    public static func named(_ name: String) -> GateMetric? { all.first { $0.name == name } }
+    static func named(_ name: String) -> GateMetric? { all.first { $0.name == name } }
 
     private init(
         _ name: String, _ unit: ComparisonDocument.Unit, isNormalised: Bool = false, isGain: Bool = false,
@@ -42,7 +42,7 @@ public struct GateMetric: Sendable {
     }
 
     /// The figures of one run, between two measurements of the reference kernel.
-    public static func round(_ result: ResultDocument, kernelBefore: Double, kernelAfter: Double) -> GateDocument.Round
+    package static func round(_ result: ResultDocument, kernelBefore: Double, kernelAfter: Double) -> GateDocument.Round
     {
         var values: [String: Double] = [:]
         for metric in all { values[metric.name] = metric.value(result) }
@@ -50,7 +50,7 @@ public struct GateMetric: Sendable {
     }
 
     /// What a baseline keeps of rounds: only figures that every round has.
-    public static func baseline(_ rounds: [GateDocument.Round]) -> [BaselineDocument.Metric] {
+    package static func baseline(_ rounds: [GateDocument.Round]) -> [BaselineDocument.Metric] {
         all.compactMap { metric in
             let raw = rounds.compactMap { $0.values[metric.name] }
             guard raw.count == rounds.count, !raw.isEmpty else { return nil }

@@ -1,8 +1,8 @@
 import Results
 
 /// A gate from its first round to its verdict: says after every round what is to be done next.
-public struct GateProgress: Sendable {
-    public enum Step: Sendable, Equatable {
+package struct GateProgress: Sendable {
+    package enum Step: Sendable, Equatable {
         /// Another round.
         case round
         /// A pause, then another round: what looks like a regression is to show itself again.
@@ -12,21 +12,21 @@ public struct GateProgress: Sendable {
 
     private let baseline: BaselineDocument
     private let rules: GateRules
-    public private(set) var rounds: [GateDocument.Round] = []
-    public private(set) var metrics: [GateDocument.Metric] = []
+    package private(set) var rounds: [GateDocument.Round] = []
+    package private(set) var metrics: [GateDocument.Metric] = []
     /// Where the rounds of a confirmation begin; nil when none is under way.
     private var confirmation: Int?
     private var suspects: Set<String> = []
 
-    public init(_ baseline: BaselineDocument, _ rules: GateRules) {
+    package init(_ baseline: BaselineDocument, _ rules: GateRules) {
         self.baseline = baseline
         self.rules = rules
     }
 
-    public var verdict: GateDocument.Verdict { metrics.isEmpty ? .cannotTell : GateJudge.verdict(metrics) }
+    package var verdict: GateDocument.Verdict { metrics.isEmpty ? .cannotTell : GateJudge.verdict(metrics) }
 
     /// - Parameter isLast: there is no time for another round.
-    public mutating func add(_ round: GateDocument.Round, isLast: Bool) -> Step {
+    package mutating func add(_ round: GateDocument.Round, isLast: Bool) -> Step {
         rounds.append(round)
         let isOver = isLast || rounds.count >= rules.mostRounds
         let isLook = rounds.count % GateRules.roundsPerLook == 0

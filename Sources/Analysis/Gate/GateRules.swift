@@ -6,20 +6,20 @@
 ///
 /// A false alarm takes two intervals of different rounds that both miss the true ratio on the same side. The level of each is
 /// such that this happens at most once in 100 gates, over all looks at all metrics, to costs that are exactly at the tolerance.
-public struct GateRules: Sendable, Equatable {
+package struct GateRules: Sendable, Equatable {
     /// Rounds from look to look, and in a confirmation.
-    public static let roundsPerLook = 8
+    package static let roundsPerLook = 8
     /// The chance of a false alarm in a gate, 0…1.
-    public static let error = 0.01
+    static let error = 0.01
 
     /// Names of the judged metrics.
-    public let metrics: [String]
+    let metrics: [String]
     /// The share by which a cost may have grown, above 0.
-    public let tolerance: Double
+    let tolerance: Double
     /// At least `roundsPerLook`.
-    public let mostRounds: Int
+    let mostRounds: Int
 
-    public init(metrics: [String], tolerance: Double, mostRounds: Int) {
+    package init(metrics: [String], tolerance: Double, mostRounds: Int) {
         self.metrics = metrics
         self.tolerance = tolerance
         self.mostRounds = mostRounds

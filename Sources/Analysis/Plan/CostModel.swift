@@ -4,7 +4,7 @@ import Results
 /// What a push costs by the settings of a run, from measured runs: medians of repeated runs, and between measured settings their
 /// mean weighted by 1 / distance² (Shepard: A two-dimensional interpolation function for irregularly-spaced data, 1968) over the
 /// logarithms of connections a worker and of streams. At a measured setting it is what was measured there.
-public struct CostModel: Sendable {
+struct CostModel: Sendable {
     private struct Setting: Hashable {
         let threads: Int
         let connections: Int
@@ -22,26 +22,26 @@ public struct CostModel: Sendable {
 
     private let points: [Point]
     /// How workers get in each other's way; its rate is not used.
-    public let law: ScalabilityLaw
+    let law: ScalabilityLaw
     /// What a push takes from being put on a stream to its answer besides the link, ns.
-    public let overhead: Double
+    let overhead: Double
     /// Bytes of a client without connections, and of one more; nil where connections were not varied.
-    public let memoryBase: Double
-    public let memoryPerConnection: Double?
+    let memoryBase: Double
+    let memoryPerConnection: Double?
     /// Connections a worker, and streams, that were measured.
-    public let connectionRange: ClosedRange<Double>
-    public let streamRange: ClosedRange<Double>
+    let connectionRange: ClosedRange<Double>
+    let streamRange: ClosedRange<Double>
     /// Most client threads of a run.
-    public let mostThreads: Int
-    public let settings: Int
+    let mostThreads: Int
+    let settings: Int
     /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
-    public let isOfBusyRuns: Bool
+    let isOfBusyRuns: Bool
 
     /// A further connection, when it was not measured (docs/performance.md), bytes.
-    public static let usualMemoryPerConnection = 55_000.0
+    static let usualMemoryPerConnection = 55_000.0
 
     /// nil when there is no sample with a cost.
-    public init?(_ samples: [CostSample]) {
+    init?(_ samples: [CostSample]) {
         let samples = samples.filter { $0.clientCPU > 0 }
         guard !samples.isEmpty else { return nil }
         let busy = samples.filter(Self.isBusy)
@@ -98,12 +98,12 @@ public struct CostModel: Sendable {
     }
 
     /// Client CPU time a push of one worker alone, ns.
-    public func client(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double {
+    func client(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double {
         mean(Self.place(connectionsPerWorker, streams, hasLink: hasLink), points.map { ($0.place, $0.client) })!
     }
 
     /// CPU time of the mock a push, ns; nil when it was not measured.
-    public func server(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double? {
+    func server(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double? {
         mean(
             Self.place(connectionsPerWorker, streams, hasLink: hasLink),
             points.compactMap { point in point.server.map { (point.place, $0) } })

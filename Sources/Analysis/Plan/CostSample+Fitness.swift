@@ -3,13 +3,13 @@ import Settings
 
 extension CostSample {
     /// Fewer accepted pushes, or less CPU time of the client (ns), are mostly handshakes and cold caches.
-    public static let fewestPushes: UInt64 = 10_000
-    public static let leastCPU = 50e6
+    static let fewestPushes: UInt64 = 10_000
+    static let leastCPU = 50e6
     /// Of the pushes that were begun, the share that must have been accepted: others cost something else.
-    public static let leastAccepted = 0.99
+    static let leastAccepted = 0.99
 
     /// Why a run cannot say what a push costs, one sentence; nil when it can.
-    public static func problem(_ result: ResultDocument) -> String? {
+    package static func problem(_ result: ResultDocument) -> String? {
         let pushes = result.pushes
         let begun = Double(pushes.accepted) + Double(pushes.rejected) + Double(pushes.failed)
         func refusal(_ what: String, _ least: String) -> String { "\(what); a cost takes at least \(least)" }

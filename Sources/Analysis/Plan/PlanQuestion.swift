@@ -1,44 +1,44 @@
 /// What is asked of a plan. Times are nanoseconds, sizes bytes, bandwidths bytes a second.
-public struct PlanQuestion: Sendable, Equatable {
+package struct PlanQuestion: Sendable, Equatable {
     /// nil: what can the configuration do? Then `machines` and `connections` must be given.
-    public var devices: UInt64?
-    public var within: Double?
-    public var roundTrip = 0.0
+    package var devices: UInt64?
+    package var within: Double?
+    package var roundTrip = 0.0
     /// From a push being read by the server to its answer being written.
-    public var serverTime = TimeDistribution.constant(0)
+    package var serverTime = TimeDistribution.constant(0)
     /// On each connection.
-    public var streams = 1000
+    package var streams = 1000
     /// In all; nil: as many as it takes.
-    public var connections: Int?
+    package var connections: Int?
     /// As many as it takes when nil.
-    public var machines: Int?
+    package var machines: Int?
     /// Of each machine; one worker each.
-    public var cores = 1
+    package var cores = 1
     /// Of every bound, how much is planned with, 0…1.
-    public var utilisation = 0.8
+    package var utilisation = 0.8
     /// What a push takes of the server's window, and as HTTP/2 frames; its answer as frames.
-    public var payloadBytes = 0.0
-    public var largestPayload = 0.0
-    public var requestBytes = 0.0
-    public var answerBytes = 0.0
+    package var payloadBytes = 0.0
+    package var largestPayload = 0.0
+    package var requestBytes = 0.0
+    package var answerBytes = 0.0
     /// Of a machine, towards the server; with what TLS, TCP, IP and Ethernet add.
-    public var bandwidth: Double?
+    package var bandwidth: Double?
     /// Of a connection, each way, HTTP/2's bytes.
-    public var linkRate: Double?
+    package var linkRate: Double?
     /// Bytes of DATA each connection may have unacknowledged, and which share of them the server lets be used before it says more.
-    public var window: Double?
-    public var windowReopen = 0.5
+    package var window: Double?
+    package var windowReopen = 0.5
     /// Due times are drawn independently of each other instead of lying at equal distances.
-    public var isPoisson = false
+    package var isPoisson = false
     /// The bundled mock on the same machine, with so many threads; 0: the server is elsewhere, and as large as it takes.
-    public var mockThreads = 0
+    package var mockThreads = 0
     /// Cores that client and mock share; nil: each thread has its own.
-    public var sharedCores: Int?
-    public var seed: UInt64 = 1
+    package var sharedCores: Int?
+    package var seed: UInt64 = 1
     /// Most pushes of a simulation.
-    public var simulated = 1_500_000
+    var simulated = 1_500_000
 
-    public init() {}
+    package init() {}
 
     /// TCP, TLS 1.3, and the first push, which is alone on its connection until its token was found valid.
     static let setupRoundTrips = 3.0

@@ -4,19 +4,19 @@ import Scenarios
 import Settings
 
 /// Makes plans: `docs/planning.md` has the formulas and what they take for granted.
-public enum Planner {
+package enum Planner {
     /// Why no plan can be made, one line.
-    public struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
-        public let description: String
+    package struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        package let description: String
     }
 
     /// Formula and simulation further apart than this are worth a warning.
-    public static let allowedDifference = 0.05
+    static let allowedDifference = 0.05
     /// What is tried when a goal asks for more than the utilisation leaves: times as many connections and cores.
     private static let reserves = [1, 1.25, 1.5, 2, 3, 4]
 
     /// - Parameter origin: where the samples come from, as a reader is to be told.
-    public static func plan(
+    package static func plan(
         _ question: PlanQuestion, goals: [Threshold] = [], samples: [CostSample], origin: String
     ) throws(Failure) -> PlanDocument {
         guard let costs = CostModel(samples) else {

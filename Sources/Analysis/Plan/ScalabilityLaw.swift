@@ -2,17 +2,17 @@ import Foundation
 
 /// The universal scalability law (Gunther: Guerrilla Capacity Planning, 2007): what n workers do together,
 /// X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)).
-public struct ScalabilityLaw: Sendable, Equatable {
+struct ScalabilityLaw: Sendable, Equatable {
     /// Pushes a second of one worker.
-    public let rate: Double
+    let rate: Double
     /// Contention: the share of the work that is done one after the other, at least 0.
-    public let contention: Double
+    let contention: Double
     /// Crosstalk: what keeping workers in agreement costs, at least 0.
-    public let crosstalk: Double
+    let crosstalk: Double
     /// Different numbers of workers it was fitted to; with one of them it is a straight line.
-    public let points: Int
+    let points: Int
 
-    public init(rate: Double, contention: Double = 0, crosstalk: Double = 0, points: Int = 1) {
+    init(rate: Double, contention: Double = 0, crosstalk: Double = 0, points: Int = 1) {
         self.rate = rate
         self.contention = contention
         self.crosstalk = crosstalk
@@ -20,15 +20,15 @@ public struct ScalabilityLaw: Sendable, Equatable {
     }
 
     /// Pushes a second of `workers`, at least 1.
-    public func rate(of workers: Double) -> Double { rate * workers * efficiency(of: workers) }
+    func rate(of workers: Double) -> Double { rate * workers * efficiency(of: workers) }
 
     /// What is left of a worker's own rate among `workers`, 0…1.
-    public func efficiency(of workers: Double) -> Double {
+    func efficiency(of workers: Double) -> Double {
         1 / (1 + contention * (workers - 1) + crosstalk * workers * (workers - 1))
     }
 
     /// The number of workers beyond which more of them do less; nil when there is none.
-    public var peak: Double? {
+    var peak: Double? {
         crosstalk > 0 ? max(1, (max(0, 1 - contention) / crosstalk).squareRoot()) : nil
     }
 
@@ -39,7 +39,7 @@ public struct ScalabilityLaw: Sendable, Equatable {
     ///
     /// - Parameter measured: workers (at least 1) and pushes a second (above 0).
     /// - Returns: nil when nothing was measured.
-    public init?(fitting measured: [(workers: Double, rate: Double)]) {
+    init?(fitting measured: [(workers: Double, rate: Double)]) {
         let points = Set(measured.map(\.workers)).count
         guard points > 0, measured.allSatisfy({ $0.workers >= 1 && $0.rate > 0 && $0.rate.isFinite }) else {
             return nil

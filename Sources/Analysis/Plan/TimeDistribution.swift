@@ -3,7 +3,7 @@ import Measurement
 import Settings
 
 /// How long something takes, drawn anew each time. Nanoseconds.
-public enum TimeDistribution: Sendable, Equatable {
+package enum TimeDistribution: Sendable, Equatable {
     case constant(Double)
     case uniform(low: Double, high: Double)
     case exponential(mean: Double)
@@ -13,7 +13,7 @@ public enum TimeDistribution: Sendable, Equatable {
     case recorded([Double])
 
     /// As the mock's `--latency` is written: `80ms`, `uniform 10ms 30ms`, `lognormal 20ms 0.5`; also `exponential 20ms`.
-    public init(parsing text: String) throws(SettingsError) {
+    package init(parsing text: String) throws(SettingsError) {
         let words = text.split(separator: " ").map(String.init)
         let wrong = SettingsError(
             "\"\(text)\": expected for example 20ms, uniform 10ms 30ms, exponential 20ms or lognormal 20ms 0.5")
@@ -35,14 +35,14 @@ public enum TimeDistribution: Sendable, Equatable {
     }
 
     /// At most 1,000 values that stand for a histogram; nil when it holds nothing.
-    public init?(_ histogram: LatencyHistogram) {
+    init?(_ histogram: LatencyHistogram) {
         guard histogram.count > 0 else { return nil }
         let steps = 1000
         self = .recorded(
             (0..<steps).map { Double(histogram.value(atPercentile: (Double($0) + 0.5) / Double(steps) * 100)) })
     }
 
-    public var mean: Double {
+    var mean: Double {
         switch self {
         case .constant(let value): value
         case .uniform(let low, let high): (low + high) / 2
@@ -53,7 +53,7 @@ public enum TimeDistribution: Sendable, Equatable {
     }
 
     /// The same everywhere `factor` times as long.
-    public func scaled(by factor: Double) -> TimeDistribution {
+    func scaled(by factor: Double) -> TimeDistribution {
         switch self {
         case .constant(let value): .constant(value * factor)
         case .uniform(let low, let high): .uniform(low: low * factor, high: high * factor)

@@ -1,14 +1,14 @@
 /// A 95 % confidence interval of a median: percentile bootstrap (Efron, Tibshirani: An Introduction to the Bootstrap, 1993,
 /// chapter 13). Of fewer than six values it is the span from the smallest to the largest, or nearly so.
-public struct BootstrapMedian: Sendable, Equatable {
-    public let median: Double
-    public let low: Double
-    public let high: Double
+struct BootstrapMedian: Sendable, Equatable {
+    let median: Double
+    let low: Double
+    let high: Double
 
     /// nil of fewer than two values, or of one that is not finite.
     ///
     /// - Parameter seed: the same seed gives the same interval.
-    public init?(_ values: [Double], resamples: Int = 10_000, seed: UInt64 = 1) {
+    init?(_ values: [Double], resamples: Int = 10_000, seed: UInt64 = 1) {
         guard values.count > 1, values.allSatisfy(\.isFinite), resamples >= BootstrapRatio.fewestResamples else {
             return nil
         }

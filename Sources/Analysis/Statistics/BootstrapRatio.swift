@@ -1,20 +1,20 @@
 /// A 95 % confidence interval of the ratio of two medians, B's to A's: percentile bootstrap (Efron, Tibshirani: An Introduction
 /// to the Bootstrap, 1993, chapter 13). Of few runs it is too narrow, so that it is not to be the only witness.
-public struct BootstrapRatio: Sendable, Equatable {
+struct BootstrapRatio: Sendable, Equatable {
     /// What fewer resamples would make of the interval's ends is not worth printing.
-    public static let fewestResamples = 2000
+    static let fewestResamples = 2000
 
     /// Of the medians as they are.
-    public let ratio: Double
-    public let low: Double
-    public let high: Double
+    let ratio: Double
+    let low: Double
+    let high: Double
 
     /// nil when a side has fewer than two values, or one that is not above 0: there is no ratio then.
     ///
     /// - Parameters:
     ///   - resamples: at least 2,000.
     ///   - seed: the same seed gives the same interval.
-    public init?(_ a: [Double], _ b: [Double], resamples: Int = 10_000, seed: UInt64 = 1) {
+    init?(_ a: [Double], _ b: [Double], resamples: Int = 10_000, seed: UInt64 = 1) {
         let isPositive = (a + b).allSatisfy { $0 > 0 && $0.isFinite }
         guard a.count > 1, b.count > 1, isPositive, resamples >= Self.fewestResamples else { return nil }
         let (a, b) = (a.sorted(), b.sorted())

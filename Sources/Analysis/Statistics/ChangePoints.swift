@@ -11,29 +11,29 @@
 /// happened within the last four values is seldom found.
 ///
 /// Quadratic in the number of values, times the number of shuffles: 2.4 s for 1,000 values with one change.
-public struct ChangePoints: Sendable, Equatable {
+struct ChangePoints: Sendable, Equatable {
     /// The fewest values between change points.
-    public static let leastValues = 3
+    static let leastValues = 3
     /// The fewest values of which a change can be found: one half above the other is as rare as this among the orders of the
     /// values only from there on.
     static func fewest(level: Double) -> Int {
         (leastValues...).first { MannWhitney.smallestP($0, $0) <= level }.map { 2 * $0 } ?? .max
     }
     /// More take minutes.
-    public static let most = 1000
+    static let most = 1000
     /// What a test at a level of 0.01 needs to be exact.
     static let shuffles = 999
 
     /// The index of the first value after each change, ascending.
-    public let starts: [Int]
+    let starts: [Int]
     /// The p-value each was found with, in the order of `starts`; 0.001 … level.
-    public let p: [Double]
+    let p: [Double]
 
     /// - Parameters:
     ///   - values: in the order of time, at most `most`.
     ///   - level: the chance of finding a change where there is none; 0.001 … 0.2.
     ///   - seed: the same seed gives the same change points.
-    public init(_ values: [Double], level: Double = 0.01, seed: UInt64 = 1) {
+    init(_ values: [Double], level: Double = 0.01, seed: UInt64 = 1) {
         precondition(values.count <= Self.most && (0.001...0.2).contains(level))
         let ranks = Ranks.of(values)
         var random = SplitMix(seed: seed)
@@ -51,7 +51,7 @@ public struct ChangePoints: Sendable, Equatable {
     }
 
     /// The stretches between change points, as ranges of indices of `count` values.
-    public func segments(of count: Int) -> [Range<Int>] {
+    func segments(of count: Int) -> [Range<Int>] {
         let bounds = [0] + starts + [count]
         return zip(bounds, bounds.dropFirst()).map { $0..<$1 }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The smallest ratio that two samples could have shown: one that would be called a difference in about 80 of 100 repetitions.
-public enum DetectableRatio {
+enum DetectableRatio {
     /// Values are compared by medians, which take π/2 times as many runs as means do.
     private static let medianAgainstMean = (Double.pi / 2).squareRoot()
 
@@ -9,7 +9,7 @@ public enum DetectableRatio {
     /// side has fewer than three values, or one that is not above 0.
     ///
     /// - Parameter level: at which the difference is called; where several figures are judged, a figure's part of it.
-    public static func of(_ a: [Double], _ b: [Double], level: Double = 0.05) -> Double? {
+    static func of(_ a: [Double], _ b: [Double], level: Double = 0.05) -> Double? {
         guard a.count > 2, b.count > 2, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         let degrees = a.count + b.count - 2
         let spread = ((squares(a.map(log)) + squares(b.map(log))) / Double(degrees)).squareRoot()

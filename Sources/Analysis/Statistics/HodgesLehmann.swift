@@ -2,17 +2,17 @@
 /// they are distributed: the median of all ratios of a value of B to a value of A, and the ratios between which the
 /// Mann–Whitney test does not tell the samples apart (Hodges, Lehmann: Estimates of Location Based on Rank Tests, 1963).
 /// A few values far out move it little.
-public struct HodgesLehmann: Sendable, Equatable {
-    public let ratio: Double
-    public let low: Double
-    public let high: Double
+struct HodgesLehmann: Sendable, Equatable {
+    let ratio: Double
+    let low: Double
+    let high: Double
 
     /// nil when a value is not above 0, or the samples are too small for an interval of this level.
     ///
     /// - Parameters:
     ///   - a, b: together at most 400 values.
     ///   - error: the chance, on each side, that the interval misses the true ratio; above 0, below 0.5.
-    public init?(_ a: [Double], _ b: [Double], error: Double) {
+    init?(_ a: [Double], _ b: [Double], error: Double) {
         guard !a.isEmpty, !b.isEmpty, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }),
             let rank = Self.rank(a.count, b.count, error: error)
         else { return nil }

@@ -6,18 +6,18 @@ import Measurement
 ///
 /// Its p-value takes every record for independent. Pushes of one run are not, so that with many pushes p says little and D
 /// decides.
-public struct KolmogorovSmirnov: Sendable, Equatable {
+struct KolmogorovSmirnov: Sendable, Equatable {
     /// 0…1.
-    public let d: Double
+    let d: Double
     /// Where the distance is largest, the counter's lowest value; nanoseconds.
-    public let place: UInt64
+    let place: UInt64
     /// The share of A's records at or below `place`; 0…1.
-    public let below: (a: Double, b: Double)
+    let below: (a: Double, b: Double)
     /// Asymptotic.
-    public let p: Double
+    let p: Double
 
     /// nil when a histogram is empty.
-    public init?(_ a: LatencyHistogram, _ b: LatencyHistogram) { self.init(a.counters, b.counters) }
+    init?(_ a: LatencyHistogram, _ b: LatencyHistogram) { self.init(a.counters, b.counters) }
 
     /// - Parameters: values ascending, each once, with how often they were recorded.
     init?(_ a: [(value: UInt64, count: UInt64)], _ b: [(value: UInt64, count: UInt64)]) {
@@ -60,7 +60,7 @@ public struct KolmogorovSmirnov: Sendable, Equatable {
         return min(1, max(0, 2 * sum))
     }
 
-    public static func == (one: Self, other: Self) -> Bool {
+    static func == (one: Self, other: Self) -> Bool {
         one.d == other.d && one.place == other.place && one.below == other.below && one.p == other.p
     }
 }

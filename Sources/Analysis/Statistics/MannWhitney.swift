@@ -4,19 +4,19 @@ import Synchronization
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
 /// Random Variables is Stochastically Larger than the Other, 1947.) Exact when both samples have at most 12 values and none is
 /// tied; else the normal approximation, corrected for ties and continuity.
-public struct MannWhitney: Sendable, Equatable {
+struct MannWhitney: Sendable, Equatable {
     static let mostExact = 12
 
     /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
-    public let u: Double
+    let u: Double
     /// 0…1.
-    public let p: Double
+    let p: Double
     /// Cliff's delta: the share of pairs in which B's value is larger, less the share in which it is smaller. −1…1.
-    public let delta: Double
-    public let isExact: Bool
+    let delta: Double
+    let isExact: Bool
 
     /// nil when a sample is empty.
-    public init?(_ a: [Double], _ b: [Double]) {
+    init?(_ a: [Double], _ b: [Double]) {
         guard !a.isEmpty, !b.isEmpty else { return nil }
         let (n, m) = (Double(a.count), Double(b.count))
         var u = 0.0
@@ -38,7 +38,7 @@ public struct MannWhitney: Sendable, Equatable {
     }
 
     /// The smallest p-value samples of these sizes can have: all of one below all of the other.
-    public static func smallestP(_ n: Int, _ m: Int) -> Double {
+    static func smallestP(_ n: Int, _ m: Int) -> Double {
         let ways = (0..<min(n, m)).reduce(1.0) { $0 * Double(n + m - $1) / Double($1 + 1) }
         return min(1, 2 / ways)
     }

@@ -1,7 +1,7 @@
 /// Quantiles of a few numbers.
-public enum Quantile {
+enum Quantile {
     /// The middle value, or the mean of the two middle ones; nil of nothing.
-    public static func median(_ values: [Double]) -> Double? { values.isEmpty ? nil : of(values.sorted(), 0.5) }
+    static func median(_ values: [Double]) -> Double? { values.isEmpty ? nil : of(values.sorted(), 0.5) }
 
     /// Linear between neighbours (type 7 of Hyndman and Fan, what NumPy and R do).
     ///

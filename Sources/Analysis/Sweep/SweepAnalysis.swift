@@ -6,9 +6,9 @@ import Settings
 ///
 /// A point with a problem is shown, but is neither the best nor on the front. Two points cannot be told apart when the 95 %
 /// bootstrap interval of the ratio of their medians holds 1; of one run each, none can.
-public enum SweepAnalysis {
+package enum SweepAnalysis {
     /// - Parameter isFinished: no run is left to be made.
-    public static func make(
+    package static func make(
         _ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns, isFinished: Bool
     ) -> SweepDocument {
         let points = schedule.points.map { point($0, plan, schedule, runs) }
@@ -31,14 +31,14 @@ public enum SweepAnalysis {
 
     /// When something went wrong with every point that was run: how many points for which cause, one line a cause, most points
     /// first; else nothing.
-    public static func failures(_ sweep: SweepDocument) -> [String] {
+    package static func failures(_ sweep: SweepDocument) -> [String] {
         let tried = sweep.points.filter { !$0.runs.isEmpty || $0.problem != nil }
         guard tried.allSatisfy({ $0.problem != nil }) else { return [] }
         return causes(tried.compactMap(\.problem), of: tried.count)
     }
 
     /// How many points could not be reached for which cause, likewise.
-    public static func unreached(_ runs: SweepRuns, of count: Int) -> [String] {
+    package static func unreached(_ runs: SweepRuns, of count: Int) -> [String] {
         causes(Array(runs.unreached.values), of: count)
     }
 

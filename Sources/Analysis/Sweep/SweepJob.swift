@@ -1,20 +1,20 @@
 /// One run of a sweep.
-public struct SweepJob: Sendable, Hashable {
+package struct SweepJob: Sendable, Hashable {
     /// The point's number.
-    public let point: Int
+    package let point: Int
     /// From 1.
-    public let repetition: Int
+    package let repetition: Int
     /// Of `halving`: how often the length was doubled; else 0.
-    public let rung: Int
+    package let rung: Int
 
-    public init(point: Int, repetition: Int, rung: Int = 0) {
+    package init(point: Int, repetition: Int, rung: Int = 0) {
         self.point = point
         self.repetition = repetition
         self.rung = rung
     }
 
     /// The folder of the run.
-    public var folder: String {
+    package var folder: String {
         func digits(_ value: Int, _ count: Int) -> String {
             String(repeating: "0", count: max(0, count - String(value).count)) + String(value)
         }
@@ -22,5 +22,5 @@ public struct SweepJob: Sendable, Hashable {
     }
 
     /// How long it takes, in runs of the first rung.
-    public var length: Double { Double(1 << rung) }
+    package var length: Double { Double(1 << rung) }
 }

@@ -2,26 +2,26 @@ import Results
 import Scenarios
 
 /// What a sweep's runs gave so far.
-public struct SweepRuns: Sendable {
+package struct SweepRuns: Sendable {
     /// What a run gave.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case result(ResultDocument)
         /// There is no result: why.
         case failure(String)
     }
 
-    public private(set) var outcomes: [SweepJob: Outcome] = [:]
+    private(set) var outcomes: [SweepJob: Outcome] = [:]
     /// Points that cannot be run at all: why.
-    public let impossible: [Int: String]
+    let impossible: [Int: String]
 
     /// Points whose target could not be reached now: why. What is missing of them is to be made another time.
-    public private(set) var unreached: [Int: String] = [:]
+    package private(set) var unreached: [Int: String] = [:]
 
-    public init(impossible: [Int: String] = [:]) { self.impossible = impossible }
+    package init(impossible: [Int: String] = [:]) { self.impossible = impossible }
 
-    public mutating func add(_ outcome: Outcome, of job: SweepJob) { outcomes[job] = outcome }
+    package mutating func add(_ outcome: Outcome, of job: SweepJob) { outcomes[job] = outcome }
 
-    public mutating func add(unreached reason: String, point: Int) { unreached[point] = Self.oneLine(reason) }
+    package mutating func add(unreached reason: String, point: Int) { unreached[point] = Self.oneLine(reason) }
 
     /// What is wrong with the runs of a point, in one line; nil when nothing is.
     func problem(_ point: Int, rung: Int, repeats: Int) -> String? {
@@ -33,7 +33,7 @@ public struct SweepRuns: Sendable {
             case .failure(let reason): problems.append(Self.oneLine(reason))
             case .result(let result):
                 var thresholds: [Threshold] = []
-                if case .list(let texts)? = result.scenario["thresholds"] {
+                if case .array(let texts)? = result.scenario["thresholds"] {
                     thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
                 }
                 let verdict = RunVerdict(result, thresholds: thresholds)
@@ -64,7 +64,7 @@ public struct SweepRuns: Sendable {
     }
 
     /// The goal's median over the runs of a point; nil when something is wrong with them.
-    public func value(of goal: SweepSearch.Goal, _ point: Int, rung: Int, repeats: Int) -> Double? {
+    package func value(of goal: SweepSearch.Goal, _ point: Int, rung: Int, repeats: Int) -> Double? {
         guard problem(point, rung: rung, repeats: repeats) == nil, missing(point, rung: rung, repeats: repeats) == 0
         else {
             return nil

@@ -5,14 +5,14 @@ import Scenarios
 ///
 /// Each repetition goes through all points in an order of its own: what changes on the machine over time meets every point
 /// alike.
-public struct SweepSchedule: Sendable {
+package struct SweepSchedule: Sendable {
     private let plan: SweepPlan
     /// Numbers of the points that take part, ascending.
-    public let points: [Int]
+    package let points: [Int]
     /// Points that take part in each rung; one rung but for `halving`.
-    public let sizes: [Int]
+    package let sizes: [Int]
 
-    public init(_ plan: SweepPlan) {
+    package init(_ plan: SweepPlan) {
         self.plan = plan
         let all = plan.gridCount ?? 0
         points =
@@ -21,9 +21,9 @@ public struct SweepSchedule: Sendable {
         sizes = plan.search.method == .halving ? Self.halvings(points.count) : [points.count]
     }
 
-    public var runCount: Int { sizes.reduce(0, +) * plan.search.repeats }
+    package var runCount: Int { sizes.reduce(0, +) * plan.search.repeats }
     /// The same, counted in the time of runs of the first rung.
-    public var length: Double {
+    package var length: Double {
         sizes.enumerated().reduce(0) { $0 + Double($1.element * plan.search.repeats) * Double(1 << $1.offset) }
     }
 
@@ -37,7 +37,7 @@ public struct SweepSchedule: Sendable {
     /// The runs of a rung, in their order.
     ///
     /// - Parameter points: those that take part in it.
-    public func jobs(rung: Int, points: [Int]) -> [SweepJob] {
+    package func jobs(rung: Int, points: [Int]) -> [SweepJob] {
         var jobs: [SweepJob] = []
         for repetition in 1...plan.search.repeats {
             var random = SplitMix(seed: plan.scenario.seed &+ UInt64(rung) << 32 &+ UInt64(repetition))
@@ -49,7 +49,7 @@ public struct SweepSchedule: Sendable {
     /// Those that go on to the next rung: the best by the goal. Points without a value (they failed) go last.
     ///
     /// - Parameter values: the goal's value of each point of this rung.
-    public func survivors(of rung: Int, _ values: [(point: Int, value: Double?)]) -> [Int] {
+    package func survivors(of rung: Int, _ values: [(point: Int, value: Double?)]) -> [Int] {
         guard rung + 1 < sizes.count else { return [] }
         let sign = plan.search.goal.isHigherBetter ? -1.0 : 1.0
         let ranked = values.compactMap { entry in entry.value.map { (point: entry.point, cost: sign * $0) } }

@@ -86,14 +86,14 @@ open class ServerSession {
         }
         connectionWindow = max(65_535, Int(settings.connectionWindow))
         maxHeaderList = settings.maxHeaderListSize.map(Int.init) ?? .max
-        var entries: [(UInt16, UInt32)] = [
+        var entries: [(identifier: UInt16, value: UInt32)] = [
             (Frame.Setting.headerTableSize, settings.headerTableSize),
             (Frame.Setting.initialWindowSize, settings.streamWindow),
             (Frame.Setting.maxFrameSize, settings.maxFrameSize),
         ]
         if let limit = settings.maxConcurrentStreams { entries.append((Frame.Setting.maxConcurrentStreams, limit)) }
         if let size = settings.maxHeaderListSize { entries.append((Frame.Setting.maxHeaderListSize, size)) }
-        writeSettings(entries)
+        submitSettings(entries)
         if connectionWindow > 65_535 {
             openWindow(stream: 0, by: connectionWindow - 65_535)
             receiveWindow = connectionWindow
@@ -279,14 +279,9 @@ open class ServerSession {
         if slot >= 0 { close(slot, .resetByServer, code) } else { streams.pointee.refuse(stream) }
     }
 
-    /// Changes settings during the connection.
-    public final func submitSettings(_ settings: [SettingIdentifier: UInt32]) {
-        guard !settings.isEmpty else { return }
-        // By number: the same bytes in every process.
-        writeSettings(settings.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
-    }
-
-    private func writeSettings(_ entries: [(identifier: UInt16, value: UInt32)]) {
+    /// Announces settings: values by identifiers of `Frame.Setting`.
+    public final func submitSettings(_ entries: [(identifier: UInt16, value: UInt32)]) {
+        guard !entries.isEmpty else { return }
         let payload = writeFrame(Frame.settings, flags: 0, stream: 0, length: entries.count * 6)
         for (index, entry) in entries.enumerated() {
             payload[index * 6] = UInt8(entry.identifier >> 8)

@@ -6,22 +6,22 @@ import Settings
 
 /// The folder of a sweep: `sweep.json`, the plan, and a folder for each run with an ordinary `result.json`, or with
 /// `failure.json` where there is none.
-public struct SweepStore: Sendable {
+package struct SweepStore: Sendable {
     /// What is kept of a run.
-    public enum Kept: Sendable {
+    package enum Kept: Sendable {
         case result(ResultDocument)
         case failure(String)
     }
 
-    public let folder: String
+    package let folder: String
 
-    public static let planName = "sweep.json"
+    static let planName = "sweep.json"
     private static let own: Set<String> = [planName, "outcome.json", "points.csv"]
 
     private init(folder: String) { self.folder = folder }
 
     /// The plan of an interrupted sweep.
-    public static func plan(in folder: String) throws(HarnessError) -> SweepPlan {
+    package static func plan(in folder: String) throws(HarnessError) -> SweepPlan {
         let path = "\(folder)/\(planName)"
         guard let data = FileManager.default.contents(atPath: path) else {
             throw HarnessError("cannot read \(path); expected the folder of a sweep")
@@ -34,7 +34,7 @@ public struct SweepStore: Sendable {
     /// Takes a new or empty folder, or one with the same sweep in it.
     ///
     /// - Throws: when something else lies there; nothing is changed then.
-    public static func open(_ folder: String, _ plan: SweepPlan) throws(HarnessError) -> SweepStore {
+    package static func open(_ folder: String, _ plan: SweepPlan) throws(HarnessError) -> SweepStore {
         let store = SweepStore(folder: folder)
         let there = (try? FileManager.default.contentsOfDirectory(atPath: folder))?.filter { !$0.hasSuffix(".partial") }
         if there?.contains(planName) == true {
@@ -63,7 +63,7 @@ public struct SweepStore: Sendable {
     /// What lies in the folder and is nothing of the sweep's.
     ///
     /// - Parameter runs: the folders its runs may have.
-    public func strangers(besides runs: Set<String>) -> [String] {
+    package func strangers(besides runs: Set<String>) -> [String] {
         let there = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return there.filter { !Self.own.contains($0) && !runs.contains($0) && !$0.hasSuffix(".partial") }.sorted()
     }
@@ -72,8 +72,8 @@ public struct SweepStore: Sendable {
     ///
     /// - Parameter warning: told what was moved aside.
     /// - Throws: when it is a run of other settings.
-    public func read(
-        _ run: String, settings: [String: Setting], warning: (String) -> Void
+    package func read(
+        _ run: String, settings: [String: JSONValue], warning: (String) -> Void
     ) throws(HarnessError) -> Kept? {
         let path = "\(folder)/\(run)/result.json"
         if FileManager.default.fileExists(atPath: path) {
@@ -98,11 +98,11 @@ public struct SweepStore: Sendable {
     }
 
     private func check(
-        _ found: [String: Setting], _ expected: [String: Setting], _ path: String
+        _ found: [String: JSONValue], _ expected: [String: JSONValue], _ path: String
     ) throws(HarnessError) {
         let keys = Set(found.keys).union(expected.keys).sorted()
         guard let key = keys.first(where: { found[$0] != expected[$0] }) else { return }
-        func text(_ settings: [String: Setting]) -> String { settings[key]?.description ?? "nothing" }
+        func text(_ settings: [String: JSONValue]) -> String { settings[key]?.description ?? "nothing" }
         throw HarnessError(
             "\(path): a run of other settings (\(key): \(text(found)) instead of \(text(expected))); it is not of this sweep, "
                 + "move it away")
@@ -118,19 +118,19 @@ public struct SweepStore: Sendable {
         throw HarnessError("\(what); it cannot be moved aside", .unwritable)
     }
 
-    public func write(_ result: ResultDocument, of run: String) throws(HarnessError) {
+    package func write(_ result: ResultDocument, of run: String) throws(HarnessError) {
         try write(run, "result.json") { () throws(ResultError) in try ResultFile.encode(result) }
     }
 
     /// - Parameter settings: of the run that failed.
-    public func write(failure reason: String, settings: [String: Setting], of run: String) throws(HarnessError) {
+    package func write(failure reason: String, settings: [String: JSONValue], of run: String) throws(HarnessError) {
         try write(run, "failure.json") { () throws(ResultError) in
             try SweepFiles.encode(.init(scenario: settings, reason: reason))
         }
     }
 
     /// Something about the whole sweep.
-    public func write(_ bytes: [UInt8], named name: String) throws(HarnessError) {
+    package func write(_ bytes: [UInt8], named name: String) throws(HarnessError) {
         do throws(ResultError) { try ResultFile.write(bytes, to: "\(folder)/\(name)") } catch {
             throw HarnessError(error.description, .unwritable)
         }

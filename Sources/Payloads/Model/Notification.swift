@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// A remote notification's payload: Apple's `aps` dictionary and the app's own keys beside it
 /// ("Generating a remote notification").

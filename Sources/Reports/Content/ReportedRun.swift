@@ -1,18 +1,18 @@
 import Results
 
 /// One result as a report shows it: the document, and what was made of it.
-public struct ReportedRun: Sendable {
+package struct ReportedRun: Sendable {
     /// How the report calls it; several results of one report should differ in it.
-    public var label: String
+    package var label: String
     /// Where it was read from; nil when it was not.
-    public var path: String?
-    public var result: ResultDocument
+    var path: String?
+    package var result: ResultDocument
     /// What is wrong with the run, one sentence each.
-    public var problems: [String]
+    var problems: [String]
     /// What the run had to hold, and whether it did.
-    public var thresholds: [(text: String, isHeld: Bool)]
+    var thresholds: [(text: String, isHeld: Bool)]
 
-    public init(
+    package init(
         label: String, path: String? = nil, result: ResultDocument, problems: [String] = [],
         thresholds: [(text: String, isHeld: Bool)] = []
     ) {
@@ -24,7 +24,7 @@ public struct ReportedRun: Sendable {
     }
 
     /// The same runs; those whose label another has too get a number behind it.
-    public static func told(apart runs: [ReportedRun]) -> [ReportedRun] {
+    package static func told(apart runs: [ReportedRun]) -> [ReportedRun] {
         let uses = Dictionary(grouping: runs, by: \.label).mapValues(\.count)
         var seen: [String: Int] = [:]
         return runs.map { run in

@@ -1,15 +1,16 @@
 import Results
 import Scenarios
+import Settings
 
 /// What a run was asked to send over time, from its settings.
 struct RequestedRate {
     private let schedule: LoadSchedule
 
     /// nil for a closed loop, and for recorded due times, which a result does not hold.
-    init?(_ settings: [String: Setting]) {
-        guard settings["trace"] == nil || settings["trace"] == Setting.none else { return nil }
+    init?(_ settings: [String: JSONValue]) {
+        guard settings["trace"] == nil || settings["trace"] == JSONValue.null else { return nil }
         let (limit, length) = (Self.whole(settings["pushes"]), Self.whole(settings["duration"]))
-        if case .list(let texts)? = settings["stages"], !texts.isEmpty {
+        if case .array(let texts)? = settings["stages"], !texts.isEmpty {
             var stages: [LoadStage] = []
             for text in texts {
                 guard let parsed = try? LoadStage.parse(text.description) else { return nil }
@@ -50,7 +51,7 @@ struct RequestedRate {
         }
     }
 
-    private static func number(_ setting: Setting?) -> Double? {
+    private static func number(_ setting: JSONValue?) -> Double? {
         switch setting {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -58,7 +59,7 @@ struct RequestedRate {
         }
     }
 
-    private static func whole(_ setting: Setting?) -> UInt64? {
+    private static func whole(_ setting: JSONValue?) -> UInt64? {
         number(setting).flatMap { UInt64(exactly: $0.rounded()) }
     }
 }

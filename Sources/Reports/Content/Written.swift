@@ -77,11 +77,11 @@ enum Written {
     }
 
     /// A setting by its name, times and sizes with their unit.
-    static func setting(_ name: String, _ value: Setting) -> String {
+    static func setting(_ name: String, _ value: JSONValue) -> String {
         switch value {
         case .integer(let number): SettingWords.text(name, number) ?? value.description
-        case .flag(let isOn): isOn ? "yes" : "no"
-        case .list(let values): values.isEmpty ? "none" : values.map(\.description).joined(separator: ", ")
+        case .bool(let isOn): isOn ? "yes" : "no"
+        case .array(let values): values.isEmpty ? "none" : values.map(\.description).joined(separator: ", ")
         default: value.description
         }
     }
@@ -114,7 +114,7 @@ enum Written {
 
     /// As the settings have them: `hold 20000 30s`, or with a name of its own `evening: hold 20000 30s`.
     private static func stageNames(_ result: ResultDocument) -> [String] {
-        guard case .list(let stages)? = result.scenario["stages"] else { return [] }
+        guard case .array(let stages)? = result.scenario["stages"] else { return [] }
         return LoadStage.told(
             apart: stages.map { stage in
                 let text = stage.description

@@ -2,9 +2,9 @@ import Results
 import Settings
 
 /// The outcome of a gate as JUnit's XML: one test case a judged metric, which is what Jenkins, GitLab and GitHub's reporters read.
-public enum GateJUnit {
+package enum GateJUnit {
     /// - Parameter failsWhenUnsure: "cannot tell" is a failure; else the case counts as skipped.
-    public static func text(_ gate: GateDocument, failsWhenUnsure: Bool) -> String {
+    package static func text(_ gate: GateDocument, failsWhenUnsure: Bool) -> String {
         let judged = gate.metrics.filter { $0.verdict != .information }
         let unsure = judged.count { $0.verdict == .cannotTell }
         let failures = judged.count { $0.verdict == .regression } + (failsWhenUnsure ? unsure : 0)

@@ -1,8 +1,8 @@
 import Results
 
 /// The outcome of a gate as a table for a pull request.
-public enum GateMarkdown {
-    public static func text(_ gate: GateDocument) -> String {
+package enum GateMarkdown {
+    package static func text(_ gate: GateDocument) -> String {
         var lines = [
             "### pushload gate: \(word(gate.verdict))", "", MarkdownReport.escape(GateReport.sentence(gate)), "",
         ]

@@ -2,8 +2,8 @@ import Results
 import Settings
 
 /// The outcome of a gate for a person at a terminal.
-public enum GateReport {
-    public static func text(_ gate: GateDocument, on picture: TextPicture = .plain) -> String {
+package enum GateReport {
+    package static func text(_ gate: GateDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
         table.add(["median", "baseline", "now", "ratio", "interval", "verdict"])
         for metric in gate.metrics { table.add(cells(metric)) }
@@ -22,7 +22,7 @@ public enum GateReport {
     }
 
     /// What the gate has to say, in one line.
-    public static func sentence(_ gate: GateDocument) -> String {
+    static func sentence(_ gate: GateDocument) -> String {
         let rounds = "\(Units.counted(gate.rounds.count, "round")) in \(Units.fixed(gate.seconds, places: 1)) s"
         let against = "baseline \(gate.baseline)"
         func list(_ verdict: GateDocument.Verdict) -> String {
@@ -43,7 +43,7 @@ public enum GateReport {
     }
 
     /// How a baseline that was renewed differs from the one before.
-    public static func update(
+    package static func update(
         _ baseline: BaselineDocument, before: BaselineDocument?, path: String, on picture: TextPicture = .plain
     ) -> String {
         guard let before else {

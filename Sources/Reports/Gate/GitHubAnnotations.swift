@@ -2,8 +2,8 @@ import Results
 
 /// The outcome of a gate as workflow commands of GitHub Actions ("Workflow commands for GitHub Actions", setting an error
 /// message): one annotation a metric that does not pass, or one that all do.
-public enum GitHubAnnotations {
-    public static func text(_ gate: GateDocument, failsWhenUnsure: Bool) -> String {
+package enum GitHubAnnotations {
+    package static func text(_ gate: GateDocument, failsWhenUnsure: Bool) -> String {
         var lines: [String] = []
         for metric in gate.metrics {
             let cells = GateReport.cells(metric)

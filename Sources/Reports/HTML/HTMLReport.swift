@@ -1,11 +1,11 @@
 import Results
 
 /// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
-public enum HTMLReport {
+package enum HTMLReport {
     /// - Parameters:
     ///   - runs: at least one; several are laid over each other and put side by side.
     ///   - comparisons: of these runs, shown beside them.
-    public static func page(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
+    package static func page(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
         page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
     }
 

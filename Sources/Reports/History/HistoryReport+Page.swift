@@ -4,7 +4,7 @@ import Settings
 extension HistoryReport {
     /// The history as a self-contained HTML page: each figure as a line over the runs, with its changes and the median of each
     /// stretch between them.
-    public static func page(_ history: HistoryDocument) -> String {
+    package static func page(_ history: HistoryDocument) -> String {
         let runs = history.series.reduce(0) { $0 + $1.runs.count }
         let title =
             "\(history.series.count == 1 ? history.series[0].name : "History") over \(Units.counted(runs, "run"))"

@@ -2,8 +2,8 @@ import Results
 import Settings
 
 /// A history for a person at a terminal: a picture of each figure, its changes, and a table of the runs.
-public enum HistoryReport {
-    public static func text(_ history: HistoryDocument, _ picture: TextPicture) -> String {
+package enum HistoryReport {
+    package static func text(_ history: HistoryDocument, _ picture: TextPicture) -> String {
         var lines: [String] = []
         for series in history.series {
             lines += ["", "\(series.name): \(span(series))"]
@@ -121,7 +121,7 @@ public enum HistoryReport {
 
     /// `series,run,id,path,started_at,version,commit,metric,unit,value,median,changed`, a line a run and figure; the median is
     /// that of the stretch the run lies in.
-    public static func csv(_ history: HistoryDocument) -> String {
+    package static func csv(_ history: HistoryDocument) -> String {
         var text = "series,run,id,path,started_at,version,commit,metric,unit,value,median,changed\n"
         for (number, series) in history.series.enumerated() {
             for metric in series.metrics {

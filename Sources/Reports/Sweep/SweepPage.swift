@@ -2,12 +2,12 @@ import Results
 import Settings
 
 /// A sweep as one self-contained page, or as Markdown.
-public enum SweepPage {
-    public static func html(_ document: SweepDocument) -> String {
+package enum SweepPage {
+    package static func html(_ document: SweepDocument) -> String {
         HTMLReport.page("Sweep \(document.name)", subtitle(document), sections(document))
     }
 
-    public static func markdown(_ document: SweepDocument) -> String {
+    package static func markdown(_ document: SweepDocument) -> String {
         MarkdownReport.text("Sweep \(document.name)", subtitle(document), sections(document))
     }
 

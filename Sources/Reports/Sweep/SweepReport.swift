@@ -2,11 +2,11 @@ import Results
 import Settings
 
 /// A sweep for a person at a terminal.
-public enum SweepReport {
+package enum SweepReport {
     /// Points that are listed; more are in the CSV.
     static let mostPoints = 100
 
-    public static func text(_ document: SweepDocument, on picture: TextPicture = .plain) -> String {
+    package static func text(_ document: SweepDocument, on picture: TextPicture = .plain) -> String {
         var lines = ["", headline(document), ""]
         var table = TextTable(names: max(1, document.axes.count))
         table.add(SweepTable.header(document))

@@ -39,8 +39,8 @@ enum SweepTable {
 }
 
 /// The points of a sweep as CSV (RFC 4180), one line a point.
-public enum SweepCSV {
-    public static func text(_ document: SweepDocument) -> String {
+package enum SweepCSV {
+    package static func text(_ document: SweepDocument) -> String {
         let figures: [(String, (SweepDocument.Point) -> SweepDocument.Figure?)] = [
             ("per_second", { $0.rate }), ("p50_ns", { $0.p50 }), ("p99_ns", { $0.p99 }),
             ("client_cpu_ns_per_push", { $0.clientCPU }), ("mock_cpu_ns_per_push", { $0.mockCPU }),

@@ -3,7 +3,7 @@ import Settings
 
 /// A run while it goes on, as charts over its time that fill a terminal: throughput against target, latency, what is in
 /// flight, errors.
-public struct LiveView: Sendable {
+package struct LiveView: Sendable {
     private struct Sample {
         /// Seconds since the start, at its end.
         var end: Double
@@ -42,13 +42,13 @@ public struct LiveView: Sendable {
     private var now = Progress(
         done: 0, planned: nil, perSecond: 0, inFlight: 0, p50: 0, p99: 0, errors: 0, secondsLeft: nil)
 
-    public init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
     /// Whether a terminal of so many columns and rows holds it.
-    public static func fits(columns: Int, rows: Int) -> Bool { columns >= 40 && rows >= 16 }
+    package static func fits(columns: Int, rows: Int) -> Bool { columns >= 40 && rows >= 16 }
 
     /// What has happened since the last call.
-    public mutating func add(_ progress: Progress) {
+    package mutating func add(_ progress: Progress) {
         let seconds = progress.elapsed - (samples.last?.end ?? 0)
         guard seconds > 0 else { return }
         let errors = progress.errors - min(progress.errors, now.errors)
@@ -70,7 +70,7 @@ public struct LiveView: Sendable {
     /// As many lines as there are rows but one, none wider than `picture`.
     ///
     /// - Parameter message: the last line; empty: none.
-    public func lines(rows: Int, message: String = "", _ picture: TextPicture) -> [String] {
+    package func lines(rows: Int, message: String = "", _ picture: TextPicture) -> [String] {
         let columns = picture.width - TextChart.margin
         // A title a chart; the head, the axis and the message.
         let height = min(12, max(2, (rows - 1 - 3) / 4 - 1))

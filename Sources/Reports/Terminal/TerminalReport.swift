@@ -3,11 +3,11 @@ import Results
 import Settings
 
 /// A report for a terminal: what went through over time, how long it took, where the time went, and how it ended.
-public enum TerminalReport {
+package enum TerminalReport {
     /// - Parameters:
     ///   - runs: at least one; of several, the curves one below the other and the figures side by side.
     ///   - comparisons: of these runs, shown after them.
-    public static func text(
+    package static func text(
         _ runs: [ReportedRun], comparisons: [ComparisonDocument] = [], _ picture: TextPicture
     ) -> String {
         var lines = ["", ReportContent.title(runs)] + wrapped(ReportContent.subtitle(runs), picture.width)

@@ -1,7 +1,7 @@
 /// Sentences on as many lines as a terminal needs for them.
-public enum TextLines {
+package enum TextLines {
     /// Lines that are wider than `width` continue on further ones, two columns more to the right.
-    public static func fitted(_ lines: [String], width: Int) -> [String] {
+    package static func fitted(_ lines: [String], width: Int) -> [String] {
         lines.flatMap { $0.columns > width ? filled($0, width: width) : [$0] }
     }
 

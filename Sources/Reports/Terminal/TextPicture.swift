@@ -1,33 +1,33 @@
 import Foundation
 
 /// Pictures of characters: lines of bars one above the other, and bars that lie. Plain ASCII where the terminal has no more.
-public struct TextPicture: Sendable {
+package struct TextPicture: Sendable {
     /// Columns there are; at least 40.
-    public let width: Int
-    public let isUnicode: Bool
+    package let width: Int
+    let isUnicode: Bool
     /// Whether verdicts have colours.
-    public let isColoured: Bool
+    let isColoured: Bool
 
     /// What is written where no terminal is: 80 columns, no colours.
-    public static let plain = TextPicture(width: 80, isUnicode: true)
+    package static let plain = TextPicture(width: 80, isUnicode: true)
 
-    public init(width: Int, isUnicode: Bool, isColoured: Bool = false) {
+    package init(width: Int, isUnicode: Bool, isColoured: Bool = false) {
         self.width = max(40, width)
         self.isUnicode = isUnicode
         self.isColoured = isColoured
     }
 
     /// Lines on as many as they need.
-    public func fitted(_ text: String) -> String {
+    package func fitted(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         return TextLines.fitted(lines, width: width).joined(separator: "\n")
     }
 
     // MARK: Verdicts
 
-    public func good(_ text: String) -> String { coloured(text, 32) }
-    public func bad(_ text: String) -> String { coloured(text, 31) }
-    public func doubtful(_ text: String) -> String { coloured(text, 33) }
+    package func good(_ text: String) -> String { coloured(text, 32) }
+    package func bad(_ text: String) -> String { coloured(text, 31) }
+    func doubtful(_ text: String) -> String { coloured(text, 33) }
 
     /// - Parameter colour: of ECMA-48's SGR, 30 to 37.
     func coloured(_ text: String, _ colour: Int) -> String {

@@ -19,7 +19,7 @@ import Testing
                 target: "", tls: nil),
             environment: .init(
                 host: "h", cpu: "c", cores: 2, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["thresholds": .list(thresholds.map { .text($0) })],
+            scenario: ["thresholds": .array(thresholds.map { .string($0) })],
             pushes: .init(
                 planned: 10, sent: 10, accepted: 10 - failed, rejected: 0, failed: failed, retried: 0, lost: 0,
                 duplicated: 0),

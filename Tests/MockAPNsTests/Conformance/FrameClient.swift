@@ -91,6 +91,27 @@ final class FrameClient {
             + frame(Frame.data, flags: Frame.endStream, stream: stream, payload)
     }
 
+    static func headers(
+        _ stream: Int32, _ fields: [(String, String)], end: Bool = true, flags: UInt8 = 0
+    ) -> [UInt8] {
+        frame(
+            Frame.headers, flags: Frame.endHeaders | (end ? Frame.endStream : 0) | flags, stream: stream,
+            block(fields))
+    }
+
+    /// The headers of a good push whose payload is to come.
+    static func open(_ stream: Int32) -> [UInt8] { headers(stream, request(), end: false) }
+
+    /// An entry of SETTINGS.
+    static func setting(_ identifier: UInt16, _ value: UInt32) -> [UInt8] {
+        [UInt8(identifier >> 8), UInt8(identifier & 255)] + number(value)
+    }
+
+    /// 32 bits, as frames carry them.
+    static func number(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(value >> (24 - 8 * UInt32($0)) & 255) }
+    }
+
     func send(_ bytes: [UInt8]) {
         var offset = 0
         while offset < bytes.count {

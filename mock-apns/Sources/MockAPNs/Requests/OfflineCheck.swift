@@ -19,6 +19,7 @@ public struct OfflineCheck {
 
     private let checks: RequestChecks
     private let environment: PushEnvironment
+    private static let anyPath = "\(RequestChecks.devicePath)" + String(repeating: "0", count: 64)
 
     /// - Parameter accounts: keys the `authorization` header is checked against; none: it is not looked at.
     public init(accounts: [ProviderAccount], topics: Set<String>?, environment: PushEnvironment) {
@@ -35,7 +36,7 @@ public struct OfflineCheck {
         let payload: [UInt8]
         if bytes.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }) == 0x7B {
             set(.method, "POST", state)
-            set(.path, "/3/device/" + String(repeating: "0", count: 64), state)
+            set(.path, Self.anyPath, state)
             set(.topic, checks.topics?.first ?? "com.example.app", state)
             payload = bytes
         } else {
@@ -115,7 +116,7 @@ public struct OfflineCheck {
             lines[name] = number
         }
         if !state.has(.method) { set(.method, "POST", state) }
-        if !state.has(.path) { set(.path, "/3/device/" + String(repeating: "0", count: 64), state) }
+        if !state.has(.path) { set(.path, Self.anyPath, state) }
         return Array(bytes[position...])
     }
 

@@ -271,7 +271,7 @@ final class MockSession: ServerSession {
 
     private func openUp() {
         isOpenedUp = true
-        submitSettings([.maxConcurrentStreams: worker.configuration.maxConcurrentStreams])
+        submitSettings([(Frame.Setting.maxConcurrentStreams, worker.configuration.maxConcurrentStreams)])
     }
 
     /// Keeps the token that was just found valid; the connection's first one opens it up.
@@ -316,15 +316,14 @@ final class MockSession: ServerSession {
     }
 
     func change(_ change: ConnectionFaults.SettingsChange) {
-        var settings: [SettingIdentifier: UInt32] = [:]
-        if let streams = change.maxConcurrentStreams {
-            settings[.maxConcurrentStreams] = streams
-            isOpenedUp = true
-        }
-        settings[.initialWindowSize] = change.streamWindow
-        settings[.maxFrameSize] = change.maxFrameSize
-        settings[.headerTableSize] = change.headerTableSize
-        submitSettings(settings)
+        if change.maxConcurrentStreams != nil { isOpenedUp = true }
+        let settings = [
+            (Frame.Setting.headerTableSize, change.headerTableSize),
+            (Frame.Setting.maxConcurrentStreams, change.maxConcurrentStreams),
+            (Frame.Setting.initialWindowSize, change.streamWindow),
+            (Frame.Setting.maxFrameSize, change.maxFrameSize),
+        ]
+        submitSettings(settings.compactMap { setting in setting.1.map { (setting.0, $0) } })
     }
 
     override var monotonicSeconds: Double { Double(worker.loop.now) * 1e-9 }

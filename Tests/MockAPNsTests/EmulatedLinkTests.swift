@@ -1,5 +1,6 @@
-import Networking
 import Testing
+
+@testable import MockAPNs
 
 @Suite struct EmulatedLinkTests {
     private static let millisecond: UInt64 = 1_000_000

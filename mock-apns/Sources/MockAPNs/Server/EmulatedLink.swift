@@ -17,7 +17,7 @@ public struct LinkSettings: Sendable, Equatable {
 /// The link serialises at `bandwidth`, then delays. Payload bytes are counted, not what TLS, TCP and IP add (about 3 %).
 /// Bounded: `isFull` once more is on its way than the link holds plus `slack`; the owner then stops putting bytes in,
 /// as a sender does whose window is closed.
-public struct DelayLine {
+struct DelayLine {
     private struct Piece {
         let due: UInt64
         let bytes: [UInt8]
@@ -34,14 +34,14 @@ public struct DelayLine {
     private var freeAt: UInt64 = 0
     private var lastDue: UInt64 = 0
     /// Bytes on their way.
-    public private(set) var queued = 0
+    private(set) var queued = 0
     /// What a sender may have on its way beyond what the link holds, bytes: the size of ordinary TCP buffers.
-    public static let slack = 4 << 20
+    static let slack = 4 << 20
 
     /// - Parameters:
     ///   - delay, jitter: nanoseconds one way.
     ///   - bandwidth: bytes a second.
-    public init(delay: UInt64, jitter: UInt64 = 0, bandwidth: Double? = nil, seed: UInt64) {
+    init(delay: UInt64, jitter: UInt64 = 0, bandwidth: Double? = nil, seed: UInt64) {
         self.delay = delay
         self.jitter = jitter
         self.bandwidth = bandwidth
@@ -54,14 +54,14 @@ public struct DelayLine {
         capacity = inside + slack
     }
 
-    public var isEmpty: Bool { head == pieces.count }
-    public var isFull: Bool { queued >= capacity }
+    var isEmpty: Bool { head == pieces.count }
+    var isFull: Bool { queued >= capacity }
 
     /// When the next bytes come out; nil when none are on their way.
-    public var nextDue: UInt64? { isEmpty ? nil : pieces[head].due }
+    var nextDue: UInt64? { isEmpty ? nil : pieces[head].due }
 
     /// - Parameter now: nanoseconds of the monotonic clock.
-    public mutating func put(_ bytes: UnsafePointer<UInt8>, count: Int, now: UInt64) {
+    mutating func put(_ bytes: UnsafePointer<UInt8>, count: Int, now: UInt64) {
         var offset = 0
         while offset < count {
             let size = min(pieceSize, count - offset)
@@ -84,7 +84,7 @@ public struct DelayLine {
     }
 
     /// The next bytes if they are due.
-    public mutating func take(now: UInt64) -> [UInt8]? {
+    mutating func take(now: UInt64) -> [UInt8]? {
         guard head < pieces.count, pieces[head].due <= now else { return nil }
         let bytes = pieces[head].bytes
         head += 1

@@ -1,0 +1,85 @@
+import Measurement
+import Networking
+import Settings
+
+/// What the reader of a result has to know besides its figures, a sentence each.
+struct RunNotes {
+    let inputs: RunInputs
+    let outcome: LoadOutcome
+    let mock: MockAccount?
+
+    var all: [String] {
+        outcome.notes
+            + [
+                connectionProblem, streamFault, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
+                unanswered, lateness, ramp, steadyState, unmatched, ledger,
+            ].compactMap { $0 }
+    }
+
+    private var connectionProblem: String? {
+        guard !outcome.lastProblem.isEmpty else { return nil }
+        let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
+        return "last connection problem: \(problem)"
+    }
+
+    private var streamFault: String? {
+        outcome.streamFault.isEmpty ? nil : "first broken stream: \(outcome.streamFault)"
+    }
+
+    private var unanswered: String? {
+        guard let unanswered = mock?.comparison?.unanswered, unanswered > 0 else { return nil }
+        return
+            "\(Units.counted(unanswered, "push")) reached the mock and had been accepted there when the run ended without "
+            + "the answer, counted as failed"
+    }
+
+    /// Latency from the intended time and service time from the actual send part.
+    private var lateness: String? {
+        let (total, service) = (
+            outcome.measurements.totals.answered.summary, outcome.measurements[.service].summary
+        )
+        guard service.count > 0 else { return nil }
+        let retried = outcome.retries.attempts > 0 ? "; one that is retried counts from when it was first due" : ""
+        for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
+        where due > 2 * sent + 1_000_000 {
+            return
+                "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
+                + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts\(retried)"
+        }
+        return nil
+    }
+
+    /// Without a warm-up the first answers are missing in the window, where latencies vary: by then nothing had been sent.
+    private var ramp: String? {
+        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted,
+            rates.sent >= 0.98 * rates.offered
+        else { return nil }
+        let totals = outcome.measurements.totals.answered.summary
+        guard totals.count > 0, rates.answered < 0.98 * rates.offered else { return nil }
+        let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.span
+        guard missing > 0.01 else { return nil }
+        return
+            "answered and accepted a second may be up to \(Units.fixed(100 * min(1, missing), places: 1)) % low: answers take "
+            + "\(Units.duration(nanoseconds: totals.mean)) on average, and the first of them are missing in the window; give "
+            + "--warmup"
+    }
+
+    private var steadyState: String? {
+        guard outcome.foundSteadyState == false else { return nil }
+        return outcome.warmup < 2.1
+            ? "too short to tell whether rate and latency were steady: --warmup auto needs 2 s within a quarter of the run"
+            : "rate and latency were not steady after a quarter of the run; measured from there on"
+    }
+
+    private var unmatched: String? {
+        guard let unmatched = mock?.oneWay?.unmatched, unmatched > 0 else { return nil }
+        return
+            "the parts of the round trip leave out \(Units.counted(unmatched, "sampled push")) whose times at both ends do not "
+            + "belong together"
+    }
+
+    private var ledger: String? {
+        outcome.planned > inputs.ledgerCapacity
+            ? "not compared with the mock's ledger: more than \(inputs.ledgerCapacity) pushes" : nil
+    }
+}
