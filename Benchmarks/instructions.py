@@ -20,6 +20,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 COMMITTED = HERE / "instructions.json"
 TOLERANCE = 0.02
 PUSHES = 200_000
+# The stage that holds all others, and how often references are counted in it: calls a push of swift_retain and swift_release,
+# each an atomic operation.
+WHOLE = "client-and-mock"
+REFERENCES = "references-counted"
 # What the start of the program costs differs from run to run (keys drawn, hashes seeded) by some 100,000 instructions:
 # a stage is run often enough for that to be a small part of the tolerance.
 LEAST_COUNTED = 40_000_000
@@ -49,6 +53,24 @@ def measure(program, stage):
     return taken / pushes
 
 
+def counted_references(program, pushes):
+    """Calls of one run that count a reference up or down."""
+    with tempfile.NamedTemporaryFile("r") as profile:
+        command = ["valgrind", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={profile.name}"]
+        subprocess.run([*command, program, WHOLE, str(pushes)], check=True, capture_output=True)
+        calls, called = 0, ""
+        for line in profile:
+            if line.startswith("cfn="):
+                called = line[4:].strip()
+            elif line.startswith("calls=") and called in ("swift_retain", "swift_release"):
+                calls += int(line[6:].split()[0])
+    return calls
+
+
+def measure_references(program):
+    return (counted_references(program, 2 * PUSHES) - counted_references(program, PUSHES)) / PUSHES
+
+
 def has_moved(before, now):
     return abs(now / before - 1) > TOLERANCE
 
@@ -71,7 +93,9 @@ def main():
         names = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
         # Each counts its own: how many run at a time changes nothing.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            references = pool.submit(measure_references, program)
             counted = dict(zip(names, pool.map(lambda name: round(measure(program, name), 1), names)))
+            counted[REFERENCES] = round(references.result(), 1)
     committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {}
     if arguments.update:
         # What did not move keeps its number: small steps must not add up unseen.

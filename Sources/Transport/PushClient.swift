@@ -6,20 +6,6 @@ import Networking
 /// The loop: take what is due, put it on streams, write, wait, read. Nothing is shared with other workers but the
 /// `RunControl`, which is read once a round.
 public final class PushClient {
-    /// One place in the pool. A connection that was told to go away drains outside its lane while the lane reconnects.
-    private struct Lane {
-        var connection: PushConnection?
-        var retryAt: UInt64 = 0
-        var backoff: Backoff
-        var wasOpen = false
-        /// The connection was given pushes, or would have been had the peer let it.
-        var wasAsked = false
-        /// The last connection that was asked answered nothing: that the next one opens is no sign of a target yet.
-        var isDoubtful = false
-        /// What its first connection that was lost or could not be made ran into.
-        var firstFailure: FailureCause?
-    }
-
     private let target: Target
     private let options: TransportOptions
     private let driver: PushDriver
@@ -43,24 +29,15 @@ public final class PushClient {
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
-    /// When a connection that is not doubtful could be used last; later by as long as this thread stood still since.
-    private var lastOpen: UInt64
-    private var lastTick: UInt64 = 0
-    private var lastCause = FailureCause.connectFailed
-    /// A connection was open at some time.
-    private var hasOpened = false
+    private var reachability: Reachability
     private static let tickInterval: UInt64 = 20_000_000
-    /// Longer than a server that is there leaves a worker without a connection, ns.
-    private static let cutOffAfter: UInt64 = 200_000_000
-    /// Between ticks, ns; in more this thread stood still, and no time without a connection is over.
-    private static let longestPause: UInt64 = 100_000_000
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
     /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
     private static let idleWait: UInt64 = 10_000
 
     /// Why the last connection was lost or not made; empty when none was.
-    public private(set) var lastProblem = ""
+    public var lastProblem: String { reachability.lastProblem }
     /// Time in calls that read from and write to connections, ns: TLS and the kernel.
     public var transferTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: transferCycles) }
     private var transferCycles: UInt64 = 0
@@ -102,7 +79,7 @@ public final class PushClient {
             Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
         ready = LaneQueue(count: options.connections)
-        lastOpen = self.loop.now
+        reachability = Reachability(now: self.loop.now)
         let wakeUp = self.loop.wakeUp
         control.register { wakeUp.signal() }
     }
@@ -125,7 +102,7 @@ public final class PushClient {
             connection.finishGracefully()
             remove(connection)
         }
-        for lane in lanes.indices { lanes[lane].connection = nil }
+        for lane in lanes.indices { lanes[lane].clear() }
         lagging = []
         let now = loop.now
         driver.ended(now: now)
@@ -145,8 +122,7 @@ public final class PushClient {
     /// Starts to connect.
     package func begin() {
         let now = loop.now
-        lastOpen = now
-        lastTick = now
+        reachability = Reachability(now: now)
         nextTick = now
         for lane in lanes.indices { connect(lane, now: now) }
     }
@@ -255,7 +231,7 @@ public final class PushClient {
         while let lane = ready.popFirst() {
             guard let connection = lanes[lane].connection else { continue }
             let verdict = fill(connection, now: &now)
-            if connection.inFlight > 0 { lanes[lane].wasAsked = true }
+            if connection.inFlight > 0 { lanes[lane].noteAsked() }
             connection.flush()
             settle(connection)
             now = loop.now
@@ -308,14 +284,13 @@ public final class PushClient {
         do throws(NetworkError) {
             let connection = try makeConnection(lane, now)
             byToken[nextToken] = connection
-            lanes[lane].connection = connection
+            lanes[lane].take(connection)
             handle(connection, [])
         } catch {
             note(FailureCause(error), error.description)
-            lanes[lane].firstFailure = lanes[lane].firstFailure ?? lastCause
             driver.connection(options.firstConnection + lane, .connectFailed)
-            driver.connection(options.firstConnection + lane, .ended(.broken(lastCause)))
-            lanes[lane].retryAt = now + lanes[lane].backoff.next()
+            driver.connection(options.firstConnection + lane, .ended(.broken(reachability.lastCause)))
+            lanes[lane].didFail(reachability.lastCause, now: now)
         }
     }
 
@@ -348,21 +323,19 @@ public final class PushClient {
         switch connection.state {
         case .connecting, .settling: return
         case .open:
-            if isCurrent, !lanes[connection.lane].wasOpen {
-                lanes[connection.lane].wasOpen = true
-                hasOpened = true
-                if !lanes[connection.lane].isDoubtful { lastOpen = loop.now }
+            if isCurrent, lanes[connection.lane].didOpen() {
+                reachability.didOpen(isDoubtful: lanes[connection.lane].isDoubtful, now: loop.now)
                 tlsDescription = connection.tlsDescription
             }
-            if connection.answered > 0 { didAnswer(connection.lane) }
+            if connection.answered > 0 { lanes[connection.lane].didAnswer(now: loop.now) }
             if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
-                lastCause = .connectionClosed
-                release(connection.lane, hadAnswers: connection.answered > 0)
+                reachability.note(.connectionClosed)
+                release(connection)
                 draining.append(connection)
             } else if connection.answered > connection.settledAnswers {
-                didAnswer(connection.lane)
+                lanes[connection.lane].didAnswer(now: loop.now)
             }
             connection.settledAnswers = connection.answered
             connection.flush()
@@ -377,36 +350,18 @@ public final class PushClient {
             if let cause = connection.cause, !cause.isEndOfRun {
                 note(cause, connection.causeText)
             }
-            if isCurrent { release(connection.lane, hadAnswers: connection.answered > 0) }
+            if isCurrent { release(connection) }
             remove(connection)
         }
     }
 
-    /// A connection of the lane works, or has worked before it went away: the target is there, and the next one need not wait for
-    /// longer than after a first failure.
-    private func didAnswer(_ lane: Int) {
-        lanes[lane].isDoubtful = false
-        guard lanes[lane].backoff.failures > 1 else { return }
-        lanes[lane].backoff.reset()
-        if lanes[lane].connection == nil {
-            lanes[lane].retryAt = min(lanes[lane].retryAt, loop.now + lanes[lane].backoff.next())
-        }
-    }
-
-    /// Empties a lane; it reconnects after the backoff, which a connection that worked resets.
-    private func release(_ lane: Int, hadAnswers: Bool) {
-        lanes[lane].connection = nil
-        if hadAnswers { lanes[lane].isDoubtful = false } else if lanes[lane].wasAsked { lanes[lane].isDoubtful = true }
-        (lanes[lane].wasOpen, lanes[lane].wasAsked) = (false, false)
-        lanes[lane].firstFailure = lanes[lane].firstFailure ?? lastCause
-        let now = loop.now
-        if hadAnswers { lanes[lane].backoff.reset() }
-        lanes[lane].retryAt = now + lanes[lane].backoff.next()
+    private func release(_ connection: PushConnection) {
+        lanes[connection.lane].release(
+            reachability.lastCause, hadAnswers: connection.answered > 0, now: loop.now)
     }
 
     private func note(_ cause: FailureCause, _ problem: String) {
-        lastCause = cause
-        lastProblem = problem
+        reachability.note(cause, problem)
         driver.connectionProblem(problem)
     }
 
@@ -418,9 +373,7 @@ public final class PushClient {
     }
 
     private func tick(_ now: UInt64) {
-        let pause = now - min(lastTick, now)
-        if pause > Self.longestPause { lastOpen = min(now, lastOpen &+ (pause - Self.longestPause)) }
-        lastTick = now
+        reachability.tick(now)
         for connection in connections {
             connection.tick(now: now)
             settle(connection)
@@ -440,7 +393,7 @@ public final class PushClient {
                     isTrusted = isTrusted || !lanes[lane].isDoubtful
                 } else {
                     isHeldBack = true
-                    lanes[lane].wasAsked = true
+                    lanes[lane].noteAsked()
                 }
             } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0,
                 draining.count(where: { $0.lane == lane }) < 2
@@ -449,8 +402,8 @@ public final class PushClient {
                 connect(lane, now: now)
             }
         }
-        if isTrusted { lastOpen = now }
-        if !isUsable, now > lastOpen &+ options.giveUpAfter || control.isTargetGone || isHopeless {
+        if isTrusted { reachability.isTrusted(now) }
+        if !isUsable, reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
@@ -470,19 +423,16 @@ public final class PushClient {
     }
 
     /// Nothing has ever been open, and what all first connections ran into will be there again.
-    private var isHopeless: Bool { !hasOpened && lanes.allSatisfy { $0.firstFailure?.isLasting == true } }
+    private var isHopeless: Bool { !reachability.hasOpened && lanes.allSatisfy { $0.firstFailure?.isLasting == true } }
 
-    /// Connections were lost or could not be made, and for a while none has been open: when the run's time is over now, that is not
-    /// why the rest is not sent.
     private func isCutOff(_ now: UInt64) -> Bool {
-        guard !lastProblem.isEmpty, draining.isEmpty, now > lastOpen &+ Self.cutOffAfter else { return false }
-        return !lanes.contains { $0.connection?.state == .open }
+        reachability.isCutOff(now) && draining.isEmpty && !lanes.contains { $0.connection?.state == .open }
     }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {
-        while let ticket = retries.popFirst() { fail(ticket, lastCause) }
-        driver.abandon(lastCause, now: now)
+        while let ticket = retries.popFirst() { fail(ticket, reachability.lastCause) }
+        driver.abandon(reachability.lastCause, now: now)
         isFinished = true
     }
 

@@ -1,0 +1,59 @@
+/// One place in the pool, and when it may have another connection. A connection that was told to go away drains outside its
+/// lane while the lane reconnects.
+struct Lane {
+    private(set) var connection: PushConnection?
+    private(set) var retryAt: UInt64 = 0
+    private var backoff: Backoff
+    private var wasOpen = false
+    /// The connection was given pushes, or would have been had the peer let it.
+    private var wasAsked = false
+    /// The last connection that was asked answered nothing: that the next one opens is no sign of a target yet.
+    private(set) var isDoubtful = false
+    /// What its first connection that was lost or could not be made ran into.
+    private(set) var firstFailure: FailureCause?
+
+    init(backoff: Backoff) { self.backoff = backoff }
+
+    mutating func take(_ connection: PushConnection) { self.connection = connection }
+    mutating func noteAsked() { wasAsked = true }
+
+    /// The connection can be used.
+    ///
+    /// - Returns: false when it has been told before.
+    mutating func didOpen() -> Bool {
+        if wasOpen { return false }
+        wasOpen = true
+        return true
+    }
+
+    /// A connection of the lane works, or has worked before it went away: the target is there, and the next one need not wait for
+    /// longer than after a first failure.
+    mutating func didAnswer(now: UInt64) {
+        isDoubtful = false
+        guard backoff.failures > 1 else { return }
+        backoff.reset()
+        if connection == nil { retryAt = min(retryAt, now + backoff.next()) }
+    }
+
+    /// A connection could not even be begun.
+    mutating func didFail(_ cause: FailureCause, now: UInt64) {
+        firstFailure = firstFailure ?? cause
+        retryAt = now + backoff.next()
+    }
+
+    /// The connection is gone or drains; the lane reconnects after the backoff, which one that worked resets.
+    mutating func release(_ cause: FailureCause, hadAnswers: Bool, now: UInt64) {
+        connection = nil
+        if hadAnswers {
+            isDoubtful = false
+            backoff.reset()
+        } else if wasAsked {
+            isDoubtful = true
+        }
+        (wasOpen, wasAsked) = (false, false)
+        didFail(cause, now: now)
+    }
+
+    /// The run is over.
+    mutating func clear() { connection = nil }
+}
