@@ -6,10 +6,13 @@ import Settings
 /// All settings of a run as a document carries them: by the names a result has them under, and back.
 package enum ScenarioSettings {
     package static func write(_ scenario: Scenario) -> [String: JSONValue] {
-        guard let data = try? JSONEncoder().encode(scenario),
-            let settings = try? JSONDecoder().decode([String: JSONValue].self, from: data)
-        else { return [:] }
-        return Dictionary(uniqueKeysWithValues: settings.map { (SettingWords.documentName($0.key), $0.value) })
+        Dictionary(uniqueKeysWithValues: encoded(scenario).map { (SettingWords.documentName($0.key), $0.value) })
+    }
+
+    /// By the names of the properties; those that are nil are left out.
+    private static func encoded(_ scenario: Scenario) -> [String: JSONValue] {
+        guard let data = try? JSONEncoder().encode(scenario) else { return [:] }
+        return (try? JSONDecoder().decode([String: JSONValue].self, from: data)) ?? [:]
     }
 
     /// What is not among the settings is as it is without being asked for.
@@ -39,9 +42,12 @@ package enum ScenarioSettings {
         }
     }
 
-    /// Of each name in a document, the property.
-    private static let properties: [String: String] = {
-        let labels = Mirror(reflecting: Scenario()).children.compactMap(\.label)
-        return Dictionary(uniqueKeysWithValues: labels.map { (SettingWords.documentName($0), $0) })
+    /// Of each name in a document, the property: those of a scenario in which every key is set.
+    static let properties: [String: String] = {
+        var scenario = Scenario()
+        for key in ScenarioKey.all {
+            if let example = key.example { try? key.apply([example], to: &scenario) }
+        }
+        return Dictionary(uniqueKeysWithValues: encoded(scenario).keys.map { (SettingWords.documentName($0), $0) })
     }()
 }

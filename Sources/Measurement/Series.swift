@@ -1,5 +1,6 @@
-/// One interval of a run: a step of its watcher, or several merged.
-public struct SeriesPoint: Sendable, Equatable {
+/// One interval of a run, as its result has it too: a step of the run's watcher (about 100 ms), the rest of one at the end, or
+/// several merged.
+public struct SeriesPoint: Codable, Sendable, Equatable {
     /// The interval's end, seconds since the start.
     public var time: Double
     /// Pushes handed to the kernel, and ended one way or the other, within the interval.
@@ -17,6 +18,15 @@ public struct SeriesPoint: Sendable, Equatable {
     /// of each: of the worst among them.
     public var p50: UInt64
     public var p99: UInt64
+
+    enum CodingKeys: String, CodingKey {
+        case sent, accepted, rejected, failed, backlog
+        case time = "t"
+        case notSent = "not_sent"
+        case inFlight = "in_flight"
+        case p50 = "p50_ns"
+        case p99 = "p99_ns"
+    }
 
     public init(
         time: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64, inFlight: Int,

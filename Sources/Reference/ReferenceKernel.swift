@@ -10,13 +10,13 @@ import Glibc
 ///
 /// About 19 us a record on a 2-core virtual machine (5.5 filling, 4.5 sealing, 8.7 passing); 8.1 MB of memory, all of it
 /// taken before the first record.
-package final class ReferenceKernel {
+public final class ReferenceKernel {
     /// Named in every baseline.
-    package static let version = "record/1"
+    public static let version = "record/1"
 
     /// Why it cannot work, one line.
-    package struct Failure: Error, CustomStringConvertible, Sendable {
-        package let description: String
+    public struct Failure: Error, CustomStringConvertible, Sendable {
+        public let description: String
     }
 
     /// Payloads of a record: 48 of 330 bytes, one every 341.
@@ -44,7 +44,7 @@ package final class ReferenceKernel {
     private var state: UInt64 = 1
 
     /// - Throws: when OpenSSL has no AES-256-GCM, or the loopback interface no sockets.
-    package init() throws(Failure) {
+    public init() throws(Failure) {
         guard let cipher = EVP_CIPHER_CTX_new() else { throw Failure(description: "OpenSSL has no cipher context") }
         let key = [UInt8](repeating: 7, count: 32)
         guard EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), nil, key, nil) == 1 else {
@@ -80,7 +80,7 @@ package final class ReferenceKernel {
     /// Does the work of so many records, at least 1.
     ///
     /// - Returns: the calling thread's CPU time of one, ns.
-    package func measure(records: Int) -> Double {
+    public func measure(records: Int) -> Double {
         let begin = Self.threadTime()
         for _ in 0..<records {
             fill()

@@ -27,7 +27,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var notSent: [String: UInt64] = [:]
     @KnownAtEnd public var connections: Connections
     @KnownAtEnd package var cost: Cost
-    public var series: [Point]
+    public var series: [SeriesPoint]
     /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
     public var histograms: [String: String]
     /// What a reader must know beside the figures, one sentence each.
@@ -44,7 +44,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         run: Run, environment: Environment, scenario: [String: JSONValue], pushes: Pushes, throughput: Throughput,
         latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
         statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
-        connections: Connections, cost: Cost, series: [Point], histograms: [String: String],
+        connections: Connections, cost: Cost, series: [SeriesPoint], histograms: [String: String],
         notes: [String]
     ) {
         self.run = run
@@ -366,59 +366,5 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.histogramRecord = histogramRecord
             self.measuring = measuring
         }
-    }
-
-    /// About 100 ms, the rest of that at the end, or neighbours merged.
-    public struct Point: Codable, Sendable, Equatable {
-        public var t: Double
-        public var sent: UInt64
-        public var accepted: UInt64
-        public var rejected: UInt64
-        public var failed: UInt64
-        public var notSent: UInt64
-        public var inFlight: Int
-        public var backlog: UInt64
-        public var p50: UInt64
-        public var p99: UInt64
-
-        enum CodingKeys: String, CodingKey {
-            case t, sent, accepted, rejected, failed, backlog
-            case notSent = "not_sent"
-            case inFlight = "in_flight"
-            case p50 = "p50_ns"
-            case p99 = "p99_ns"
-        }
-
-        package init(
-            t: Double, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
-            inFlight: Int, backlog: UInt64, p50: UInt64, p99: UInt64
-        ) {
-            self.notSent = notSent
-            self.t = t
-            self.sent = sent
-            self.accepted = accepted
-            self.rejected = rejected
-            self.failed = failed
-            self.inFlight = inFlight
-            self.backlog = backlog
-            self.p50 = p50
-            self.p99 = p99
-        }
-
-        package init(_ point: SeriesPoint) {
-            self.init(
-                t: point.time, sent: point.sent, accepted: point.accepted, rejected: point.rejected,
-                failed: point.failed,
-                notSent: point.notSent, inFlight: point.inFlight, backlog: point.backlog, p50: point.p50, p99: point.p99
-            )
-        }
-    }
-}
-
-extension SeriesPoint {
-    package init(_ point: ResultDocument.Point) {
-        self.init(
-            time: point.t, sent: point.sent, accepted: point.accepted, rejected: point.rejected, failed: point.failed,
-            notSent: point.notSent, inFlight: point.inFlight, backlog: point.backlog, p50: point.p50, p99: point.p99)
     }
 }

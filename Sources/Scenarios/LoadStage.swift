@@ -81,7 +81,7 @@ public enum Arrivals: Sendable, Equatable, Codable {
     case jitter(share: Double)
 
     /// `constant`, `poisson`, `jitter` or `jitter:50%`.
-    init(parsing text: String) throws(SettingsError) {
+    public init(parsing text: String) throws(SettingsError) {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first ?? "", parts.count) {
         case ("constant", 1): self = .constant

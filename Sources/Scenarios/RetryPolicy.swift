@@ -6,7 +6,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// 429 TooManyRequests.
     public var tooManyRequests = false
     /// 500 and 503.
-    var serverErrors = false
+    public var serverErrors = false
     /// The connection ended while the push was unanswered: it may have been delivered, and is then delivered twice.
     public var connectionLoss = false
 

@@ -121,7 +121,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Round-trip time of the link the bundled mock emulates.
     public var rtt: String?
     /// Further flags of the bundled mock, as its `--help` lists them, in one text with quotes where needed.
-    var mockFlagText: String?
+    public var mockFlagText: String?
     /// The same, apart.
     public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
 
@@ -143,7 +143,7 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     public static let engines = ["wire", "nghttp2"]
 
-    static let pacings = ["sleep", "spin", "auto"]
+    public static let pacings = ["sleep", "spin", "auto"]
 
     public init() {}
 

@@ -37,7 +37,7 @@ public struct ScenarioKey: Sendable {
         name == "allowed_targets" ? "--allow-target" : "--" + name.replacing("_", with: "-")
     }
     /// As an environment variable: `PUSHLOAD_PUSH_TYPE`.
-    var variable: String { "PUSHLOAD_" + name.uppercased() }
+    public var variable: String { "PUSHLOAD_" + name.uppercased() }
 
     /// Reads the value's text (of a list: its texts) into a scenario.
     ///

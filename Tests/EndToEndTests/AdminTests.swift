@@ -99,8 +99,7 @@ import Testing
         #expect(seen.count > 1)
         #expect(try admin(mock, "PUT", "/faults", "{seed: 1}") == "rules 0, seed 1\n")
         _ = try mock.stop()
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let file = folder.path + "/faults.yaml"
         try "{seed: 1, rules: [{silent: 1%}]}".write(toFile: file, atomically: true, encoding: .utf8)
         #expect(try Mock(["--faults", file]).stop().output.contains("faults on, seed 1\n"))
@@ -167,8 +166,7 @@ import Testing
                 #expect(text.hasSuffix("\n400") && text.count > 20, "\(text)")
             }
         }
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         try Data([0x7B, 0x0A, 0xFF, 0xFE]).write(to: URL(fileURLWithPath: folder.path + "/noise"))
         for page in ["/faults", device] {
             let text = try answer("PUT", page, ["--data-binary", "@\(folder.path)/noise"])
@@ -179,8 +177,7 @@ import Testing
 
     @Test("Every file the mock is given that it cannot use costs one line and status 64, before it listens")
     func wrongFiles() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         func file(_ name: String, _ bytes: [UInt8]) throws -> String {
             let path = folder.path + "/" + name
             try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -219,8 +216,7 @@ import Testing
 
     @Test("pushload and the mock take the same device file, with a header line or without")
     func deviceFiles() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "0f", count: 32))
         for (text, reasons) in [
             ("\(first)\n\(second)\n", "rejected 0"), ("\(first),state;tag0\n\(second)\n\n", "rejected 0"),

@@ -18,7 +18,7 @@ import Testing
         let runs = try FileManager.default.contentsOfDirectory(atPath: a.path).sorted()
         let json = try Programs.run(
             "pushload", ["compare", "--json", "\(a.path)/\(runs[0])", "\(a.path)/\(runs[1])/result.json"])
-        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(json.output.utf8))
+        let comparison = try json.read(ComparisonDocument.self)
         #expect(json.status == 0 && comparison.a.runs.count == 1 && comparison.b.runs.count == 1)
         #expect(comparison.metrics.contains { $0.name == "total p99.9" && $0.verdict == .oneRun })
         #expect(comparison.distributions.map(\.name) == ["total", "round_trip"])
@@ -26,8 +26,7 @@ import Testing
 
     @Test("What cannot be compared ends with 64 and one line")
     func refused() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let file = folder.path + "/result.json"
         func refusal(_ contents: String?) throws -> String {
             if let contents { try contents.write(toFile: file, atomically: true, encoding: .utf8) }
@@ -62,7 +61,7 @@ import Testing
                 "warm-up, A", "warm-up, B", "round 1 of 2, B", "round 1 of 2, A", "round 2 of 2, A", "round 2 of 2, B",
                 "runs",
             ])
-        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        let comparison = try finished.read(ComparisonDocument.self)
         #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2)
         #expect(
             comparison.warnings.starts(with: [
@@ -70,7 +69,7 @@ import Testing
             ]), "\(comparison.warnings)")
         #expect(!comparison.metrics.contains { $0.name == "client peak memory" })
         let kept = try Programs.run("pushload", ["compare", "--json", "\(output.path)/a", "\(output.path)/b"])
-        let again = try JSONDecoder().decode(ComparisonDocument.self, from: Data(kept.output.utf8))
+        let again = try kept.read(ComparisonDocument.self)
         #expect(again.distributions == comparison.distributions && again.a.runs == comparison.a.runs)
     }
 
@@ -99,13 +98,10 @@ import Testing
     @Test("ab with a binary runs each side as a process: its memory is compared, and other mocks are named")
     func binaries() throws {
         // Another place is another binary; the mock beside it is another file.
-        let place = OutputFolder()
-        try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+        let place = try OutputFolder.made()
         let other = place.path + "/pushload"
         try FileManager.default.copyItem(atPath: Programs.path("pushload"), toPath: other)
-        try "#!/bin/sh\nexec \(Programs.path("mock-apns")) \"$@\"\n"
-            .write(toFile: place.path + "/mock-apns", atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path + "/mock-apns")
+        let mock = try place.script("mock-apns", "exec \(Programs.path("mock-apns")) \"$@\"")
         let output = OutputFolder()
         let finished = try Programs.run(
             "pushload",
@@ -116,28 +112,23 @@ import Testing
         #expect(finished.status == 0, "\(finished)")
         let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
         #expect(order == ["A", "B", "warm-up, A", "warm-up, B", "round 1 of 1, B", "round 1 of 1, A", "runs"])
-        #expect(finished.error.contains("B: \(other) (pushload 0.1.0), bundled mock \(place.path)/mock-apns\n"))
-        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        #expect(finished.error.contains("B: \(other) (pushload 0.1.0), bundled mock \(mock)\n"))
+        let comparison = try finished.read(ComparisonDocument.self)
         #expect(comparison.metrics.contains { $0.name == "client peak memory" })
         #expect(comparison.b.name == other + " -m 10 --name second")
         #expect(comparison.warnings.contains("A and B differ in streams: 20 and 10"), "\(comparison.warnings)")
         #expect(
             comparison.warnings.contains {
-                $0.hasPrefix("A and B use different mocks: ") && $0.hasSuffix(" and \(place.path)/mock-apns")
+                $0.hasPrefix("A and B use different mocks: ") && $0.hasSuffix(" and \(mock)")
             }, "\(comparison.warnings)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: output.path + "/b")[0].hasSuffix("round-01"))
     }
 
     @Test("A binary that is missing, no pushload, of another schema, or fails ends ab with one line")
     func wrongBinaries() throws {
-        let place = OutputFolder()
-        try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+        let place = try OutputFolder.made()
         func refusal(_ script: String?, _ name: String) throws -> String {
-            let path = place.path + "/" + name
-            if let script {
-                try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-            }
+            let path = try script.map { try place.script(name, $0) } ?? place.path + "/" + name
             let finished = try Programs.run("pushload", ["ab", "-n", "100", "--a-binary", path, "--rounds", "1"])
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
             let lines = finished.error.split(separator: "\n").filter { $0.hasPrefix("pushload: ") }

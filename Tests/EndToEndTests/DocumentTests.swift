@@ -32,8 +32,7 @@ import Testing
 
     @Test("A document that misleads its reader is found out: by status, by output, by what nobody reads")
     func misleading() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let path = folder.path + "/page.md"
         try """
         ```sh

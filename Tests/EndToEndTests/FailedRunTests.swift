@@ -36,14 +36,14 @@ import Testing
         #expect(lines[0].hasPrefix("pushload: \(cause)"), "\(lines)")
         #expect(finished.error.components(separatedBy: "): failed: no connection").count == 2, "\(finished.error)")
         #expect(finished.error.contains("go on with: pushload sweep --resume \(output.path)\n"))
-        var sweep = try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
+        var sweep = try finished.read(SweepDocument.self)
         #expect(sweep.runsMade == 0 && sweep.points.allSatisfy { $0.problem != nil && $0.runsMissing == 2 })
         let again = try Programs.start(
             "mock-apns", ["--port", mock.port, "--plaintext", "--credentials", mock.folder])
         try again.waitFor("listening on ")
         let resumed = try Programs.run("pushload", ["sweep", "--resume", output.path, "--json"])
         #expect(resumed.status == 0, "\(resumed)")
-        sweep = try JSONDecoder().decode(SweepDocument.self, from: Data(resumed.output.utf8))
+        sweep = try resumed.read(SweepDocument.self)
         #expect(sweep.runsMade == 6 && sweep.points.allSatisfy { $0.problem == nil && $0.runsMissing == 0 })
         kill(again.process.processIdentifier, SIGTERM)
         _ = try again.wait()
@@ -62,7 +62,7 @@ import Testing
             ])
         #expect(finished.status == 1, "\(finished)")
         #expect(finished.error.contains("pushload: 2 of 4 points failed: \(Self.refused)"), "\(finished.error)")
-        let sweep = try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
+        let sweep = try finished.read(SweepDocument.self)
         #expect(sweep.runsMade == 4 && sweep.points.map { $0.problem == nil } == [false, false, true, true])
         #expect(sweep.best != nil)
         withExtendedLifetime(mock) {}
@@ -92,24 +92,20 @@ import Testing
 
     /// A pushload of which some runs break: those whose numbers, from 1, are given.
     private func breaking(_ runs: [Int], in folder: OutputFolder) throws -> String {
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-        let path = folder.path + "/pushload"
         let real = Programs.path("pushload")
-        try """
-        #!/bin/sh
-        [ "$1" = --version ] && exec \(real) --version
-        echo run >> \(folder.path)/runs
-        case $(wc -l < \(folder.path)/runs) in \(runs.map(String.init).joined(separator: "|"))) echo broken >&2; exit 3;; esac
-        exec \(real) "$@"
-
-        """.write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        return path
+        return try folder.script(
+            "pushload",
+            """
+            [ "$1" = --version ] && exec \(real) --version
+            echo run >> \(folder.path)/runs
+            case $(wc -l < \(folder.path)/runs) in \(runs.map(String.init).joined(separator: "|"))) echo broken >&2; exit 3;; esac
+            exec \(real) "$@"
+            """)
     }
 
     @Test("A round of ab that goes wrong is said and left out, and the others are compared")
     func badRound() throws {
-        let folder = OutputFolder()
+        let folder = try OutputFolder.made()
         let broken = try breaking([3], in: folder)
         let finished = try Programs.run(
             "pushload", ["ab", "-n", "200", "--b-binary", broken, "--b", "-m 10", "--rounds", "3", "--json"])
@@ -117,13 +113,13 @@ import Testing
         let why = "round 2 of 3, B: left out: B: \(broken): wrote no result (exit status 3): broken"
         #expect(finished.error.contains("pushload: \(why)\n"), "\(finished.error)")
         #expect(finished.error.contains("\n2 of 3 rounds are whole: these are compared\n"), "\(finished.error)")
-        let comparison = try JSONDecoder().decode(ComparisonDocument.self, from: Data(finished.output.utf8))
+        let comparison = try finished.read(ComparisonDocument.self)
         #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2 && comparison.warnings.contains(why))
     }
 
     @Test("ab with too few rounds that are whole, or without a target, ends with 1 and says why")
     func tooFew() throws {
-        let folder = OutputFolder()
+        let folder = try OutputFolder.made()
         let broken = try breaking([3, 4], in: folder)
         let finished = try Programs.run(
             "pushload", ["ab", "-n", "200", "--b-binary", broken, "--b", "-m 10", "--rounds", "3"])
@@ -177,7 +173,7 @@ import Testing
                 "--repeat", "1", "--output", output.path, "--json",
             ])
         #expect(finished.status == 0, "\(finished)")
-        let sweep = try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
+        let sweep = try finished.read(SweepDocument.self)
         #expect(sweep.runsMade == 2 && sweep.points.map { $0.problem == nil } == [true, false], "\(finished)")
         #expect(sweep.points[1].problem?.contains("no connection could be made") == true, "\(sweep.points)")
         let again = try Programs.run("pushload", ["sweep", "--resume", output.path, "--quiet"])

@@ -29,7 +29,7 @@ import Testing
             "pushload",
             ["gate", "--baseline", path, "--tolerance", "100%", "--max-rounds", "16", "--json"]
                 + Self.patience)
-        let gate = try JSONDecoder().decode(GateDocument.self, from: Data(same.output.utf8))
+        let gate = try same.read(GateDocument.self)
         #expect([0, 98].contains(same.status) && gate.verdict != .regression && gate.baseline == "small", "\(same)")
         #expect(gate.metrics.map(\.name).starts(with: ["client_cpu", "mock_cpu"]) && gate.rounds.count >= 8)
         let junit = folder.path + "/junit.xml"
@@ -82,8 +82,7 @@ import Testing
 
     @Test("What cannot be judged ends with 64 and one line, before anything is sent")
     func refused() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let path = folder.path + "/b.json"
         func refusal(_ arguments: [String]) throws -> String {
             let finished = try Programs.run("pushload", ["gate", "--baseline", path] + arguments)

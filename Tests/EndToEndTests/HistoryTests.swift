@@ -30,7 +30,7 @@ import Testing
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("</html>"))
         let json = try Programs.run(
             "pushload", ["history", "--json", "--metric", "all", "--across", "streams", output.path])
-        let history = try JSONDecoder().decode(HistoryDocument.self, from: Data(json.output.utf8))
+        let history = try json.read(HistoryDocument.self)
         #expect(history.series.count == 1 && history.series[0].runs.count == 3 && history.leftOut.count == 3)
         #expect(history.series[0].metrics.contains { $0.name == "round trip p99" && $0.values.count == 3 })
         let csv = try Programs.run("pushload", ["history", "--csv", "--metric", "rate", output.path])
@@ -39,8 +39,7 @@ import Testing
 
     @Test("What cannot be shown ends with 64 and one line")
     func refused() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         func refusal(_ arguments: [String]) throws -> String {
             let finished = try Programs.run("pushload", ["history"] + arguments)
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")

@@ -108,8 +108,7 @@ import Testing
     func latencyFiles() throws {
         let mock = try Mock(["--admin-port", "0"])
         let port = try mock.port(of: "admin")
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let (pipe, large) = (folder.path + "/pipe", folder.path + "/large.hgrm")
         #expect(mkfifo(pipe, 0o600) == 0)
         #expect(FileManager.default.createFile(atPath: large, contents: nil) && truncate(large, (16 << 20) + 1) == 0)

@@ -45,8 +45,7 @@ import Testing
     @Test("nghttp gets 200 and an apns-id, its own when it sends one")
     func nghttp() throws {
         let mock = try Mock(plaintext: true)
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         try "{\"aps\":{}}".write(toFile: folder.path + "/p", atomically: true, encoding: .utf8)
         let identifier = "0e0a4a3c-4b5f-4c1d-9e2f-0123456789ab"
         let finished = try Programs.run(
@@ -64,8 +63,7 @@ import Testing
     @Test("h2load, which never looks at SETTINGS again, runs against a mock that allows all streams at once")
     func h2load() throws {
         let mock = try Mock(["--all-streams-at-once"])
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         try "{\"aps\":{\"alert\":\"hi\"}}".write(toFile: folder.path + "/p", atomically: true, encoding: .utf8)
         let finished = try Programs.run(
             "/usr/bin/h2load",

@@ -75,8 +75,7 @@ struct PageTests {
 
     @Test("A page that is wrong is seen to be")
     func wrong() throws {
-        let output = OutputFolder()
-        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let output = try OutputFolder.made()
         let page = output.path + "/wrong.html"
         try "<!DOCTYPE html><html><body><p>x</p><script>throw new Error('broken')</script></body></html>".write(
             toFile: page, atomically: true, encoding: .utf8)

@@ -29,7 +29,7 @@ import Testing
         #expect(text.output.contains("200,000 devices within 20.0 s at a round trip of 80.0 ms"), "\(text)")
         #expect(text.output.contains("goal p99 < 1s: reached"), "\(text)")
         let json = try Programs.run("pushload", Self.question + ["--from", path, "--json"])
-        let plan = try JSONDecoder().decode(PlanDocument.self, from: Data(json.output.utf8))
+        let plan = try json.read(PlanDocument.self)
         // 20 s less four round trips; 1,000 streams over 80 ms, 80 % of them used.
         let rate = 2e5 / 19.68
         #expect(abs((plan.needed?.perSecond ?? 0) - rate) < 1e-6, "\(json)")
@@ -67,7 +67,7 @@ import Testing
         let plan = try Programs.run(
             "pushload", Self.question + ["--from", folder.path, "--goal", "p99 < 10ms", "--json"])
         #expect(plan.status == 99, "\(plan)")
-        let document = try JSONDecoder().decode(PlanDocument.self, from: Data(plan.output.utf8))
+        let document = try plan.read(PlanDocument.self)
         #expect(document.measured.runs == 2 && document.measured.settings == 1 && document.measured.clientCPU.value > 0)
         #expect(document.goals.map(\.held) == [false])
         #expect(document.warnings.contains { $0.hasPrefix("connections were not varied") }, "\(document.warnings)")

@@ -7,6 +7,11 @@ struct Finished {
     let status: Int32
     let output: String
     let error: String
+
+    /// What it printed, as a document of this type.
+    func read<Document: Decodable>(_ type: Document.Type) throws -> Document {
+        try JSONDecoder().decode(type, from: Data(output.utf8))
+    }
 }
 
 /// The executables of this build, run as a user runs them.
@@ -154,5 +159,21 @@ final class Mock {
 /// A folder for results that is removed at the end.
 final class OutputFolder {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID())").path
+
+    /// Most commands make the folder themselves.
+    static func made() throws -> OutputFolder {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// Makes a program of these lines of sh in the folder, which is there; returns its path.
+    func script(_ name: String, _ lines: String) throws -> String {
+        let script = path + "/" + name
+        try "#!/bin/sh\n\(lines)\n".write(toFile: script, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        return script
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -11,8 +11,7 @@ import Testing
     @Test("aioapns sends token-authenticated pushes and sees BadDeviceToken and Unregistered where it should")
     func aioapns() throws {
         try #require(FileManager.default.isExecutableFile(atPath: Self.python), "run make test-deps first")
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let (gone, unknown) = (String(repeating: "c", count: 64), String(repeating: "d", count: 64))
         let known = (0..<50).map { String(repeating: "a", count: 62) + ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         try (["token,state"] + known.map { $0 + "," } + [gone + ",unregistered"]).joined(separator: "\n")
@@ -48,7 +47,7 @@ import Testing
             let log: [UInt64]
             let result: [UInt64]
         }
-        let read = try JSONDecoder().decode(Read.self, from: Data(finished.output.utf8))
+        let read = try finished.read(Read.self)
         #expect(total.count == 2000 && read.result == expected && read.log == expected && read.intervals >= 2)
         for name in ["latency.hgrm", "series.csv"] {
             #expect(try !String(contentsOfFile: folder + "/" + name, encoding: .utf8).isEmpty)

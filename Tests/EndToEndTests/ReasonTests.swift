@@ -103,8 +103,7 @@ import Testing
 
     @Test("Devices, topics, keys and environments that are not right get theirs")
     func population() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         func token(_ digit: String) -> String { String(repeating: digit, count: 64) }
         try """
         token,topic,environment,state,since
@@ -191,8 +190,7 @@ import Testing
 
     @Test("Client certificates are judged as token connections are")
     func certificates() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         func make(_ name: String, _ subject: String, _ more: [String] = []) throws {
             let made = try Programs.run(
                 "/usr/bin/openssl",

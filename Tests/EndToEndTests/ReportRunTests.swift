@@ -38,8 +38,7 @@ import Testing
 
     @Test("What is no result is refused in one line, and nothing is written")
     func refused() throws {
-        let output = OutputFolder()
-        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let output = try OutputFolder.made()
         let file = output.path + "/other.json"
         let page = output.path + "/page.html"
         for text in ["{\"schema\": \"pushload.result/2\"}", "{}", "{\"schema\":", "<html>"] {

@@ -76,8 +76,7 @@ import Testing
 
     @Test("A template and a device file are sent, and rejections are as expected or not")
     func template() throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         try "{\"aps\":{\"alert\":\"{{text(5,50)}}\"},\"n\":{{sequence}}}"
             .write(toFile: folder.path + "/t.json", atomically: true, encoding: .utf8)
         try (String(repeating: "ab", count: 32) + "\n" + String(repeating: "cd", count: 20) + "\n")
@@ -93,8 +92,7 @@ import Testing
 
     @Test("Certificate authentication takes the place of tokens", arguments: Programs.engines)
     func certificate(_ engine: String) throws {
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let made = try Programs.run(
             "/usr/bin/openssl",
             [

@@ -169,8 +169,7 @@ import Testing
 
     @Test("Results of generators that ran side by side are merged into one, others are refused")
     func merge() throws {
-        let output = OutputFolder()
-        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let output = try OutputFolder.made()
         var files: [String] = []
         for number in 1...2 {
             let finished = try Programs.run(

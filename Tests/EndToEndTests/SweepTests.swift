@@ -4,10 +4,6 @@ import Testing
 
 /// `pushload sweep`, as a user runs it.
 @Suite(.waitsForPrograms) struct SweepTests {
-    private func outcome(_ finished: Finished) throws -> SweepDocument {
-        try JSONDecoder().decode(SweepDocument.self, from: Data(finished.output.utf8))
-    }
-
     private func folders(_ path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("point-") }.sorted()
     }
@@ -23,7 +19,7 @@ import Testing
                 "--output", output.path, "--report", report, "--json",
             ])
         #expect(finished.status == 0, "\(finished)")
-        let sweep = try outcome(finished)
+        let sweep = try finished.read(SweepDocument.self)
         #expect(sweep.points.count == 6 && sweep.runsMade == 12 && sweep.best != nil && !sweep.front.isEmpty)
         #expect(sweep.points.allSatisfy { $0.problem == nil && $0.runs.count == 2 && $0.rate?.values.count == 2 })
         #expect(finished.error.contains("run 12 of 12: ") && finished.error.contains("warm-up: "), "\(finished)")
@@ -69,7 +65,7 @@ import Testing
                 "\(damaged): not complete JSON; the file is truncated or damaged; kept as result.json.damaged, the run is made again"
             ))
         #expect(last.error.contains("\(output.path)/notes.txt: nothing of this sweep, left alone"))
-        let sweep = try outcome(last)
+        let sweep = try last.read(SweepDocument.self)
         #expect(sweep.runsMade == 4 && sweep.points.allSatisfy { $0.runs.count == 2 && $0.runsMissing == 0 })
         #expect(sweep.points.flatMap(\.runs).contains(id))
         #expect(
@@ -83,7 +79,7 @@ import Testing
             "\(more)")
         // Nothing is left to be made.
         let shown = try Programs.run("pushload", ["sweep", "--resume", output.path, "--json"])
-        #expect(try outcome(shown) == sweep && !shown.error.contains("warm-up"))
+        #expect(try shown.read(SweepDocument.self) == sweep && !shown.error.contains("warm-up"))
     }
 
     @Test("A foreign run, another sweep's folder and a folder with other things are refused, and nothing is changed")
@@ -130,7 +126,7 @@ import Testing
                 "threads=1,2", "--vary", "mock_flags=--fault-seed 1,--reject BadDeviceToken=100%,--bogus",
             ])
         #expect(finished.status == 0, "\(finished)")
-        let sweep = try outcome(finished)
+        let sweep = try finished.read(SweepDocument.self)
         #expect(sweep.points.count == 6 && sweep.best?.point == 0 && sweep.front == [0])
         let problems = sweep.points.map { $0.problem ?? "" }
         #expect(problems[0].isEmpty && problems[1].hasPrefix("pushes were rejected: BadDeviceToken 100"), "\(problems)")
@@ -141,7 +137,9 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: output.path + "/point-0002-run-01/failure.json"))
         // A failure is kept as a result is.
         let again = try Programs.run("pushload", ["sweep", "--resume", output.path, "--json"])
-        #expect(try outcome(again) == sweep && again.error.contains("already there: 3 of 3 runs"), "\(again)")
+        #expect(
+            try again.read(SweepDocument.self) == sweep && again.error.contains("already there: 3 of 3 runs"),
+            "\(again)")
     }
 
     @Test("Halving makes longer runs of fewer points, and can be resumed as well")
@@ -154,7 +152,7 @@ import Testing
         ]
         #expect(try Programs.run("pushload", arguments + ["--runs", "5"]).status == 0)
         #expect(try folders(output.path).count == 5)
-        let sweep = try outcome(try Programs.run("pushload", arguments))
+        let sweep = try Programs.run("pushload", arguments).read(SweepDocument.self)
         #expect(sweep.runsMade == 6 && sweep.points.filter { $0.rung == 1 }.count == 2)
         for folder in try folders(output.path) {
             let result = try ResultFile.read("\(output.path)/\(folder)/result.json")
@@ -193,7 +191,7 @@ import Testing
             finished.error.contains("interrupted; go on with: pushload sweep --resume \(output.path)"), "\(finished)")
         #expect(try folders(output.path).count == 1)
         let resumed = try Programs.run("pushload", ["sweep", "--resume", output.path, "--json"])
-        #expect(try outcome(resumed).runsMade == 2, "\(resumed)")
+        #expect(try resumed.read(SweepDocument.self).runsMade == 2, "\(resumed)")
     }
 
     @Test("Bad keys, values and files are refused in one line each, before anything is sent")
@@ -218,8 +216,7 @@ import Testing
         #expect(
             try refusal(["windos"])
                 == "pushload: no sweep file windos, and no bundled sweep of that name; did you mean \"windows\"?\n")
-        let folder = OutputFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let folder = try OutputFolder.made()
         let file = folder.path + "/s.yaml"
         try "pushes: 10\nvary:\n  streems: 1,2\n".write(toFile: file, atomically: true, encoding: .utf8)
         #expect(

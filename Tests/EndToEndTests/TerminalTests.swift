@@ -35,7 +35,7 @@ import Testing
             environment: own.merging(environment) { $1 }
         ).wait()
         try #require(finished.status == 0, "\(finished)")
-        let session = try JSONDecoder().decode(Session.self, from: Data(finished.output.utf8))
+        let session = try finished.read(Session.self)
         #expect(session.isDone && !session.isOther && !session.isCursorHidden, "\(session)")
         return session
     }

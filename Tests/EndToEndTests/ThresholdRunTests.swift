@@ -111,8 +111,7 @@ import Testing
             ),
         ])
     func impossible(_ keys: String, _ threshold: String, _ why: String) throws {
-        let output = OutputFolder()
-        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let output = try OutputFolder.made()
         let file = output.path + "/s.yaml"
         try "pushes: 10\nthreshold: [\"\(threshold)\"]\n\(keys)".write(toFile: file, atomically: true, encoding: .utf8)
         for arguments in [["run", file, "-o", output.path + "/runs"], ["scenario", "check", file]] {

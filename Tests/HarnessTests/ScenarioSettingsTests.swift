@@ -22,6 +22,12 @@ import Testing
         #expect(try ScenarioSettings.read([:], origin: "b") == Scenario())
     }
 
+    @Test("Every property of a scenario is set by a key, and read from a document")
+    func everyProperty() {
+        #expect(
+            Set(ScenarioSettings.properties.values) == Set(Mirror(reflecting: Scenario()).children.compactMap(\.label)))
+    }
+
     @Test("A result names the stages of its run as people write them, beside all other settings")
     func stages() throws {
         var scenario = Scenario()

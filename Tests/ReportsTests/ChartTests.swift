@@ -67,9 +67,10 @@ import Testing
 
     @Test("Rates are per second of their interval; a rest too short to say anything is left out")
     func rates() {
-        func point(_ t: Double, _ accepted: UInt64) -> ResultDocument.Point {
+        func point(_ t: Double, _ accepted: UInt64) -> SeriesPoint {
             .init(
-                t: t, sent: 0, accepted: accepted, rejected: 0, failed: 0, inFlight: 0, backlog: 0, p50: 0, p99: 0)
+                time: t, sent: 0, accepted: accepted, rejected: 0, failed: 0, notSent: 0, inFlight: 0, backlog: 0,
+                p50: 0, p99: 0)
         }
         let rates = TimeSection.rate([point(1, 100), point(1.5, 100), point(1.51, 100)]) { $0.accepted }
         #expect(rates == [.init(1, 100), .init(1.5, 200)])
@@ -86,8 +87,9 @@ import Testing
         ]
         let requested = try #require(RequestedRate(settings))
         let series = (1...40).map { step in
-            ResultDocument.Point(
-                t: Double(step) / 10, sent: 0, accepted: 0, rejected: 0, failed: 0, inFlight: 0, backlog: 0, p50: 0,
+            SeriesPoint(
+                time: Double(step) / 10, sent: 0, accepted: 0, rejected: 0, failed: 0, notSent: 0, inFlight: 0,
+                backlog: 0, p50: 0,
                 p99: 0)
         }
         let points = requested.points(series)
@@ -113,15 +115,16 @@ import Testing
         var document = ReportedDocument.make()
         document.series = (1...1000).map { step in
             .init(
-                t: Double(step) / 10, sent: 7, accepted: 5, rejected: 1, failed: 1, notSent: 2, inFlight: step % 50,
+                time: Double(step) / 10, sent: 7, accepted: 5, rejected: 1, failed: 1, notSent: 2, inFlight: step % 50,
                 backlog: 3, p50: UInt64(step), p99: 9)
         }
         document.series.append(
             .init(
-                t: 100.01, sent: 0, accepted: 1, rejected: 0, failed: 40, notSent: 50, inFlight: 0, backlog: 0, p50: 0,
+                time: 100.01, sent: 0, accepted: 1, rejected: 0, failed: 40, notSent: 50, inFlight: 0, backlog: 0,
+                p50: 0,
                 p99: 0))
         let shown = document.shownSeries()
-        #expect(shown.count <= 130 && shown.count > 60 && shown.last?.t == 100.01 && shown.last?.p50 == 1000)
+        #expect(shown.count <= 130 && shown.count > 60 && shown.last?.time == 100.01 && shown.last?.p50 == 1000)
         #expect(shown.reduce(0) { $0 + $1.accepted } == 5001 && shown.reduce(0) { $0 + $1.failed } == 1040)
         #expect(shown.reduce(0) { $0 + $1.notSent } == 2050 && shown.map(\.inFlight).max() == 49)
         // A few answers a second are no rate within 100 ms.

@@ -41,10 +41,12 @@ enum ReportedDocument {
                 measuring: 80),
             series: [
                 .init(
-                    t: 1, sent: 500_000, accepted: 500_000, rejected: 0, failed: 0, inFlight: 500, backlog: 0,
+                    time: 1, sent: 500_000, accepted: 500_000, rejected: 0, failed: 0, notSent: 0, inFlight: 500,
+                    backlog: 0,
                     p50: 2_000_000, p99: 4_000_000),
                 .init(
-                    t: 2, sent: 500_123, accepted: 499_990, rejected: 77, failed: 56, inFlight: 0, backlog: 0,
+                    time: 2, sent: 500_123, accepted: 499_990, rejected: 77, failed: 56, notSent: 0, inFlight: 0,
+                    backlog: 0,
                     p50: 3_000_000, p99: 5_000_000),
             ],
             histograms: ["total": log, "round_trip": log], notes: ["a note"])

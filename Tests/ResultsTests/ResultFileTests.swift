@@ -30,7 +30,11 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         cost: .init(
             clientCPU: 1, mockCPU: nil, clientMemory: 2, mockMemory: nil, clientAllocations: 0.5, mockAllocations: nil,
             tokensSigned: 1, clockReading: 20, histogramRecord: 3, measuring: 75),
-        series: [.init(t: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, inFlight: 0, backlog: 0, p50: 1, p99: 2)],
+        series: [
+            .init(
+                time: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, notSent: 0, inFlight: 0, backlog: 0, p50: 1,
+                p99: 2)
+        ],
         histograms: [:], notes: [])
 }
 

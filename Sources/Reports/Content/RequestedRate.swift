@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Scenarios
 import Settings
@@ -26,15 +27,15 @@ struct RequestedRate {
 
     /// Pushes a second asked for within each interval of a series, drawn at its end, and at 0 what it begins with. A burst is
     /// in the interval in which it comes.
-    func points(_ series: [ResultDocument.Point]) -> [ChartPoint] {
+    func points(_ series: [SeriesPoint]) -> [ChartPoint] {
         var (previous, before) = (0.0, 0.0)
         var points: [ChartPoint] = []
-        for point in series where point.t > previous {
-            let until = schedule.expected(by: point.t)
-            let rate = max(0, until - before) / (point.t - previous)
+        for point in series where point.time > previous {
+            let until = schedule.expected(by: point.time)
+            let rate = max(0, until - before) / (point.time - previous)
             if points.isEmpty { points.append(ChartPoint(0, schedule.rate(at: 0))) }
-            points.append(ChartPoint(point.t, rate))
-            (previous, before) = (point.t, until)
+            points.append(ChartPoint(point.time, rate))
+            (previous, before) = (point.time, until)
         }
         return points
     }

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Settings
 
@@ -5,7 +6,7 @@ import Settings
 enum TimeSection {
     static func make(_ run: ReportedRun) -> ReportSection {
         let points = run.result.shownSeries()
-        guard let end = points.last?.t else {
+        guard let end = points.last?.time else {
             return ReportSection(title: "Throughput", blocks: [.text("The result has no series.")])
         }
         let bands = bands(run, until: end)
@@ -22,9 +23,9 @@ enum TimeSection {
                     name: "offered, on average", points: [.init(0, offered), .init(end, offered)], style: .bound,
                     colour: 5))
         }
-        var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.t, Double($0.inFlight)) })]
+        var waiting = [ChartLine(name: "in flight", points: points.map { .init($0.time, Double($0.inFlight)) })]
         if run.isOpenLoop {
-            waiting.append(ChartLine(name: "backlog", points: points.map { .init($0.t, Double($0.backlog)) }))
+            waiting.append(ChartLine(name: "backlog", points: points.map { .init($0.time, Double($0.backlog)) }))
         }
         var charts = [
             LineChart(
@@ -42,20 +43,20 @@ enum TimeSection {
     }
 
     /// Pushes that ended without being accepted, when; nil when there were none.
-    private static func notAccepted(_ points: [ResultDocument.Point], _ bands: [ChartBand]) -> LineChart? {
+    private static func notAccepted(_ points: [SeriesPoint], _ bands: [ChartBand]) -> LineChart? {
         let lines = outcomes.enumerated().compactMap { index, outcome -> ChartLine? in
             let (name, path) = outcome
             guard points.contains(where: { $0[keyPath: path] > 0 }) else { return nil }
             return ChartLine(
-                name: name, points: points.map { .init($0.t, Double($0[keyPath: path])) }, colour: index + 1)
+                name: name, points: points.map { .init($0.time, Double($0[keyPath: path])) }, colour: index + 1)
         }
-        guard !lines.isEmpty, let end = points.last?.t else { return nil }
+        guard !lines.isEmpty, let end = points.last?.time else { return nil }
         let interval = Units.fixed(end / Double(points.count), places: 1)
         return LineChart(
             title: "Not accepted (pushes within \(interval) s)", x: .seconds, y: .count, lines: lines, bands: bands)
     }
 
-    private static let outcomes: [(String, KeyPath<ResultDocument.Point, UInt64> & Sendable)] = [
+    private static let outcomes: [(String, KeyPath<SeriesPoint, UInt64> & Sendable)] = [
         ("rejected", \.rejected), ("failed", \.failed), ("not sent", \.notSent),
     ]
 
@@ -105,7 +106,7 @@ enum TimeSection {
                         lines: lines(runs) { rate($0) { $0.accepted &+ $0.rejected } }),
                     LineChart(
                         title: "In flight (pushes)", x: .seconds, y: .count,
-                        lines: lines(runs) { $0.map { .init($0.t, Double($0.inFlight)) } }),
+                        lines: lines(runs) { $0.map { .init($0.time, Double($0.inFlight)) } }),
                 ])
             ])
     }
@@ -116,12 +117,12 @@ enum TimeSection {
             lines: [
                 ChartLine(name: "p50\(run.result.seriesStep)", points: latency(run.result.shownSeries(), \.p50)),
                 ChartLine(name: "p99\(run.result.seriesStep)", points: latency(run.result.shownSeries(), \.p99)),
-            ], bands: bands(run, until: run.result.series.last?.t ?? 0))
+            ], bands: bands(run, until: run.result.series.last?.time ?? 0))
     }
 
     /// One line a result in each.
     static func latencyCharts(_ runs: [ReportedRun]) -> [LineChart] {
-        [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)].map { name, path in
+        [("p50", \SeriesPoint.p50), ("p99", \SeriesPoint.p99)].map { name, path in
             LineChart(
                 title: "\(name) over time, due to answered (log scale)", x: .seconds, y: .nanoseconds,
                 lines: runs.map {
@@ -131,31 +132,30 @@ enum TimeSection {
         }
     }
 
-    private static func lines(_ runs: [ReportedRun], _ points: ([ResultDocument.Point]) -> [ChartPoint]) -> [ChartLine]
-    {
+    private static func lines(_ runs: [ReportedRun], _ points: ([SeriesPoint]) -> [ChartPoint]) -> [ChartLine] {
         runs.map { ChartLine(name: $0.label, points: points($0.result.shownSeries())) }
     }
 
     /// Pushes a second within each interval, drawn at its end. A rest after whole ones that is much shorter than they
     /// are says nothing of the rate and is left out.
-    static func rate(_ points: [ResultDocument.Point], _ count: (ResultDocument.Point) -> UInt64) -> [ChartPoint] {
+    static func rate(_ points: [SeriesPoint], _ count: (SeriesPoint) -> UInt64) -> [ChartPoint] {
         var previous = 0.0
         var rates: [ChartPoint] = []
         for point in points {
-            let length = point.t - previous
-            if length > 0, rates.isEmpty || length >= min(0.1, 0.3 * points[0].t) {
-                rates.append(.init(point.t, Double(count(point)) / length))
+            let length = point.time - previous
+            if length > 0, rates.isEmpty || length >= min(0.1, 0.3 * points[0].time) {
+                rates.append(.init(point.time, Double(count(point)) / length))
             }
-            previous = point.t
+            previous = point.time
         }
         return rates
     }
 
     /// Intervals without an answer have no latency: gaps, none where there is nothing else.
-    private static func latency(_ points: [ResultDocument.Point], _ path: KeyPath<ResultDocument.Point, UInt64>)
+    private static func latency(_ points: [SeriesPoint], _ path: KeyPath<SeriesPoint, UInt64>)
         -> [ChartPoint]
     {
-        let latencies = points.map { ChartPoint($0.t, $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : .nan) }
+        let latencies = points.map { ChartPoint($0.time, $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : .nan) }
         return latencies.contains { $0.y.isFinite } ? latencies : []
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Results
 import Settings
 
@@ -65,7 +66,7 @@ package enum TerminalReport {
         if let most = points.map(\.inFlight).max(), most > 0 {
             rows.append(("in flight", points.map { Double($0.inFlight) }, Written.count(UInt64(most))))
         }
-        for (name, path) in [("p50", \ResultDocument.Point.p50), ("p99", \ResultDocument.Point.p99)] {
+        for (name, path) in [("p50", \SeriesPoint.p50), ("p99", \SeriesPoint.p99)] {
             let values = points.map { $0[keyPath: path] > 0 ? Double($0[keyPath: path]) : nil }
             rows.append((name, values, Written.time(points.map { $0[keyPath: path] }.max() ?? 0)))
         }

@@ -7,7 +7,7 @@ public struct SweepAxis: Sendable, Equatable, Codable {
         public let key: String
         public let text: String
 
-        init(_ key: String, _ text: String) {
+        public init(_ key: String, _ text: String) {
             self.key = key
             self.text = text
         }
@@ -18,7 +18,7 @@ public struct SweepAxis: Sendable, Equatable, Codable {
         public let label: String
         public let settings: [Assignment]
 
-        init(label: String, settings: [Assignment]) {
+        public init(label: String, settings: [Assignment]) {
             self.label = label
             self.settings = settings
         }
@@ -38,7 +38,7 @@ public struct SweepAxis: Sendable, Equatable, Codable {
     public let name: String
     public let values: [Value]
 
-    init(name: String, values: [Value]) {
+    public init(name: String, values: [Value]) {
         self.name = name
         self.values = values
     }

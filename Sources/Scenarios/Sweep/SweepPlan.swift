@@ -7,7 +7,7 @@ public struct SweepPlan: Sendable, Equatable, Codable {
     /// What this version writes.
     public static let currentSchema = "pushload.sweep/1"
     /// Points of a grid that are all run.
-    static let mostPoints = 10_000
+    public static let mostPoints = 10_000
 
     public var schema = SweepPlan.currentSchema
     /// Of pushload.

@@ -175,17 +175,17 @@ struct ResultChecks {
         }
         var last = SeriesModel.Snapshot()
         for (point, end) in zip(points, ends) {
-            equal("series.sent at \(point.t)", point.sent, end.sent - last.sent)
-            equal("series.accepted at \(point.t)", point.accepted, end.accepted - last.accepted)
-            equal("series.rejected at \(point.t)", point.rejected, end.rejected - last.rejected)
-            equal("series.failed at \(point.t)", point.failed, end.failed - last.failed)
-            equal("series.in_flight at \(point.t)", UInt64(point.inFlight), UInt64(end.inFlight))
+            equal("series.sent at \(point.time)", point.sent, end.sent - last.sent)
+            equal("series.accepted at \(point.time)", point.accepted, end.accepted - last.accepted)
+            equal("series.rejected at \(point.time)", point.rejected, end.rejected - last.rejected)
+            equal("series.failed at \(point.time)", point.failed, end.failed - last.failed)
+            equal("series.in_flight at \(point.time)", UInt64(point.inFlight), UInt64(end.inFlight))
             let within = Self.added(end.totals, to: last.totals)
             for (name, value, share) in [("p50", point.p50, 0.5), ("p99", point.p99, 0.99)] {
                 let expected = SeriesModel.value(share, of: within)
                 world.check(
                     value == 0 ? within.isEmpty : Self.counter(of: value) == Self.counter(of: expected),
-                    "series.\(name) at \(point.t) is \(value), expected \(expected)")
+                    "series.\(name) at \(point.time) is \(value), expected \(expected)")
             }
             last = end
         }
