@@ -19,7 +19,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let connectionReset = FailureCause(7)
     /// The peer stopped answering, PING included.
     public static let peerVanished = FailureCause(8)
-    /// The peer broke HTTP/2, or answered without a status.
+    /// The peer broke HTTP/2, and the connection with it.
     public static let protocolViolation = FailureCause(9)
     /// No answer within the push timeout.
     public static let pushTimeout = FailureCause(10)
@@ -34,7 +34,11 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let noStream = FailureCause(14)
     /// The run's time was over before the push was sent, or before it was answered.
     public static let runEnded = FailureCause(15)
-    private static let firstReset = 16
+    /// The answer broke HTTP/2, and its stream only (RFC 9113 sections 5.4.2 and 8.1.1).
+    public static let malformedAnswer = FailureCause(16)
+    /// The answer's status came, but not its end, before the push timeout was over or the connection had ended.
+    public static let answerIncomplete = FailureCause(17)
+    private static let firstReset = 18
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
@@ -49,6 +53,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
             "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted",
             "not_http2", "connection_closed", "connection_reset", "peer_vanished", "protocol_violation",
             "push_timeout", "refused_too_often", "interrupted", "overflowed", "no_stream", "run_ended",
+            "malformed_answer", "answer_incomplete",
         ] + ErrorCode.names.map { "stream_reset_\($0)" } + ["stream_reset_other"]
 
     public var description: String { Self.names[index] }
@@ -61,7 +66,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     /// The run was over, and the connection as good as before.
     package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
-    /// The connection ended under an unanswered push, which may or may not have been delivered.
+    /// The connection ended under a push of whose answer nothing had come, and which may or may not have been delivered.
     public var isConnectionLoss: Bool { (Self.connectionClosed.index...Self.protocolViolation.index).contains(index) }
 
     /// The cause a broken connection leaves its unanswered pushes with.
