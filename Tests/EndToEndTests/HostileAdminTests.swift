@@ -63,7 +63,7 @@ import Testing
                 Programs.path("mock-apns"), folder,
             ])
         try mock.waitFor("admin on ")
-        let line = try #require(mock.text.split(separator: "\n").first { $0.hasPrefix(name) })
+        let line = try #require(mock.text.split(separator: "\n").first { $0.contains(name) })
         let port = String(try #require(line.split(separator: ":").last))
         var clients = try (0..<80).map { _ in try RawClient(port: port, preface: false) }
         let said = "no file descriptor left for another connection" + (isAdmin ? " to the admin port" : "")
