@@ -69,7 +69,10 @@ import Testing
                 target: Target(address: server.address, host: "127.0.0.1", authority: "a", tls: nil), options: options,
                 driver: driver, control: control, payloadCapacity: 64
             ).run()
-            #expect(driver.outcomes == [outcome] && driver.requeues == 0, "\(name)")
+            // nghttp2 tells the status before it finds that the rest cannot be decoded.
+            let isHalfRead = engine == .nghttp2 && name == "Huffman padding"
+            let expected = isHalfRead ? "failed(answer_incomplete)" : outcome
+            #expect(driver.outcomes == [expected] && driver.requeues == 0, "\(name)")
             #expect(server.goAwayCode() == Self.ends[name], "\(name)")
         }
     }
