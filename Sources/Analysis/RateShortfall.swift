@@ -20,15 +20,14 @@ struct RateShortfall: CustomStringConvertible {
             + Self.limit(result)
     }
 
-    /// The share of the attempts that sent a push for the first time, 0…1. What was put back counts as sent again only as far
-    /// as more attempts were sent than pushes begun: of a connection that broke, much is put back that had not been written.
+    /// The share of the attempts that sent a push for the first time, 0…1; where the result does not tell, at most as many as
+    /// pushes were begun.
     private static func first(_ result: ResultDocument) -> Double {
         let pushes = result.pushes
         guard pushes.sent > 0 else { return 1 }
         let sent = Double(pushes.sent)
-        let again = Double(pushes.retried) + Double(result.retries.attempts)
         let begun = Double(pushes.accepted) + Double(pushes.rejected) + Double(pushes.failed)
-        return max(sent - again, min(sent, begun), 0) / sent
+        return min(sent - min(sent, Double(pushes.sentAgain ?? 0)), begun) / sent
     }
 
     /// What held it back, as far as the result tells.
@@ -50,7 +49,7 @@ struct RateShortfall: CustomStringConvertible {
             return streams
         }
         if generator.limited { return seeGenerator }
-        let unanswered = result.failures["push_timeout"] ?? 0
+        let unanswered = ["push_timeout", "answer_incomplete"].reduce(0) { $0 &+ (result.failures[$1] ?? 0) }
         if Double(unanswered) > Double(result.pushes.planned) / 20, unanswered > result.pushes.failed / 2 {
             return "no answer to \(Units.counted(unanswered, "push")) within the time-out (--timeout)"
         }

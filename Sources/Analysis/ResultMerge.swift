@@ -117,7 +117,7 @@ package enum ResultMerge {
         }
         return .init(
             planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
-            accepted: sum(parts, \.pushes.accepted),
+            sentAgain: optional(\.pushes.sentAgain), accepted: sum(parts, \.pushes.accepted),
             rejected: sum(parts, \.pushes.rejected), failed: sum(parts, \.pushes.failed),
             notSent: sum(parts, \.pushes.notSent), retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
             duplicated: optional(\.pushes.duplicated))

@@ -42,9 +42,12 @@ struct Retries {
 
     /// Takes an outcome that can be retried.
     ///
-    /// - Parameter sent: pushes sent so far, for the budget.
+    /// - Parameters:
+    ///   - written: when its last attempt was handed to the kernel, ns; 0: it was not.
+    ///   - sent: pushes sent so far, for the budget.
     /// - Returns: false when it is final.
-    mutating func take(_ ticket: PushTicket, _ outcome: PushOutcome, sent: UInt64, now: UInt64) -> Bool {
+    mutating func take(_ ticket: PushTicket, _ outcome: PushOutcome, written: UInt64, sent: UInt64, now: UInt64) -> Bool
+    {
         switch outcome {
         case .accepted:
             if ticket.retries > 0 { counts.recovered += 1 }
@@ -68,6 +71,7 @@ struct Retries {
         var again = ticket
         again.retries += 1
         again.attempts = 0
+        if written != 0 { again.wasWritten = true }
         let place = waiting.firstIndex { $0.due > due } ?? waiting.count
         waiting.insert(Waiting(due: due, ticket: again), at: place)
         return true

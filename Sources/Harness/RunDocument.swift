@@ -65,8 +65,9 @@ struct RunDocument {
                 kernel: facts.kernel, system: facts.system, versions: Versions.all, commit: Versions.commit),
             scenario: Self.settings(scenario),
             pushes: .init(
-                planned: outcome.planned, sent: counts.sent, accepted: counts.accepted, rejected: counts.rejected,
-                failed: counts.failed, notSent: counts.notSent, retried: counts.retried, lost: ledger?.lost,
+                planned: outcome.planned, sent: counts.sent, sentAgain: counts.sentAgain, accepted: counts.accepted,
+                rejected: counts.rejected, failed: counts.failed, notSent: counts.notSent, retried: counts.retried,
+                lost: ledger?.lost,
                 duplicated: ledger?.duplicated),
             throughput: .init(
                 windowSeconds: outcome.rates?.span ?? 0, offered: isOpenLoop ? outcome.rates?.offered ?? 0 : nil,

@@ -70,7 +70,7 @@ package struct RunInputs: Sendable {
     /// Keys that say whether others make sense.
     package static let shaping: Set<String> = [
         "pushes", "duration", "rate", "stages", "trace", "arrivals", "measure", "warmup", "target", "no_auth", "cert",
-        "threads", "connections", "tls_min", "tls_max",
+        "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext",
     ]
 
     /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.
@@ -90,6 +90,12 @@ package struct RunInputs: Sendable {
         (usable.pushes, usable.duration) = (scenario.pushes, scenario.duration)
         (usable.rate, usable.stages, usable.trace) = (scenario.rate, scenario.stages, scenario.trace)
         (usable.arrivals, usable.measure) = (scenario.arrivals, scenario.measure)
+        if scenario.backlog > 0 { usable.backlog = scenario.backlog }
+        usable.pacing = scenario.pacing
+        (usable.retry, usable.retryAttempts) = (scenario.retry, scenario.retryAttempts)
+        (usable.retryBackoff, usable.retryBudget) = (scenario.retryBackoff, scenario.retryBudget)
+        (usable.rtt, usable.plaintext, usable.tlsMaximum) = (scenario.rtt, scenario.plaintext, scenario.tlsMaximum)
+        if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
         (usable.target, usable.noAuth, usable.cert) = (scenario.target, scenario.noAuth, scenario.cert)
         usable.thresholds = scenario.thresholds.filter { (try? Threshold.list(parsing: $0)) != nil }
@@ -139,7 +145,8 @@ package struct RunInputs: Sendable {
     /// What can be run, but would not mean what was meant.
     ///
     /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part or figure that there is
-    ///   not, when arrivals are given where nothing is due, when a reason is expected that APNs has not, or when the target is not for us.
+    ///   not, when a setting goes with another that is not given, when no connection can be made in its time, when a reason is expected
+    ///   that APNs has not, or when the target is not for us.
     package func checkMeaning() throws(HarnessError) {
         let problems = Self.misnamed(scenario) + meaningless { _ in true }
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
@@ -160,18 +167,42 @@ package struct RunInputs: Sendable {
         return problems
     }
 
-    /// Arrivals, thresholds and a warm-up that say nothing of this run.
+    /// Settings, thresholds and a warm-up that say nothing of this run, and a time that is too short to connect in.
     private func meaningless(_ isLookedAt: (Threshold) -> Bool) -> [String] {
         var problems: [String] = []
-        if schedule == nil, scenario.arrivals != "constant" {
-            problems.append(
-                "arrivals \(scenario.arrivals): goes with a rate or stages; a closed loop sends when it can")
+        func isChanged(_ key: ScenarioKey) -> Bool { key.text(in: scenario) != key.standard }
+        for key in ScenarioKey.all where isChanged(key) {
+            let value = key.text(in: scenario) ?? ""
+            if schedule == nil, ["arrivals", "backlog", "pacing"].contains(key.name) {
+                problems.append("\(key.name) \(value): goes with a rate or stages; a closed loop sends when it can")
+            }
+            if retriesNothing, ["retry_attempts", "retry_backoff", "retry_budget"].contains(key.name) {
+                problems.append(
+                    "\(key.name) \(value): goes with retry (429, 5xx, connection), which says what is sent again")
+            }
         }
+        if let problem = slowLink { problems.append(problem) }
         for threshold in scenario.parsedThresholds where isLookedAt(threshold) {
             do throws(HarnessError) { try check(threshold) } catch { problems.append(error.description) }
         }
         do throws(HarnessError) { try checkWarmup() } catch { problems.append(error.description) }
         return problems
+    }
+
+    private var retriesNothing: Bool { (try? RetryPolicy(parsing: scenario.retry))?.isOff != false }
+
+    /// The emulated link has one round trip for TCP's handshake, one or two for TLS', and half a one for the mock's SETTINGS.
+    private var slowLink: String? {
+        let flags = scenario.mockFlags
+        guard let place = flags.lastIndex(of: "--rtt"), place + 1 < flags.count,
+            let roundTrip = try? Units.duration(flags[place + 1])
+        else { return nil }
+        let handshakes: UInt64 = scenario.plaintext ? 1 : scenario.tlsMaximum == "1.2" ? 3 : 2
+        let needed = handshakes * roundTrip + roundTrip / 2
+        guard scenario.connectTimeout < needed else { return nil }
+        func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
+        return "connect_timeout \(written(scenario.connectTimeout)): with rtt \(flags[place + 1]) a connection takes "
+            + "\(written(needed)); expected more"
     }
 
     private func checkWarmup() throws(HarnessError) {

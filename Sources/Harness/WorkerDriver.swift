@@ -162,6 +162,7 @@ final class WorkerDriver: PushDriver {
         ticket.due = push.due
         ticket.attempts = 0
         ticket.retries = 0
+        ticket.wasWritten = false
         ticket.isMeasured = isMeasured(push.sequence, due: push.due)
         if ticket.isMeasured { window.noteDue(push.due) }
         recorder.take()
@@ -349,6 +350,7 @@ final class WorkerDriver: PushDriver {
 
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         recorder.sent()
+        if ticket.wasWritten { recorder.sentAgain() }
         window.noteSent(time)
         if let times, isMeasuring, ticket.isMeasured {
             let sample = times.sample(ticket.sequence)
@@ -363,7 +365,9 @@ final class WorkerDriver: PushDriver {
     ) {
         // An answer's time is that of its read, and may be before an end that has been told.
         lastEnd = max(lastEnd, time)
-        if !retriesOff, retries.take(copy ticket, outcome, sent: recorder.counts.sent, now: time) { return }
+        if !retriesOff, retries.take(copy ticket, outcome, written: written, sent: recorder.counts.sent, now: time) {
+            return
+        }
         let isMeasured = isMeasuring ? ticket.isMeasured : false
         if isMeasured, written != 0 {
             recorder.queued(written > ticket.due ? written &- ticket.due : 1)

@@ -4,6 +4,8 @@ public struct PushCounts: Sendable, Equatable {
     public var taken: UInt64 = 0
     /// Handed to the kernel completely, first attempts and repeated ones.
     public var sent: UInt64 = 0
+    /// Of these, repeated ones.
+    public var sentAgain: UInt64 = 0
     /// Answered with status 200.
     public var accepted: UInt64 = 0
     /// Answered with another status.
@@ -24,6 +26,7 @@ public struct PushCounts: Sendable, Equatable {
     public mutating func add(_ other: PushCounts) {
         taken += other.taken
         sent += other.sent
+        sentAgain += other.sentAgain
         accepted += other.accepted
         rejected += other.rejected
         failed += other.failed

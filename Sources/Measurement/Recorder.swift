@@ -136,6 +136,9 @@ public final class Recorder {
     /// An attempt was handed to the kernel completely.
     public func sent() { tally.pointee.sent &+= 1 }
 
+    /// The attempt was of a push that had been handed to the kernel before.
+    public func sentAgain() { tally.pointee.sentAgain &+= 1 }
+
     /// A measured push whose last attempt was handed to the kernel has ended.
     public func queued(_ time: UInt64) { record(.queue, time) }
     /// Open loop: the two parts of `queued`.

@@ -79,12 +79,9 @@ final class PlainConnection {
         case .request(let request, let used):
             if used == received.count { received = [] } else { received.removeFirst(used) }
             needed = 1
-            let isHead = request.method == "HEAD"
-            var asked = request
-            if isHead { asked.method = "GET" }
-            guard let response = answer(asked) else { return }
+            guard let response = answer(request) else { return }
             closesWhenSent = request.closes
-            send(response.bytes(closes: request.closes, isHead: isHead), now)
+            send(response.bytes(closes: request.closes, isHead: request.isHead), now)
         }
     }
 
@@ -100,10 +97,7 @@ final class PlainConnection {
         isEventStream = true
         received = []
         needed = 1
-        send(
-            Array(
-                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-store\r\n\r\n: ready\n\n".utf8),
-            now)
+        send(PlainResponse.events.bytes(closes: false) + Array(": ready\n\n".utf8), now)
     }
 
     /// - Parameter isFull: nothing is kept for who has not read the event before.
@@ -114,11 +108,47 @@ final class PlainConnection {
             return false
         }
         if lost > 0 {
-            send(Array("event: lost\ndata: {\"events\":\(lost)}\n\n".utf8), now)
+            send(Self.lostEvents + Array("\(lost)}\n\n".utf8), now)
             lost = 0
         }
         send(bytes, now)
         return true
+    }
+
+    /// Lets go of the events that wait, all but the first, which may have been begun: the client is told how many it lost.
+    ///
+    /// - Returns: how many.
+    func dropEvents() -> Int {
+        var events: [ArraySlice<UInt8>] = []
+        var rest = unsent[sent...]
+        while let end = Self.eventEnd(rest) {
+            events.append(rest[..<end])
+            rest = rest[end...]
+        }
+        guard let first = events.first else { return 0 }
+        let before = lost
+        var told = 0
+        for event in events.dropFirst() {
+            if event.starts(with: Self.lostEvents) {
+                told += event.dropFirst(Self.lostEvents.count).prefix { $0 != 0x7D }.reduce(0) {
+                    $0 * 10 + Int($1) - 48
+                }
+            } else {
+                lost += 1
+            }
+        }
+        let dropped = lost - before
+        lost += told
+        unsent = Array(first)
+        sent = 0
+        return dropped
+    }
+
+    private static let lostEvents = Array("event: lost\ndata: {\"events\":".utf8)
+
+    /// Behind the empty line that ends the first event.
+    private static func eventEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.indices.dropFirst().first { bytes[$0] == 10 && bytes[$0 - 1] == 10 }.map { $0 + 1 }
     }
 
     /// A comment, so that a peer that has vanished is noticed.

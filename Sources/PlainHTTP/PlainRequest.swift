@@ -1,7 +1,10 @@
 /// One HTTP/1.1 request (RFC 9112) of somebody who watches: an admin page, a scrape of metrics. Small on purpose: no chunked bodies, no pipelined bodies beyond
 /// `largestBody`.
 public struct PlainRequest: Sendable, Equatable {
+    /// As it was sent, but GET for HEAD, which is answered as GET is.
     public var method: String
+    /// Only the head of the answer is wanted (RFC 9110 section 9.3.2).
+    public var isHead = false
     /// Without the query.
     public var path: String
     public var query: [String: String]
@@ -28,15 +31,17 @@ public struct PlainRequest: Sendable, Equatable {
     public static func parse(_ bytes: [UInt8]) -> Parsed {
         // The first byte of a TLS record with a ClientHello (RFC 8446 section 5.1).
         if bytes.first == 0x16 { return .refused(400, "this port speaks plain HTTP, no TLS") }
-        guard let end = headEnd(bytes) else {
+        // One empty line before a request is passed over (RFC 9112 section 2.2).
+        let start = bytes.starts(with: [13, 10]) ? 2 : 0
+        guard let end = headEnd(bytes, from: start) else {
             return bytes.count > largestHead
                 ? .refused(431, "the request's head is larger than 16 KiB")
                 : .incomplete(needs: bytes.count + 1)
         }
-        let head = String(decoding: bytes[..<end], as: UTF8.self)
+        let head = String(decoding: bytes[start..<end], as: UTF8.self)
         var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         let words = (lines.popFirst() ?? "").split(separator: " ")
-        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", words[1].hasPrefix("/") else {
+        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", let asked = asked(words[1]) else {
             return .refused(400, "expected a request line such as GET /stats HTTP/1.1")
         }
         var length: Int?
@@ -78,18 +83,33 @@ public struct PlainRequest: Sendable, Equatable {
         }
         let used = end + 4 + (length ?? 0)
         guard bytes.count >= used else { return .incomplete(needs: used) }
-        let target = words[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = asked.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let isHead = words[0] == "HEAD"
         let request = PlainRequest(
-            method: String(words[0]), path: decoded(target[0]), query: target.count > 1 ? parseQuery(target[1]) : [:],
-            body: Array(bytes[(end + 4)..<used]), closes: closes, host: host, origin: origin)
+            method: isHead ? "GET" : String(words[0]), isHead: isHead, path: decoded(target[0]),
+            query: target.count > 1 ? parseQuery(target[1]) : [:], body: Array(bytes[(end + 4)..<used]), closes: closes,
+            host: asked.host ?? host, origin: origin)
         return .request(request, used: used)
+    }
+
+    /// What a request line asks for: the path with its query, and the host where the absolute form names it, which then counts
+    /// instead of the Host header (RFC 9112 sections 3.2.1 and 3.2.2); nil where it is neither form.
+    private static func asked(_ text: Substring) -> (target: Substring, host: String?)? {
+        if text.hasPrefix("/") { return (text, nil) }
+        let scheme = "http://"
+        guard text.prefix(scheme.count).lowercased() == scheme else { return nil }
+        let rest = text.dropFirst(scheme.count)
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard end > rest.startIndex else { return nil }
+        let target = rest[end...]
+        return (target.hasPrefix("/") ? target : "/" + target, String(rest[..<end]))
     }
 
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
-    private static func headEnd(_ bytes: [UInt8]) -> Int? {
-        guard bytes.count >= 4 else { return nil }
-        for place in 0...(bytes.count - 4)
+    private static func headEnd(_ bytes: [UInt8], from start: Int) -> Int? {
+        guard bytes.count >= start + 4 else { return nil }
+        for place in start...(bytes.count - 4)
         where bytes[place] == 13 && bytes[place + 1] == 10 && bytes[place + 2] == 13 && bytes[place + 3] == 10 {
             return place
         }

@@ -3,6 +3,15 @@ public struct PlainResponse: Sendable, Equatable {
     public var status: Int
     public var type = "text/plain; charset=utf-8"
     public var body: [UInt8]
+    /// Events follow, whose length nobody knows.
+    private var isEventStream = false
+
+    /// The beginning of an event stream, and the answer to HEAD where there would be one.
+    public static let events: PlainResponse = {
+        var response = PlainResponse(status: 200, type: "text/event-stream", body: [])
+        response.isEventStream = true
+        return response
+    }()
 
     public init(status: Int, type: String = "text/plain; charset=utf-8", body: [UInt8]) {
         self.status = status
@@ -26,7 +35,8 @@ public struct PlainResponse: Sendable, Equatable {
             431: "Request Header Fields Too Large",
         ]
         let head =
-            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\n"
+            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\n"
+            + (isEventStream ? "cache-control: no-store\r\n" : "content-length: \(body.count)\r\n")
             + (closes ? "connection: close\r\n" : "") + "\r\n"
         return Array(head.utf8) + (isHead ? [] : body)
     }

@@ -6,7 +6,7 @@ public struct PlainLimits: Sendable {
     /// At a time; whoever comes beyond them is closed at once.
     public var connections = 50_000
     /// Bytes of memory of all requests that are not complete and all answers and events that are not read, the one answer that
-    /// is being given apart. Beyond it whoever holds most is closed.
+    /// is being given apart. Beyond it whoever holds most is closed; an event stream first loses the events that wait, and is told.
     public var held = 64 << 20
     /// From a request's beginning, or the connection's, until it is complete, ns.
     public var request: UInt64 = 10_000_000_000
@@ -33,7 +33,9 @@ public final class PlainServer {
 
     /// Told of each connection that was an event stream and is over.
     public var ended: (_ connection: UInt64) -> Void = { _ in }
-    /// Told when the process has no descriptor left for another connection; once, until there is one again.
+    /// Told how many events were dropped because a client does not keep up.
+    public var dropped: (_ events: Int) -> Void = { _ in }
+    /// Told when the process has no descriptor left for another connection; once, until all that waited have been accepted.
     public var exhausted: () -> Void = {}
 
     private var connections: [UInt64: PlainConnection] = [:]
@@ -43,7 +45,7 @@ public final class PlainServer {
     /// What all connections hold, bytes.
     private var held = 0
     private var isAccepting = true
-    /// There was no descriptor for the last connection.
+    /// There has been no descriptor for a connection since all that waited were accepted.
     private var isShort = false
     private var nextTick: UInt64 = 0
     private var now: UInt64 = MonotonicClock.now()
@@ -100,7 +102,10 @@ public final class PlainServer {
         guard let listener else { return }
         for _ in 0..<Self.mostInTurn {
             switch listener.accept() {
-            case .none: return
+            case .none:
+                // Nobody waits any more.
+                isShort = false
+                return
             case .exhausted:
                 // Level-triggered: the listener would be ready again at once.
                 reactor.modify(listener.descriptor, token: Self.listenerToken, interest: [])
@@ -109,7 +114,6 @@ public final class PlainServer {
                 isShort = true
                 return
             case .descriptor(let descriptor):
-                isShort = false
                 guard connections.count < limits.connections else {
                     close(descriptor)
                     continue
@@ -137,9 +141,8 @@ public final class PlainServer {
 
     /// Counts what a connection now holds, and lets it go when it is closed.
     private func settle(_ connection: PlainConnection) {
-        let holds = connection.isClosed ? 0 : connection.held
-        held += holds - connection.counted
-        connection.counted = holds
+        count(connection)
+        let holds = connection.counted
         if connection.isClosed {
             if connections.removeValue(forKey: connection.token) != nil, connection.isEventStream {
                 ended(connection.token)
@@ -149,13 +152,26 @@ public final class PlainServer {
         }
     }
 
-    /// Closes those that hold most until a quarter of the room is free.
+    private func count(_ connection: PlainConnection) {
+        let holds = connection.isClosed ? 0 : connection.held
+        held += holds - connection.counted
+        connection.counted = holds
+    }
+
+    /// Of those that hold most, event streams lose the events that wait, and whoever has none to lose is closed, until a quarter of
+    /// the room is free.
     private func makeRoom(for current: PlainConnection) {
         let others = connections.values.filter { $0 !== current && $0.counted > 0 }
         for connection in others.sorted(by: { $0.counted > $1.counted }) {
             if held - current.counted <= limits.held / 4 * 3 { return }
-            connection.close()
-            settle(connection)
+            let events = connection.isEventStream ? connection.dropEvents() : 0
+            if events > 0 {
+                dropped(events)
+                count(connection)
+            } else {
+                connection.close()
+                settle(connection)
+            }
         }
     }
 
@@ -176,12 +192,11 @@ public final class PlainServer {
     /// Makes an event stream of a connection that is being answered.
     public func beginEvents(_ connection: UInt64) { connections[connection]?.beginEvents(now) }
 
-    /// - Returns: false when the event was dropped because the client does not keep up.
-    public func sendEvent(_ bytes: [UInt8], to connection: UInt64) -> Bool {
-        guard let connection = connections[connection] else { return true }
-        let isSent = connection.sendEvent(bytes, now: now, isFull: held > limits.held)
+    /// Sends it, or drops it where the client does not keep up.
+    public func sendEvent(_ bytes: [UInt8], to connection: UInt64) {
+        guard let connection = connections[connection] else { return }
+        if !connection.sendEvent(bytes, now: now, isFull: held > limits.held) { dropped(1) }
         settle(connection)
-        return isSent
     }
 
     /// Sends all event streams a comment, so that peers that have vanished are noticed.

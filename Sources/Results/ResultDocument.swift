@@ -135,6 +135,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public struct Pushes: Codable, Sendable, Equatable {
         public var planned: UInt64
         public var sent: UInt64
+        /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
+        public var sentAgain: UInt64?
         public var accepted: UInt64
         public var rejected: UInt64
         /// Begun, and not answered.
@@ -149,15 +151,17 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         enum CodingKeys: String, CodingKey {
             case planned, sent, accepted, rejected, failed, retried, lost, duplicated
             case notSent = "not_sent"
+            case sentAgain = "sent_again"
         }
 
         /// The four ends there are.
         public var ended: UInt64 { accepted &+ rejected &+ failed &+ notSent }
 
         package init(
-            planned: UInt64, sent: UInt64, accepted: UInt64, rejected: UInt64, failed: UInt64, notSent: UInt64 = 0,
-            retried: UInt64, lost: UInt64?, duplicated: UInt64?
+            planned: UInt64, sent: UInt64, sentAgain: UInt64? = 0, accepted: UInt64, rejected: UInt64, failed: UInt64,
+            notSent: UInt64 = 0, retried: UInt64, lost: UInt64?, duplicated: UInt64?
         ) {
+            self.sentAgain = sentAgain
             self.notSent = notSent
             self.planned = planned
             self.sent = sent

@@ -25,6 +25,8 @@ public struct ScenarioKey: Sendable {
 
     /// What it is without being asked for; nil: not set.
     public var standard: String? { write(Scenario()) }
+    /// Its value in a scenario as people write it; nil: not set.
+    public func text(in scenario: Scenario) -> String? { write(scenario) }
     /// Among those that `--help` shows; the others are in `--help-all`.
     public var isEveryday: Bool { Self.everyday.contains(name) }
     private static let everyday: Set<String> = [

@@ -93,10 +93,23 @@ public struct Threshold: Sendable, Equatable {
     /// Several, joined by `&&`.
     public static func list(parsing text: String) throws(SettingsError) -> [Threshold] {
         var list: [Threshold] = []
-        for part in text.components(separatedBy: "&&") {
-            list.append(try Threshold(parsing: part.trimmingCharacters(in: .whitespaces)))
+        let parts = text.components(separatedBy: "&&").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard parts.count == 1 || !parts.contains("") else {
+            throw SettingsError(
+                "\"\(text)\": expected a condition on either side of &&, as in p99 < 50ms && rejected == 0")
         }
+        for part in parts { list.append(try Threshold(parsing: part)) }
         return list
+    }
+
+    /// The more a server has to do, the sooner it holds: a figure that load makes larger is to be large.
+    public var isHelpedByLoad: Bool {
+        guard [.above, .atLeast].contains(comparison) else { return false }
+        return switch metric {
+        case .latency, .memory: true
+        case .count(let name, _): name != "accepted"
+        case .rate, .cpu: false
+        }
     }
 
     private static func read(_ left: String, _ right: String, _ text: String) throws(SettingsError) -> (Metric, Double)

@@ -12,7 +12,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         "connection_refused", "connect_failed", "connect_timeout", "tls_failed", "certificate_untrusted", "not_http2",
         "connection_closed", "connection_reset", "peer_vanished", "protocol_violation", "push_timeout",
         "refused_too_often",
-        "interrupted", "overflowed", "no_stream", "run_ended",
+        "interrupted", "overflowed", "no_stream", "run_ended", "malformed_answer", "answer_incomplete",
     ]
     public static let count = names.count
 
@@ -34,7 +34,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     public static let connectionReset = FailureCause("connection_reset")
     /// The peer stopped answering, PING included.
     public static let peerVanished = FailureCause("peer_vanished")
-    /// The peer broke HTTP/2, or answered without a status.
+    /// The peer broke HTTP/2, and the connection with it.
     public static let protocolViolation = FailureCause("protocol_violation")
     /// No answer within the push timeout.
     public static let pushTimeout = FailureCause("push_timeout")
@@ -49,6 +49,10 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     static let noStream = FailureCause("no_stream")
     /// The run's time was over before the push was sent, or before it was answered.
     public static let runEnded = FailureCause("run_ended")
+    /// The answer broke HTTP/2, and its stream only (RFC 9113 sections 5.4.2 and 8.1.1).
+    public static let malformedAnswer = FailureCause("malformed_answer")
+    /// The answer's status came, but not its end, before the push timeout was over or the connection had ended.
+    public static let answerIncomplete = FailureCause("answer_incomplete")
 
     /// RST_STREAM from the peer; codes without a name of their own count as the last one.
     public static func streamReset(_ code: ErrorCode) -> FailureCause {
@@ -65,7 +69,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     /// The run was over, and the connection as good as before.
     var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
-    /// The connection ended under an unanswered push, which may or may not have been delivered.
+    /// The connection ended under a push of whose answer nothing had come, and which may or may not have been delivered.
     package var isConnectionLoss: Bool {
         switch self {
         case .connectionClosed, .connectionReset, .peerVanished, .protocolViolation: true

@@ -26,7 +26,6 @@ final class NGHTTP2Connection: PushConnection {
 
     override var sendWindow: Int { session.sendWindow }
     override var isAlive: Bool { session.isAlive }
-    override var largestBody: Int { shared.payloadCapacity }
 
     override func send(_ ticket: PushTicket, now: UInt64) {
         let index = slots.take()
@@ -208,7 +207,7 @@ private final class PushSession: HTTP2Session {
             if status == 200 {
                 connection.finish(index, .accepted, at: connection.readTime)
             } else if status == 0 {
-                connection.finish(index, .failed(.protocolViolation), at: connection.readTime)
+                connection.finish(index, .failed(.malformedAnswer), at: connection.readTime)
             } else {
                 connection.finish(index, .rejected(status: status), at: connection.readTime)
             }
@@ -216,7 +215,7 @@ private final class PushSession: HTTP2Session {
             connection.requeue(index)
         } else {
             // Streams that the session resets itself had answers that break HTTP/2.
-            let cause: FailureCause = slot.pointee.isReset ? .streamReset(code) : .protocolViolation
+            let cause: FailureCause = slot.pointee.isReset ? .streamReset(code) : .malformedAnswer
             connection.finish(index, .failed(cause), at: connection.readTime)
         }
     }

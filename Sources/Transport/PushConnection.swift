@@ -120,8 +120,6 @@ class PushConnection {
     func ping() {}
     /// Bytes of DATA that may be sent on the connection now.
     var sendWindow: Int { .max }
-    /// Largest request in bytes of DATA.
-    var largestBody: Int { 5_120 }
     /// False when the protocol has nothing left to do.
     var isAlive: Bool { true }
 
@@ -133,7 +131,7 @@ class PushConnection {
     @inline(__always)
     final var canSend: Bool {
         state == .open && !isWriteBlocked && !slots.isFull && slots.used < streamLimit && !unstamped.isFull
-            && sendRoom >= Self.requestRoom && sendWindow >= largestBody
+            && sendRoom >= Self.requestRoom && sendWindow > 0
     }
 
     var tlsDescription: String? { stream.tlsDescription }
@@ -274,11 +272,11 @@ class PushConnection {
         for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
-            } else if slots.slots[slot].written == 0, slots.slots[slot].status < 200, !cause.isEndOfRun {
+            } else if slots.slots[slot].written == 0, !hasStatus(slot), !cause.isEndOfRun {
                 // Who has said a status has processed the push, whole or not.
                 requeue(slot, orFail: cause)
             } else {
-                finish(slot, .failed(cause), at: now)
+                finish(slot, .failed(hasStatus(slot) && !cause.isEndOfRun ? .answerIncomplete : cause), at: now)
             }
         }
         if before == .draining {
@@ -288,6 +286,9 @@ class PushConnection {
             driver.connection(index, .ended(flood.map(ConnectionEnd.flood) ?? .broken(cause)))
         }
     }
+
+    /// Part of its answer has come; interim answers (RFC 9110 section 15.2) are none.
+    private func hasStatus(_ slot: Int) -> Bool { slots.slots[slot].status >= 200 }
 
     private func tellDeparture() {
         if let departure { driver.connection(index, .ended(departure)) }
@@ -330,6 +331,7 @@ class PushConnection {
             return
         }
         ticket.attempts += 1
+        if slots.slots[slot].written != 0 { ticket.wasWritten = true }
         driver.requeued(ticket)
         refused.append(ticket)
         slots.free(slot)
@@ -508,8 +510,9 @@ class PushConnection {
             hasEnded = true
             entry.pointee.isAbandoned = true
             driver.finished(
-                entry.pointee.ticket, outcome: .failed(.pushTimeout), connection: index, started: entry.pointee.started,
-                written: entry.pointee.written, at: now, body: UnsafeBufferPointer(start: nil, count: 0))
+                entry.pointee.ticket, outcome: .failed(hasStatus(slot) ? .answerIncomplete : .pushTimeout),
+                connection: index, started: entry.pointee.started, written: entry.pointee.written, at: now,
+                body: UnsafeBufferPointer(start: nil, count: 0))
             reset(slot: slot)
         }
         if hasEnded {

@@ -8,6 +8,8 @@ public struct PushTicket: Sendable {
     public var attempts: UInt8
     /// How often its driver has given it out again after an answer or a loss.
     public var retries: UInt8
+    /// An attempt of it was handed to the kernel whole: what is sent now is sent again.
+    public var wasWritten = false
     /// It counts in rates and latencies: not of the warm-up. Decided once, when it is given out.
     public var isMeasured = true
 

@@ -3,7 +3,6 @@ import HTTP2
 /// The memory in which a worker's requests are composed, one at a time, and the header blocks that point into it.
 final class RequestMemory {
     @exclusivity(unchecked) var request: PushRequest
-    let payloadCapacity: Int
     /// `PushRequest.pathPrefix` and, after a compose, the token.
     let path: UnsafeMutablePointer<UInt8>
     /// For each kind of push, the APNs headers that never change.
@@ -15,7 +14,6 @@ final class RequestMemory {
     /// - Parameter headerSets: for each kind of push, the APNs headers that never change, as name and value.
     init(authority: String, isSecure: Bool, headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int)
     {
-        self.payloadCapacity = payloadCapacity
         self.headerSets = headerSets
         let prefix = PushRequest.pathPrefix
         path = .allocate(capacity: prefix.utf8CodeUnitCount + tokenCapacity)

@@ -29,6 +29,8 @@ final class WireConnection: PushConnection {
     @exclusivity(unchecked) private(set) var moreDataFrames = 0
     /// Slots with payload held back by flow control.
     @exclusivity(unchecked) private(set) var heldBack = 0
+    /// The last that was; when the connection's window is all that is short, the only one.
+    private var lastHeld = 0
 
     // What we allow.
     private let receiveWindow: Int
@@ -58,7 +60,6 @@ final class WireConnection: PushConnection {
     deinit { byStream.deallocate() }
 
     override var sendWindow: Int { connectionWindow }
-    override var largestBody: Int { shared.payloadCapacity }
 
     // MARK: Frames of ours
 
@@ -159,7 +160,7 @@ final class WireConnection: PushConnection {
         let total = shared.request.payloadLength
         // Payloads are of a few KB.
         slot.pointee.window = Int32(truncatingIfNeeded: initialWindow &- total)
-        if total <= initialWindow, total <= peerMaxFrame {
+        if total <= connectionWindow, total <= initialWindow, total <= peerMaxFrame {
             frame(Frame.data, flags: Frame.endStream, stream: stream, length: total)
                 .update(from: shared.request.payload, count: total)
             connectionWindow &-= total
@@ -168,6 +169,7 @@ final class WireConnection: PushConnection {
             slot.pointee.window = Int32(initialWindow)
             slot.pointee.held = HeldPayload.make(shared.request.payload, count: total)
             heldBack += 1
+            lastHeld = index
             resume(index)
         }
     }
@@ -197,6 +199,8 @@ final class WireConnection: PushConnection {
 
     /// The send buffer has room again: what is held back goes on.
     override func produce() {
+        guard heldBack > 0, connectionWindow > 0 else { return }
+        resume(lastHeld)
         guard heldBack > 0 else { return }
         for index in 0..<slots.capacity where slots.slots[index].held != nil && slots.slots[index].stream != 0 {
             resume(index)
@@ -262,13 +266,20 @@ final class WireConnection: PushConnection {
         if status == 200 {
             finish(index, .accepted, at: readTime)
         } else {
-            finish(index, status == 0 ? .failed(.protocolViolation) : .rejected(status: status), at: readTime)
+            finish(index, status == 0 ? .failed(.malformedAnswer) : .rejected(status: status), at: readTime)
         }
     }
 
     /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.
     func didReceiveMalformed(_ index: Int, _ fault: @autoclosure () -> String) {
         didBreakStream(index, .protocolError, "malformed answer: \(fault())")
+    }
+
+    /// An answer has come, whatever it says: its push is not to be sent again when the connection ends for it.
+    func didReceiveUndecodable(_ index: Int) {
+        if slots.slots[index].isAbandoned { return }
+        forget(index)
+        finish(index, .failed(.malformedAnswer), at: readTime)
     }
 
     /// Tells what is wrong with the first of the connection's broken streams.
@@ -285,7 +296,7 @@ final class WireConnection: PushConnection {
         if slots.slots[index].isAbandoned {
             slots.free(index)
         } else {
-            finish(index, .failed(.protocolViolation), at: readTime)
+            finish(index, .failed(.malformedAnswer), at: readTime)
         }
     }
 
@@ -390,7 +401,7 @@ final class WireConnection: PushConnection {
                 requeue(index)
             } else {
                 tell("malformed answer: GOAWAY says that a push with a :status was not processed")
-                finish(index, .failed(.protocolViolation), at: readTime)
+                finish(index, .failed(.malformedAnswer), at: readTime)
             }
         }
     }

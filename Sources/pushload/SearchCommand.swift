@@ -67,6 +67,11 @@ struct SearchCommand: AsyncParsableCommand {
                 20 * (try scenario.rtt.map(Units.duration) ?? 0))
             share = try Self.reading("--precision") { try Units.share(precision) }
         } catch { throw HarnessError("\(error)") }
+        if let wrong = goals.first(where: \.isHelpedByLoad) {
+            throw HarnessError(
+                "--goal: \"\(wrong.text)\": more load would reach it; expected < or <=, for the search ends where load misses it"
+            )
+        }
         guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
         guard scenario.stages.isEmpty, scenario.trace == nil else {

@@ -48,6 +48,12 @@ extension Scenario {
                 "--target needs to know how to authenticate: give --credentials, --key with --key-id and --team-id, "
                     + "--cert with --cert-key, or --no-auth")
         }
+        var isFolder: ObjCBool = false
+        if let credentials, FileManager.default.fileExists(atPath: credentials, isDirectory: &isFolder),
+            !isFolder.boolValue
+        {
+            throw HarnessError("credentials \(credentials): expected a folder, this is a file")
+        }
         if target != nil, let credentials {
             do throws(SigningError) { _ = try Credentials.load(directory: credentials) } catch {
                 throw HarnessError(error.description)

@@ -315,6 +315,19 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("HEAD of the events tells what they would be, and subscribes nobody")
+    func headOfEvents() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let port = try mock.port(of: "admin")
+        let head = try Programs.run(
+            "/usr/bin/curl",
+            ["-sI", "--max-time", "20", "http://127.0.0.1:\(port)/events", "http://127.0.0.1:\(port)/healthz"])
+        #expect(head.status == 0 && head.output.contains("content-type: text/event-stream\r\n"), "\(head)")
+        let stats = try json(try admin(mock, "GET", "/stats"))
+        #expect((stats["events"] as? [String: Any])?["subscribers"] as? Int == 0, "\(stats)")
+        _ = try mock.stop()
+    }
+
     @Test("A device can be unregistered, and be taken back, while the mock runs")
     func devices() throws {
         let mock = try Mock(["--admin-port", "0"])

@@ -168,9 +168,8 @@ import Testing
         let finished = try Programs.run(
             "pushload",
             [
-                "sweep", "-n", "200", "--vary", "rtt=1ms;3s", "--set", "connect_timeout=2s", "--set",
-                "give_up_after=3s",
-                "--repeat", "1", "--output", output.path, "--json",
+                "sweep", "-n", "200", "--vary", "rtt=1ms;3s", "--set", "give_up_after=3s", "--repeat", "1", "--output",
+                output.path, "--json",
             ])
         #expect(finished.status == 0, "\(finished)")
         let sweep = try finished.read(SweepDocument.self)
@@ -178,6 +177,17 @@ import Testing
         #expect(sweep.points[1].problem?.contains("no connection could be made") == true, "\(sweep.points)")
         let again = try Programs.run("pushload", ["sweep", "--resume", output.path, "--quiet"])
         #expect(again.status == 0, "\(again)")
+        // What cannot be reached in any case is not tried.
+        let refused = try Programs.run(
+            "pushload",
+            [
+                "sweep", "-n", "200", "--vary", "rtt=1ms;3s", "--set", "connect_timeout=2s", "--repeat", "1",
+                "--output",
+                output.path + "/refused", "--json",
+            ])
+        let points = try JSONDecoder().decode(SweepDocument.self, from: Data(refused.output.utf8)).points
+        #expect(points[0].problem == nil && points[1].runs.isEmpty, "\(refused)")
+        #expect(points[1].problem?.contains("cannot be run: connect_timeout 2.00 s") == true, "\(refused)")
     }
 
     @Test("A sweep that stops after so many runs, of which one did not reach its target, ends with 1")

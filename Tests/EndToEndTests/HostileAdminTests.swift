@@ -48,28 +48,38 @@ import Testing
         _ = try mock.stop()
     }
 
-    @Test("Without a descriptor left the admin port rests, and goes on when there is one")
-    func descriptors() throws {
+    @Test(
+        "Without a descriptor left a port rests, which is said once, and goes on when there is one",
+        arguments: ["admin on ", "listening on "])
+    func descriptors(_ name: String) throws {
+        let isAdmin = name == "admin on "
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("credentials-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let mock = try Programs.start(
             "/bin/sh",
             [
-                "-c", "ulimit -n 40; exec \"$0\" --port 0 --admin-port 0 --threads 1 --credentials \"$1\"",
+                "-c",
+                "ulimit -n 40; exec \"$0\" --port 0 --admin-port 0 --threads 1 --handshake-timeout 10m --credentials \"$1\"",
                 Programs.path("mock-apns"), folder,
             ])
         try mock.waitFor("admin on ")
-        let line = try #require(mock.text.split(separator: "\n").first { $0.hasPrefix("admin on ") })
+        let line = try #require(mock.text.split(separator: "\n").first { $0.contains(name) })
         let port = String(try #require(line.split(separator: ":").last))
         var clients = try (0..<80).map { _ in try RawClient(port: port, preface: false) }
-        try mock.waitForError("no file descriptor left for another connection to the admin port")
+        let said = "no file descriptor left for another connection" + (isAdmin ? " to the admin port" : "")
+        try mock.waitForError(said)
         let before = try ticks(mock)
         sleep(2)
         // Looking four times a second costs next to nothing; looking all the time costs every moment it gets.
         let spent = try ticks(mock) - before
         #expect(spent < 20, "\(spent * 10) ms of CPU time")
         clients.removeAll()
-        #expect(try curl(port, "/healthz") == "ok\n")
+        if isAdmin {
+            #expect(try curl(port, "/healthz") == "ok\n")
+        } else {
+            try mock.waitForError("all connections are accepted again, after ")
+        }
+        #expect(mock.errorText.components(separatedBy: said).count == 2, "\(mock.errorText)")
         kill(mock.process.processIdentifier, SIGTERM)
         _ = try mock.wait()
     }

@@ -18,6 +18,7 @@ import Testing
         // 15 % of 3,000, and 15 % of those again.
         #expect((400...680).contains(retries.attempts) && retries.recovered > 350, "\(retries)")
         #expect(retries.exhausted == 0 && retries.overBudget == 0)
+        #expect(result.pushes.sentAgain == retries.attempts && result.pushes.sent == 3000 + retries.attempts)
     }
 
     @Test("Attempts and budget are bounds: what is left stays rejected")

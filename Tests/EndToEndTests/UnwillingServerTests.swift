@@ -2,12 +2,13 @@ import Foundation
 import Results
 import Testing
 
-/// Says the same to whoever connects, then listens to nothing; closes nothing, or each connection after a while.
+/// Says the same to whoever connects, and where it has one an answer to the first request of each connection; then it listens to
+/// nothing, and closes nothing, or each connection after a while.
 private final class UnwillingServer: Sendable {
     let port: UInt16
     private let listener: Int32
 
-    init(_ bytes: [UInt8], closesAfter pause: useconds_t? = nil) throws {
+    init(_ bytes: [UInt8], answer: [UInt8] = [], closesAfter pause: useconds_t? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -27,6 +28,9 @@ private final class UnwillingServer: Sendable {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { break }
                 _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                if !answer.isEmpty, Self.readRequest(descriptor) {
+                    _ = answer.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                }
                 if let pause {
                     usleep(pause)
                     close(descriptor)
@@ -35,6 +39,24 @@ private final class UnwillingServer: Sendable {
                 }
             }
             for descriptor in open { close(descriptor) }
+        }
+    }
+
+    /// Reads until a client has sent DATA with END_STREAM (RFC 9113 section 6.1).
+    private static func readRequest(_ descriptor: Int32) -> Bool {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            guard count > 0 else { return false }
+            bytes += piece[..<count]
+            // The preface is 24 bytes long.
+            var rest = bytes.dropFirst(24)
+            while rest.count >= 9 {
+                let head = Array(rest.prefix(9))
+                if head[3] == 0, head[4] & 1 == 1 { return true }
+                rest = rest.dropFirst(9 + Int(head[0]) << 16 + Int(head[1]) << 8 + Int(head[2]))
+            }
         }
     }
 
@@ -53,9 +75,9 @@ private final class UnwillingServer: Sendable {
         [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
 
     private func run(
-        _ bytes: [UInt8], closesAfter pause: useconds_t? = nil, _ arguments: [String]
+        _ bytes: [UInt8], answer: [UInt8] = [], closesAfter pause: useconds_t? = nil, _ arguments: [String]
     ) throws -> (ResultDocument, Int32, String) {
-        let server = try UnwillingServer(bytes, closesAfter: pause)
+        let server = try UnwillingServer(bytes, answer: answer, closesAfter: pause)
         defer { withExtendedLifetime(server) {} }
         return try Programs.load(
             ["--target", "http://127.0.0.1:\(server.port)", "--no-auth", "--give-up-after", "1s"] + arguments)
@@ -84,6 +106,29 @@ private final class UnwillingServer: Sendable {
             #expect(result.notSent == ["no_stream": result.pushes.planned] && result.pushes.planned >= 20, "\(error)")
         }
         #expect(error.contains("the peer let no push be sent on it"), "\(error)")
+    }
+
+    @Test(
+        "What has a status is not sent again by --retry; what nothing came of is, when its connection is lost",
+        arguments: Programs.engines)
+    func retry(_ engine: String) throws {
+        // :status 200 and a content-length of 1, then DATA of 2 bytes; :status 200 and no end; nothing.
+        let headers: [UInt8] = [0x88, 0x0F, 0x0D, 1, 0x31]
+        let malformed = [0, 0, 5, 1, 4, 0, 0, 0, 1] + headers + [0, 0, 2, 0, 1, 0, 0, 0, 1, 0x7B, 0x7D]
+        let incomplete = [0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88] as [UInt8]
+        for (answer, cause, attempts) in [
+            (malformed, "malformed_answer", 0), (incomplete, "answer_incomplete", 0),
+            // A PING that is too short.
+            ([0, 0, 1, 6, 0, 0, 0, 0, 0, 0], "protocol_violation", 2),
+        ] as [([UInt8], String, UInt64)] {
+            let (result, _, error) = try run(
+                Self.someStreams, answer: answer, closesAfter: 500_000,
+                [
+                    "--engine", engine, "-n", "1", "-m", "1", "--retry", "connection", "--retry-attempts", "2",
+                    "--retry-budget", "100%", "--give-up-after", "30s",
+                ])
+            #expect(result.failures == [cause: 1] && result.retries.attempts == attempts, "\(error)")
+        }
     }
 
     @Test("A server that speaks HTTP/1 is named as one", arguments: ["wire", "nghttp2"])

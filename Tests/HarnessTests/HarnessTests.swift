@@ -92,6 +92,54 @@ import Transport
         #expect(threshold("status=20O", by: ["status"]).hasSuffix("no status \"20O\"; expected one such as 200 or 503"))
     }
 
+    @Test(
+        "A setting that has no effect without another is refused, and says which",
+        arguments: [
+            ("backlog", "5", "backlog 5: goes with a rate or stages; a closed loop sends when it can"),
+            ("pacing", "spin", "pacing spin: goes with a rate or stages; a closed loop sends when it can"),
+            (
+                "retry_attempts", "5",
+                "retry_attempts 5: goes with retry (429, 5xx, connection), which says what is sent again"
+            ),
+            (
+                "retry_backoff", "1s",
+                "retry_backoff 1s: goes with retry (429, 5xx, connection), which says what is sent again"
+            ),
+            (
+                "retry_budget", "50%",
+                "retry_budget 50%: goes with retry (429, 5xx, connection), which says what is sent again"
+            ),
+        ])
+    func withoutEffect(_ name: String, _ value: String, _ said: String) throws {
+        let key = try #require(ScenarioKey.named(name))
+        #expect(problem { try? key.apply([value], to: &$0) } == said)
+        let effective = problem {
+            ($0.rate, $0.retry) = (100, "5xx")
+            try? key.apply([value], to: &$0)
+        }
+        #expect(effective == "none")
+    }
+
+    @Test("A connect timeout in which the emulated link lets nobody connect is refused")
+    func slowLink() {
+        func problem(_ rtt: String, _ timeout: UInt64, _ change: (inout Scenario) -> Void = { _ in }) -> String {
+            self.problem {
+                $0.connectTimeout = timeout * 1_000_000
+                $0.rtt = rtt
+                change(&$0)
+            }
+        }
+        let said = "connect_timeout 100 ms: with rtt 80ms a connection takes 200 ms; expected more"
+        #expect(problem("80ms", 100) == said && problem("80ms", 199) != "none" && problem("80ms", 200) == "none")
+        #expect(problem("80ms", 200) { $0.tlsMaximum = "1.2" }.contains("takes 280 ms"))
+        #expect(problem("80ms", 119) { $0.plaintext = true }.contains("takes 120 ms"))
+        let byFlags = self.problem {
+            $0.connectTimeout = 100_000_000
+            $0.mockFlagText = "--latency 1ms --rtt 80ms"
+        }
+        #expect(byFlags == said)
+    }
+
     @Test("Everything that is wrong with a scenario is said at once: what cannot be used, and what would not be meant")
     func everyProblem() {
         func problems(_ change: (inout Scenario) -> Void) -> [String] {

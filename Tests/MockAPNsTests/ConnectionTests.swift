@@ -79,6 +79,20 @@ import Testing
         server.stop()
     }
 
+    @Test("A connection that does not begin HTTP/2 is closed in time; one that has begun it may be silent for longer")
+    func preface() throws {
+        let server = try start { $0.handshakeTimeout = 2_000_000_000 }
+        let greeted = try Client(port: server.port)
+        for begun in [[], Array(Frame.preface.prefix(10)), Frame.preface] {
+            let client = try Client(port: server.port, greeting: false)
+            client.send(begun)
+            while client.next() != nil {}
+            #expect(client.isClosed, "\(begun)")
+        }
+        #expect(greeted.isServed(1))
+        server.stop()
+    }
+
     @Test("After its number of requests a connection is told to go away; what was begun is answered, nothing after it")
     func requests() throws {
         let server = try start {

@@ -29,9 +29,37 @@ import Testing
     }
 
     @Test(
+        "A request may have one empty line before it, and name the host in its target, which counts then",
+        arguments: [
+            ("\r\nGET /stats HTTP/1.1\r\nHost: a\r\n\r\n", "/stats", [:], "a"),
+            (
+                "GET http://127.0.0.1:9101/stats?x=%20 HTTP/1.1\r\nHost: evil.example\r\n\r\n", "/stats", ["x": " "],
+                "127.0.0.1:9101"
+            ),
+            ("GET HTTP://[::1]:9101 HTTP/1.1\r\nHost: a\r\n\r\n", "/", [:], "[::1]:9101"),
+            ("GET http://localhost?a=b/c HTTP/1.1\r\nHost: a\r\n\r\n", "/", ["a": "b/c"], "localhost"),
+        ] as [(String, String, [String: String], String)])
+    func forms(_ text: String, _ path: String, _ query: [String: String], _ host: String) {
+        let bytes = Array(text.utf8)
+        guard case .request(let request, let used) = PlainRequest.parse(bytes) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(request.path == path && request.query == query && request.host == host && used == bytes.count)
+        for count in 0..<bytes.count {
+            guard case .incomplete = PlainRequest.parse(Array(bytes[..<count])) else {
+                Issue.record("\(count) bytes are taken")
+                return
+            }
+        }
+    }
+
+    @Test(
         "What is no request, or too large, is refused",
         arguments: [
-            ("nonsense\r\n\r\n", 400), ("GET stats HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2\r\n\r\n", 400),
+            ("nonsense\r\n\r\n", 400), ("\r\n\r\nGET / HTTP/1.1\r\n\r\n", 400),
+            ("GET http:///stats HTTP/1.1\r\n\r\n", 400), ("GET ftp://a/ HTTP/1.1\r\n\r\n", 400),
+            ("GET * HTTP/1.1\r\n\r\n", 400), ("GET stats HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400), ("PUT / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
             ("PUT / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n", 413),
             ("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),

@@ -14,6 +14,9 @@ private final class Served: Sendable {
     let ended = Atomic<Int>(0)
     /// Sent to all event streams, in each turn, while it is on.
     let floods = Atomic<Bool>(false)
+    /// Events that were sent to each of them so far, and those dropped, of all together.
+    let rounds = Atomic<Int>(0)
+    let dropped = Atomic<Int>(0)
 
     init(_ change: (inout PlainLimits) -> Void = { _ in }) throws {
         var limits = PlainLimits()
@@ -46,9 +49,13 @@ private final class Served: Sendable {
             streams.removeAll { $0 == connection }
             ended.add(1, ordering: .relaxed)
         }
+        server.dropped = { [self] in dropped.add($0, ordering: .relaxed) }
         while !stopping.load(ordering: .relaxed) {
             server.turn(timeout: 5_000_000)
-            if floods.load(ordering: .relaxed) { for stream in streams { _ = server.sendEvent(event, to: stream) } }
+            if floods.load(ordering: .relaxed) {
+                rounds.add(1, ordering: .relaxed)
+                for stream in streams { server.sendEvent(event, to: stream) }
+            }
         }
         done.signal()
     }
@@ -223,6 +230,60 @@ private final class Peer {
         #expect(sleeper.receive { $0.isOver } && served.ended.load(ordering: .relaxed) == 1)
         reader.receive()
         #expect(!reader.isOver)
+    }
+
+    /// Events that came, and those that the client was told of as lost.
+    private func counted(_ peer: Peer) -> (came: Int, lost: Int) {
+        let events = peer.text.components(separatedBy: "\n\n").dropLast()
+        let lost = events.compactMap { event in
+            event.split(separator: ":").last.flatMap { event.hasPrefix("event: lost") ? Int($0.dropLast()) : nil }
+        }
+        return (events.count { $0.hasPrefix("data: eee") }, lost.reduce(0, +))
+    }
+
+    @Test("Event streams that hold more than they may together lose events, are told how many, and go on")
+    func sharedBound() throws {
+        let served = try Served {
+            $0.held = 1 << 20
+            $0.answer = 600_000_000_000
+        }
+        let peers = try (0..<16).map { _ in try Peer(served, receiveBuffer: 4096) }
+        for peer in peers {
+            peer.send("GET /events HTTP/1.1\r\n\r\n")
+            #expect(peer.receive { $0.text.hasSuffix(": ready\n\n") })
+        }
+        served.floods.store(true, ordering: .relaxed)
+        for _ in 0..<60_000 where served.dropped.load(ordering: .relaxed) < 100 { usleep(1000) }
+        // A request that is not complete needs room.
+        let half = try Peer(served)
+        half.send("PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\n")
+        usleep(100_000)
+        half.send("abc")
+        #expect(half.receive { $0.text.hasSuffix("ok\n") })
+        served.floods.store(false, ordering: .relaxed)
+        #expect(try Peer(served).isServed)
+        let flooded = served.rounds.load(ordering: .relaxed)
+        // What was lost is told before the next event.
+        var isTold = false
+        for _ in 0..<600 where !isTold && !peers.contains(where: \.isOver) {
+            let before = served.rounds.load(ordering: .relaxed)
+            served.floods.store(true, ordering: .relaxed)
+            while served.rounds.load(ordering: .relaxed) == before { usleep(1000) }
+            served.floods.store(false, ordering: .relaxed)
+            #expect(try Peer(served).isServed)
+            let rounds = served.rounds.load(ordering: .relaxed)
+            for _ in 0..<20 where !isTold {
+                for peer in peers { peer.receive() }
+                let all = peers.map(counted)
+                isTold = all.allSatisfy { $0.came + $0.lost == rounds }
+                if isTold {
+                    #expect(all.allSatisfy { $0.lost > 0 } && rounds > flooded)
+                    #expect(all.reduce(0) { $0 + $1.lost } == served.dropped.load(ordering: .relaxed))
+                }
+                usleep(5000)
+            }
+        }
+        #expect(isTold && served.ended.load(ordering: .relaxed) == 0 && !peers.contains(where: \.isOver))
     }
 
     @Test("An answer that is not read in time ends its connection")

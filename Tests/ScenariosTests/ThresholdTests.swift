@@ -35,6 +35,27 @@ import Testing
         #expect(both.count == 2 && both[1].text == "accepted >= 99.9%")
     }
 
+    @Test("A condition that is missing beside && is told with all that was written")
+    func missing() {
+        for text in ["p99 < 50ms &&", "&& p99 < 50ms", "p99 < 1s && && failed == 0", "&&"] {
+            let message = "\"\(text)\": expected a condition on either side of &&, as in p99 < 50ms && rejected == 0"
+            #expect(throws: SettingsError(message)) { try Threshold.list(parsing: text) }
+        }
+    }
+
+    @Test("Conditions that more load reaches are told from those that it misses")
+    func load() throws {
+        for text in ["p99 > 50ms", "queue.mean >= 1ms", "failed > 0", "rejected >= 1%", "rss > 1MB"] {
+            #expect(try Threshold(parsing: text).isHelpedByLoad, "\(text)")
+        }
+        for text in [
+            "p99 < 50ms", "p99 == 50ms", "accepted >= 99%", "accepted > 1", "failed == 0", "rejected <= 1%",
+            "rate >= 0.95 * target", "goodput > 20k", "rss < 200MB", "cpu < 2us",
+        ] {
+            #expect(try !Threshold(parsing: text).isHelpedByLoad, "\(text)")
+        }
+    }
+
     @Test(
         "What is no threshold is refused with what would be one",
         arguments: [

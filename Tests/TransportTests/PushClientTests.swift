@@ -1,6 +1,7 @@
 import Foundation
 import HTTP2
 import Networking
+import Synchronization
 import Testing
 
 @testable import Transport
@@ -17,6 +18,8 @@ class CountingDriver: PushDriver {
     var requeues = 0
     var events: [String] = []
     var writtenCount = 0
+    private var written: Set<UInt64> = []
+    private var isMistaken = false
     var lastBody = ""
     var abandonedBy: FailureCause?
 
@@ -40,7 +43,10 @@ class CountingDriver: PushDriver {
         request.payloadLength = size
     }
 
-    override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) { writtenCount += 1 }
+    override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
+        writtenCount += 1
+        if written.insert(ticket.sequence).inserted == ticket.wasWritten { isMistaken = true }
+    }
 
     override func finished(
         _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
@@ -62,9 +68,9 @@ class CountingDriver: PushDriver {
     override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
 
     var failed: Int { failures.values.reduce(0, +) }
-    /// Every push taken ended exactly once.
+    /// Every push taken ended exactly once, and of those written again that was known.
     var isBalanced: Bool {
-        outcomes.values.allSatisfy { $0 == 1 } && outcomes.count == Int(next)
+        !isMistaken && outcomes.values.allSatisfy { $0 == 1 } && outcomes.count == Int(next)
             && accepted + rejected.values.reduce(0, +) + failed == Int(next)
     }
 }
@@ -120,6 +126,35 @@ class CountingDriver: PushDriver {
     func smallWindow(_ engine: TestedEngine) throws {
         let (driver, seen) = try run(engine, Script(streamWindow: 64), count: 200, size: 4096)
         #expect(driver.accepted == 200 && seen.processed.count == 200)
+    }
+
+    @Test(
+        "A server that gives the connection's window back late, or only when it is used up, gets every push whole",
+        arguments: engines, [300, 1])
+    func lateWindow(_ engine: TestedEngine, _ least: Int) throws {
+        let left = Mutex((window: 65_535, lowest: 65_535))
+        let server = try RawServer(WirePair.frame(Frame.settings)) { frame in
+            guard frame.type == Frame.data else { return [] }
+            var answer: [UInt8] = []
+            left.withLock { left in
+                left.window -= frame.length
+                left.lowest = min(left.lowest, left.window)
+                guard left.window < least else { return }
+                let given = UInt32(65_535 - left.window)
+                answer = WirePair.frame(Frame.windowUpdate, 0, 0, (0..<4).map { UInt8(given >> (24 - 8 * $0) & 0xFF) })
+                left.window = 65_535
+            }
+            guard frame.flags & Frame.endStream != 0 else { return answer }
+            return answer + WirePair.frame(Frame.headers, Frame.endStream | Frame.endHeaders, frame.stream, [0x88])
+        }
+        // 200 KB; the largest payload would be more than is left.
+        let driver = CountingDriver(2000, size: 100)
+        try engine.make(
+            target: Target(address: server.address, host: "127.0.0.1", authority: "a", tls: nil),
+            options: TransportOptions(), driver: driver, control: RunControl(), payloadCapacity: 4096
+        ).run()
+        #expect(driver.accepted == 2000 && driver.isBalanced)
+        #expect(left.withLock { 0 <= $0.lowest && $0.lowest < least })
     }
 
     @Test(

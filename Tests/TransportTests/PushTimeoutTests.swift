@@ -41,6 +41,19 @@ import Testing
         #expect(pair.driver.outcomes == [0: "failed(push_timeout)", 1: "failed(push_timeout)"])
     }
 
+    @Test("A push whose status has come times out with a cause of its own")
+    func incomplete() throws {
+        let timeout = 1000 * Self.millisecond
+        let pair = try pair(timeout: timeout)
+        let start = MonotonicClock.now()
+        pair.push(3, at: start)
+        pair.say(WirePair.frame(Frame.headers, Frame.endHeaders, 1, [0x88]))
+        pair.say(WirePair.frame(Frame.headers, Frame.endHeaders, 3, [0x08, 3, 0x31, 0x30, 0x33]))
+        pair.connection.tick(now: start + timeout + 1)
+        let silent = "failed(push_timeout)"
+        #expect(pair.driver.outcomes == [0: "failed(answer_incomplete)", 1: silent, 2: silent])
+    }
+
     @Test("While answers come, a connection looks at its pushes about once a time-out")
     func quiet() throws {
         let timeout = 1000 * Self.millisecond

@@ -13,6 +13,8 @@ enum CauseWords {
         "peer_vanished": "the server stopped answering, pings too",
         "protocol_violation": "the server broke HTTP/2",
         "push_timeout": "no answer within --timeout",
+        "malformed_answer": "the server's answer broke HTTP/2",
+        "answer_incomplete": "a status came, but not the answer's end",
         "refused_too_often": "refused unprocessed more often than --retry-limit",
         "interrupted": "the run was stopped first",
         "run_ended": "the time of the run was over (-D, and --drain for what was open)",

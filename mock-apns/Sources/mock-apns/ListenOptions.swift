@@ -61,7 +61,7 @@ struct ListenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Most connections a thread holds; the next one is closed at once.", valueName: "count"))
     var maxConnections = 100_000
 
-    @Option(help: ArgumentHelp("Time for a connection's TLS handshake.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Time for a connection's TLS handshake and HTTP/2's preface.", valueName: "duration"))
     var handshakeTimeout = "10s"
 
     @Option(

@@ -241,8 +241,9 @@ final class Books {
         }
         let link = attempt.link
         let hasBeenSentTooOften = Int(ticket.attempts) >= drawn.scenario.retryLimit
-        // It may have been delivered, has a status, or has been tried often enough.
-        let isSpent = attempt.writtenAt > 0 || attempt.status != nil || hasBeenSentTooOften
+        // It may have been delivered, or has been tried often enough.
+        let isLost = attempt.status == nil && (attempt.writtenAt > 0 || hasBeenSentTooOften)
+        let hasTimedOut = time > started + drawn.scenario.pushTimeout
         switch outcome {
         case .accepted: byAnswer(200)
         case .rejected(let status): byAnswer(Int(status))
@@ -251,23 +252,28 @@ final class Books {
             switch cause {
             case .pushTimeout:
                 world.note(.timedOut)
-                isRight = attempt.ending == nil && time > started + drawn.scenario.pushTimeout
+                isRight = attempt.ending == nil && attempt.status == nil && hasTimedOut
             case .refusedTooOften:
                 world.note(.refusedTooOften)
                 isRight = hasBeenSentTooOften && attempt.isRefused
             case requestCause: isRight = request == .abort && attempt.ending == nil
-            case .connectionClosed: isRight = attempt.ending == nil && link.sawEnd && isSpent
-            case .connectionReset: isRight = attempt.ending == nil && link.sawFailure && isSpent
+            case .connectionClosed: isRight = attempt.ending == nil && link.sawEnd && isLost
+            case .connectionReset: isRight = attempt.ending == nil && link.sawFailure && isLost
             case .peerVanished:
                 world.note(.vanished)
-                isRight = attempt.ending == nil && hasVanished(link) && isSpent
-            case .protocolViolation:
+                isRight = attempt.ending == nil && hasVanished(link) && isLost
+            case .protocolViolation: isRight = attempt.ending == nil && link.isViolated && isLost
+            case .malformedAnswer:
+                world.note(.brokenAnswers)
                 if case .malformed? = attempt.ending {
-                    world.note(.brokenAnswers)
                     isRight = true
                 } else {
-                    isRight = attempt.ending == nil && link.isViolated && isSpent
+                    // A header block that cannot be decoded.
+                    isRight = attempt.ending == nil && link.isViolated
                 }
+            case .answerIncomplete:
+                let hasEnded = link.sawEnd || link.sawFailure || link.isViolated || hasVanished(link)
+                isRight = attempt.ending == nil && attempt.status != nil && (hasTimedOut || hasEnded)
             default:
                 if case .reset(let code)? = attempt.ending {
                     isRight = cause == .streamReset(ErrorCode(rawValue: code)) && !attempt.isRefused

@@ -49,6 +49,7 @@ struct ResultChecks {
         equal("pushes.accepted", pushes.accepted, count { $0.isAccepted })
         equal("pushes.rejected", pushes.rejected, count { if case .rejected = $0 { true } else { false } })
         equal("pushes.sent", pushes.sent, model.sent)
+        equal("pushes.sent_again", pushes.sentAgain ?? 0, model.sentAgain)
         equal("pushes.retried", pushes.retried, model.requeued)
         equal("sum of statuses", result.statuses.values.reduce(0, +), pushes.accepted + pushes.rejected)
         equal("sum of reasons", result.reasons.values.reduce(0, +), pushes.rejected)

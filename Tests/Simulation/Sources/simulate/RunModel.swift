@@ -31,6 +31,8 @@ struct RunModel {
     let logs: [PushLog]
     private(set) var fates: [UInt64: Fate] = [:]
     private(set) var sent: UInt64 = 0
+    private(set) var sentAgain: UInt64 = 0
+    private var everSent: Set<UInt64> = []
     private(set) var requeued: UInt64 = 0
     private(set) var retries = Retried()
     /// Values of the histograms by their name.
@@ -126,6 +128,7 @@ struct RunModel {
             case .written(let written):
                 writes.append(written.at)
                 sent += 1
+                if !everSent.insert(written.ticket.sequence).inserted { sentAgain += 1 }
                 sentHere += 1
                 tally.sent += 1
             case .requeued: requeued += 1

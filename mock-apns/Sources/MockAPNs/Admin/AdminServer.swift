@@ -47,6 +47,7 @@ final class AdminServer: @unchecked Sendable {
         plain = PlainServer(listener: listener, reactor: reactor, hosts: hosts) { [unowned self] in answer($0, $1) }
         defer { plain = nil }
         plain.ended = { [unowned self] in unsubscribe($0) }
+        plain.dropped = { [shared] in shared.hub.countDropped(UInt64($0)) }
         plain.exhausted = { [shared] in
             shared.logger.warning("no file descriptor left for another connection to the admin port")
         }
@@ -71,6 +72,7 @@ final class AdminServer: @unchecked Sendable {
         guard request.path == "/events" else {
             return AdminPages(server: server, subscribers: watchers).answer(request)
         }
+        if request.isHead { return .events }
         plain.beginEvents(connection)
         if let token = request.query["token"] {
             let key = TokenKey(token)
@@ -128,6 +130,6 @@ final class AdminServer: @unchecked Sendable {
         let kind = push.channel == nil ? "push" : "broadcast"
         let event = Array(
             "event: \(kind)\ndata: \(push.json(deliveredAt: MonotonicClock.unixMilliseconds()))\n\n".utf8)
-        for receiver in receivers where !plain.sendEvent(event, to: receiver) { shared.hub.countDropped() }
+        for receiver in receivers { plain.sendEvent(event, to: receiver) }
     }
 }

@@ -48,7 +48,7 @@ public struct MockConfiguration: Sendable {
     public var headerTableSize: UInt32 = 4096
     /// Most connections at once; the next one is closed at once.
     public var maxConnections = 100_000
-    /// A connection that has not finished TLS after so long is closed.
+    /// A connection that has not finished TLS and begun HTTP/2 (its preface and SETTINGS) after so long, ns, is closed.
     public var handshakeTimeout: UInt64 = 10_000_000_000
     /// A connection without traffic for so long is told to go away; 0: never.
     public var idleTimeout: UInt64 = 3_600_000_000_000

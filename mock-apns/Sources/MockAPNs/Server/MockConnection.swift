@@ -310,10 +310,10 @@ final class MockConnection {
             stream.reset()
             return close()
         }
-        guard let session else {
+        guard let session, session.hasBegun else {
             if now > handshakeDeadline {
                 MockStatistics.increment(worker.statistics.handshakesFailed)
-                worker.log("connection \(token): no TLS handshake in time")
+                worker.log("connection \(token): no \(session == nil ? "TLS handshake" : "HTTP/2 preface") in time")
                 close()
             }
             return

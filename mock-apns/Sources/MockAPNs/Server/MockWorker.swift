@@ -4,6 +4,7 @@ import Logging
 import Measurement
 import Networking
 import Payloads
+import Settings
 import Signing
 
 /// What all workers of a server share.
@@ -76,6 +77,8 @@ final class MockWorker {
     private var nextToken = UInt64(MockWorker.mostListeners)
     private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var current: LedgerBook.Entry?
+    /// How often there was no descriptor for a connection since all that waited were accepted.
+    private var refusals: UInt64 = 0
     /// Tokens below are the listeners'.
     static let mostListeners = 16
 
@@ -330,9 +333,18 @@ final class MockWorker {
     ) -> Bool {
         while true {
             switch listener.accept() {
-            case .none: return true
+            case .none:
+                // Nobody waits any more.
+                if refusals > 0 {
+                    logger.warning(
+                        "all connections are accepted again, after \(Units.counted(refusals, "try")) without a descriptor"
+                    )
+                    refusals = 0
+                }
+                return true
             case .exhausted:
-                logger.warning("no file descriptor left for another connection")
+                if refusals == 0 { logger.warning("no file descriptor left for another connection") }
+                refusals += 1
                 return false
             case .descriptor(let descriptor):
                 let place = turn % peers.count
