@@ -136,7 +136,7 @@ final class LoadRun: Sendable {
             outcome.goAways += driver.goAways
             outcome.reconnects += driver.reconnects
             outcome.ends.add(driver.ends)
-            outcome.tokensSigned += driver.tokensSigned
+            outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
             outcome.workerTime.add(worker.time)

@@ -41,7 +41,7 @@ final class RunWorker {
         let headerSets = inputs.headers.map(\.fields)
         engine = try PushClient(
             target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
-            tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.payloadCapacity, loop: loop)
+            tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.composer.payloadCapacity, loop: loop)
     }
 
     /// Sends its share of the pushes; blocks the calling thread.
@@ -71,7 +71,8 @@ final class RunWorker {
 
     var time: WorkerTime {
         WorkerTime(
-            cpu: used, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime, sign: driver.signTime,
+            cpu: used, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime,
+            sign: driver.composer.signTime,
             busy: busy)
     }
 }

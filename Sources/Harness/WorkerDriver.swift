@@ -5,10 +5,10 @@ import Scenarios
 import Signing
 import Transport
 
-/// One worker's side of a run: says when the next push is due, signs and encodes it, and records how it went.
+/// One worker's side of a run: joins what says when the next push is due (`PushSupply`), whether it is measured (`Warmup`,
+/// `RateWindow`), what it is made of (`PushComposer`), and what records how it went (`Recorder`, `Breakdowns`).
 ///
-/// Cost a push: three histogram records (open loop: seven), and for one push in 16 two clock readings, besides encoding and
-/// signing; no allocation, no lock.
+/// Cost a push: three histogram records (open loop: seven), besides composing it; no allocation, no lock.
 final class WorkerDriver: PushDriver {
     let recorder = Recorder(causes: FailureCause.count)
     let breakdowns: Breakdowns
@@ -34,32 +34,18 @@ final class WorkerDriver: PushDriver {
     /// When the last push had been taken, ns, and how many were open then; 0 before.
     private(set) var cooldownFrom: UInt64 = 0
     private(set) var cooldownPushes: UInt64 = 0
-    /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
-    @exclusivity(unchecked) private(set) var signTime: UInt64 = 0
+    @exclusivity(unchecked) private(set) var composer: PushComposer
 
     let share: WorkerShare
     private let state: RunState
     private let accepted: DeliveryLedger
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
     private let length: UInt64?
-    private let warmup: UInt64
-    private let warmupPushes: UInt64
-    private let waitsForSteadyState: Bool
-    /// With `--warmup auto`: the last due time of a push before its end was heard of, ns.
-    @exclusivity(unchecked) private var lastUnmeasuredDue: UInt64 = 0
-    private let writer: PayloadWriter
-    private let signer: TokenSigner?
-    /// The same, for the calls of every push: without counting a reference.
-    private let uncountedSigner: Unmanaged<TokenSigner>?
-    private let run: RunID
-    private let sendsIdentifier: Bool
-    private let clock = CycleClock.shared
+    @exclusivity(unchecked) private var warmup: Warmup
     private let isMeasuring: Bool
     private let times: PushTimes?
     private let isOpenLoop: Bool
     private let breaksDown: Bool
-    private let burnsTime: Bool
-    @exclusivity(unchecked) private var burner: TimeBurner
     @exclusivity(unchecked) private var supply: PushSupply
     /// Start of the schedule, ns; 0 before.
     @exclusivity(unchecked) private var start: UInt64 = 0
@@ -69,11 +55,6 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
-    @exclusivity(unchecked) private var unixTime: Int64 = 0
-    /// Pushes composed so far, to pick those whose encoding is timed.
-    @exclusivity(unchecked) private var composed: UInt64 = 0
-    /// One push in so many has its encoding timed, and the use of a token that is there already.
-    static let sample: UInt64 = 16
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
     private static let mostCountedApart: UInt64 = 20_000_000
 
@@ -82,32 +63,20 @@ final class WorkerDriver: PushDriver {
         self.state = state
         accepted = state.accepted
         self.box = box
-        self.signer = signer
-        uncountedSigner = signer.map(Unmanaged.passUnretained)
+        composer = PushComposer(inputs, signer: signer)
         let scenario = inputs.scenario
         // A schedule of no length, such as a burst, ends with its answers.
         length = inputs.schedule.map { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
         supply = PushSupply(inputs, share: share)
-        warmup = scenario.warmup
-        warmupPushes = scenario.warmupPushes
-        waitsForSteadyState = scenario.warmupAuto
+        warmup = Warmup(scenario)
         isMeasuring = scenario.measure
         times = state.times
-        writer = PayloadWriter(mix: inputs.mix, population: inputs.population, run: inputs.run, seed: scenario.seed)
-        run = inputs.run
-        sendsIdentifier = scenario.apnsID
-        breakdowns = Breakdowns(inputs, writer: writer)
+        breakdowns = Breakdowns(inputs, writer: composer.writer)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
-        burner = TimeBurner(perPush: inputs.injectedCPU)
-        burnsTime = inputs.injectedCPU > 0
     }
-
-    /// Bytes the payload memory must have.
-    var payloadCapacity: Int { writer.maximumPayloadSize + PayloadWriter.slack }
-    var tokensSigned: UInt64 { signer?.tokensSigned ?? 0 }
 
     // MARK: What is due
 
@@ -176,12 +145,7 @@ final class WorkerDriver: PushDriver {
         cpuAtStart = ThreadTime.now()
         supply.begin(start)
         if let length { window.end(.at(start &+ length)) }
-        if waitsForSteadyState { return }
-        if warmupPushes == 0 {
-            window.begin(start &+ warmup)
-        } else if let due = supply.due(first: warmupPushes) {
-            window.begin(due)
-        }
+        if let from = warmup.end(start: start, supply) { window.begin(from) }
     }
 
     /// The schedule starts for all workers when the first one has a connection: what comes due counts for those without, too.
@@ -193,22 +157,12 @@ final class WorkerDriver: PushDriver {
     @inline(__always)
     private func isMeasured(_ sequence: UInt64, due: UInt64) -> Bool {
         if window.from == .max { findWindow(sequence, due: due) }
-        return due >= window.from && sequence >= warmupPushes
+        return due >= window.from && warmup.isOver(sequence)
     }
 
-    /// In a closed loop a warm-up of pushes ends with the first one beyond; an automatic one when the run's watcher says so.
     private func findWindow(_ sequence: UInt64, due: UInt64) {
-        if waitsForSteadyState {
-            let from = state.measuredFrom.load(ordering: .relaxed)
-            if from == .max {
-                lastUnmeasuredDue = max(lastUnmeasuredDue, due)
-            } else {
-                // Heard of too late, it begins later: all that are due in the span are measured.
-                window.begin(max(from, lastUnmeasuredDue &+ 1))
-            }
-        } else if sequence >= warmupPushes {
-            window.begin(due)
-        }
+        let steadyFrom = state.measuredFrom.load(ordering: .relaxed)
+        if let from = warmup.end(sequence, due: due, steadyFrom: steadyFrom) { window.begin(from) }
     }
 
     override func idled(until time: UInt64) { idleUntil = time }
@@ -310,42 +264,7 @@ final class WorkerDriver: PushDriver {
     // MARK: A push's way
 
     override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
-        let sequence = ticket.sequence
-        composed &+= 1
-        let isSampled = isMeasuring ? composed & (Self.sample - 1) == 0 : false
-        sign(connection, isSampled, ticket.isMeasured, &request)
-        let begin = isSampled ? clock.now() : 0
-        let profile = writer.profileIndex(sequence: sequence)
-        request.headerSet = profile
-        request.tokenLength = writer.writeToken(device: writer.device(sequence: sequence), into: request.token)
-        request.payloadLength = writer.write(
-            sequence: sequence, profile: profile, unixTime: UInt64(truncatingIfNeeded: unixTime),
-            into: request.payload)
-        if sendsIdentifier {
-            PushID.write(run: run, sequence: sequence, into: request.identifier)
-            request.hasIdentifier = true
-        }
-        if burnsTime { burner.burn() }
-        if isSampled, ticket.isMeasured {
-            recorder.encoded(clock.nanoseconds(from: begin, to: clock.now()))
-        }
-    }
-
-    /// A signature is always timed, the use of a token that is there already now and then.
-    @inline(__always)
-    private func sign(_ connection: Int, _ isSampled: Bool, _ isMeasured: Bool, _ request: inout PushRequest) {
-        uncountedSigner?._withUnsafeGuaranteedRef { signer in
-            let mayHaveToSign = isMeasuring && signer.mayHaveToSign
-            if isSampled || mayHaveToSign {
-                let begin = clock.now()
-                request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
-                let time = clock.nanoseconds(from: begin, to: clock.now())
-                if isMeasured { recorder.signed(time) }
-                signTime &+= mayHaveToSign ? time : time &* Self.sample
-            } else {
-                request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
-            }
-        }
+        composer.compose(ticket, connection: connection, into: &request, recorder)
     }
 
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
@@ -427,7 +346,7 @@ final class WorkerDriver: PushDriver {
         switch event {
         case .opened:
             opened += 1
-            signer?.connectionOpened(index, unixTime: unixTime)
+            composer.connectionOpened(index)
         case .lost: lost += 1
         case .connectFailed: connectFailures += 1
         case .goAway: goAways += 1
@@ -449,7 +368,7 @@ final class WorkerDriver: PushDriver {
     }
 
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
-        self.unixTime = unixTime
+        composer.unixTime = unixTime
         joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
         box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
