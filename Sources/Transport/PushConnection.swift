@@ -50,12 +50,7 @@ class PushConnection {
     private var handshakeCycles: UInt64?
 
     // Writing.
-    private let sendBuffers: BufferPool
-    /// Lent by `sendBuffers` while there is something to write.
-    @exclusivity(unchecked) private var sendBuffer: UnsafeMutablePointer<UInt8>?
-    @exclusivity(unchecked) private var sendStart = 0
-    @exclusivity(unchecked) private(set) var sendEnd = 0
-    @exclusivity(unchecked) private var writtenTotal: UInt64 = 0
+    @exclusivity(unchecked) private var output: SendBuffer
     private let unstamped: WrittenQueue
     @exclusivity(unchecked) private(set) var isWriteBlocked = false
     /// The peer has reset the connection: nothing can be written, but what it said before has yet to be read.
@@ -80,7 +75,7 @@ class PushConnection {
         token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions, driver: PushDriver,
         loop: EventLoop, sendBuffers: BufferPool, now: UInt64
     ) {
-        self.sendBuffers = sendBuffers
+        output = SendBuffer(sendBuffers)
         self.token = token
         self.index = index
         self.lane = lane
@@ -97,7 +92,7 @@ class PushConnection {
         loop.add(stream.descriptor, token: token, interest: interest)
     }
 
-    deinit { if let sendBuffer { sendBuffers.giveBack(sendBuffer) } }
+    deinit { output.release() }
 
     /// Calls of every push: without counting a reference, which costs two atomic operations.
     @inline(__always)
@@ -215,7 +210,7 @@ class PushConnection {
             return false
         }
         // Answers to the peer's frames do not wait for a turn to send pushes.
-        if sendEnd > sendStart { flush() }
+        if !output.isEmpty { flush() }
         return hasMore
     }
 
@@ -343,7 +338,7 @@ class PushConnection {
     // MARK: Writing
 
     /// Room left in the send buffer.
-    final var sendRoom: Int { sendBuffers.capacity - sendEnd }
+    final var sendRoom: Int { output.room }
 
     /// Appends bytes; the caller has checked `sendRoom`.
     @inline(__always)
@@ -354,21 +349,13 @@ class PushConnection {
     /// Takes the next `count` bytes of the send buffer for the caller to fill, who has checked `sendRoom`.
     @inline(__always)
     final func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
-        let place = (sendBuffer ?? borrow()) + sendEnd
-        sendEnd &+= count
-        return place
-    }
-
-    private func borrow() -> UnsafeMutablePointer<UInt8> {
-        let buffer = sendBuffers.take()
-        sendBuffer = buffer
-        return buffer
+        output.reserve(count)
     }
 
     /// All of the push's bytes are in the send buffer.
     @inline(__always)
     final func didProduce(slot: Int) {
-        let end = writtenTotal &+ UInt64(sendEnd &- sendStart)
+        let end = output.endOffset
         unstamped.append(
             .init(slot: Int32(truncatingIfNeeded: slot), stream: slots.slots[slot].stream, endOffset: end))
     }
@@ -378,37 +365,35 @@ class PushConnection {
     /// - Returns: true when there were.
     @inline(__always)
     final func flushFullBatches() -> Bool {
-        guard sendEnd &- sendStart >= options.sendBatch else { return false }
+        guard output.count >= options.sendBatch else { return false }
         write(keeping: options.sendBatch)
         return true
     }
 
     /// Bytes not yet written.
     @inline(__always)
-    final var pending: Int { sendEnd &- sendStart }
+    final var pending: Int { output.count }
 
     /// Writes everything there is.
     final func flush() {
         if isWriteBlocked || state == .closed || state == .connecting { return }
         repeat {
             write(keeping: 1)
-            if sendStart == sendEnd, state != .closed { produce() }
-        } while sendStart < sendEnd && !isWriteBlocked && state != .closed
+            if output.isEmpty, state != .closed { produce() }
+        } while !output.isEmpty && !isWriteBlocked && state != .closed
         if state != .closed { updateInterest() }
     }
 
     /// Writes until fewer than `least` bytes are left or the socket is full.
     private func write(keeping least: Int) {
-        guard let buffer = sendBuffer else { return }
-        while sendEnd - sendStart >= least, !isWriteBlocked {
-            let count = min(sendEnd - sendStart, max(Self.recordSize, options.sendBatch))
+        while output.count >= least, !isWriteBlocked, let bytes = output.first {
+            let count = min(output.count, max(Self.recordSize, options.sendBatch))
             let begin = clock.now()
-            let result = stream.write(buffer + sendStart, count: count)
+            let result = stream.write(bytes, count: count)
             transferCycles &+= clock.now() &- begin
             switch result {
             case .bytes(let written):
-                sendStart += written
-                writtenTotal &+= UInt64(written)
+                output.didWrite(written)
                 stamp(stream.sendTime)
             case .wouldBlock:
                 isWriteBlocked = true
@@ -423,24 +408,14 @@ class PushConnection {
                 return
             }
         }
-        if sendStart == sendEnd {
-            sendStart = 0
-            sendEnd = 0
-            sendBuffers.giveBack(buffer)
-            sendBuffer = nil
-        } else if sendStart > 0, sendEnd - sendStart <= 4096 || sendStart >= 32_768 {
-            // Little is left after a batch: moving it keeps the touched part of the buffer, and the cache, small.
-            memmove(buffer, buffer + sendStart, sendEnd - sendStart)
-            sendEnd -= sendStart
-            sendStart = 0
-        }
+        output.tidy()
     }
 
     /// Notes which pushes have left with what was handed to the kernel at `time`.
     private func stamp(_ time: UInt64) {
         while !unstamped.isEmpty {
             let entry = unstamped.first
-            if entry.endOffset > writtenTotal { break }
+            if entry.endOffset > output.written { break }
             unstamped.removeFirst()
             let slot = slots.slots + Int(entry.slot)
             // The stream may be over already, by an early answer or a reset.
