@@ -122,7 +122,7 @@ def script(*command, settings=()):
 def curl(mock, count):
     url = f"https://localhost:{mock.port}/3/device/{'0' * 56}[00000001-{count:08}]"
     codes = output([
-        "curl", "-sS", "--parallel", "--parallel-max", 300, "--http2", "--cacert", f"{mock.folder}/ca.pem", "-o", "/dev/null",
+        "curl", "-sS", "--no-progress-meter", "--parallel", "--parallel-max", 300, "--http2", "--cacert", f"{mock.folder}/ca.pem", "-o", "/dev/null",
         "-w", "%{http_code}\n", "-H", f"authorization: {mock.token}", "-H", "apns-topic: com.example.app",
         "-H", "apns-push-type: alert", "-d", '{"aps":{"alert":"hello"}}', url])
     words = output(["curl", "--version"]).split()

@@ -170,8 +170,11 @@ final class OutputFolder {
     /// Makes a program of these lines of sh in the folder, which is there; returns its path.
     func script(_ name: String, _ lines: String) throws -> String {
         let script = path + "/" + name
-        try "#!/bin/sh\n\(lines)\n".write(toFile: script, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        // Written by another process: a program that is started here meanwhile would hold the file open, and the kernel runs no
+        // file that is open for writing (ETXTBSY).
+        let writer = try Programs.run(
+            "/bin/sh", ["-c", #"printf '%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", "#!/bin/sh\n\(lines)", script])
+        try #require(writer.status == 0, "\(writer)")
         return script
     }
 

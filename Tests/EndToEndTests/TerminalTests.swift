@@ -40,7 +40,10 @@ import Testing
         return session
     }
 
-    private let run = ["run", "--rate", "200", "-D", "1500ms", "--mock-flags", "--reject ServiceUnavailable=10%"]
+    // A second and a half, and longer where the machine is busy.
+    private let run = [
+        "run", "-n", "300", "-m", "20", "--mock-flags", "--reject ServiceUnavailable=10% --latency 100ms",
+    ]
 
     @Test(
         "The progress line leaves nothing behind, the summary fits, and verdicts have colours", arguments: [80, 60, 40])
