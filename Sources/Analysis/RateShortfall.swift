@@ -12,7 +12,7 @@ struct RateShortfall: CustomStringConvertible {
     /// nil: the rate was reached, or there was none.
     init?(_ result: ResultDocument) {
         guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted else { return nil }
-        let sent = result.throughput.sent * Self.first(result)
+        let sent = Self.sentFirst(result)
         guard sent < Self.reached * offered else { return nil }
         let share = Units.fixed(100 * sent / offered, places: 1)
         description =
@@ -20,14 +20,12 @@ struct RateShortfall: CustomStringConvertible {
             + Self.limit(result)
     }
 
-    /// The share of the attempts that sent a push for the first time, 0…1; where the result does not tell, at most as many as
-    /// pushes were begun.
-    private static func first(_ result: ResultDocument) -> Double {
-        let pushes = result.pushes
-        guard pushes.sent > 0 else { return 1 }
-        let sent = Double(pushes.sent)
+    /// Pushes sent a second for the first time, over the window; where the result does not tell, at most as many as were begun.
+    private static func sentFirst(_ result: ResultDocument) -> Double {
+        let (throughput, pushes) = (result.throughput, result.pushes)
+        if let again = throughput.sentAgain { return throughput.sent - again }
         let begun = Double(pushes.accepted) + Double(pushes.rejected) + Double(pushes.failed)
-        return min(sent - min(sent, Double(pushes.sentAgain ?? 0)), begun) / sent
+        return pushes.sent > 0 ? throughput.sent * min(1, begun / Double(pushes.sent)) : throughput.sent
     }
 
     /// What held it back, as far as the result tells.

@@ -36,6 +36,8 @@ package enum ResultMerge {
             offered: parts.contains { $0.throughput.offered == nil }
                 ? nil : parts.reduce(0) { $0 + ($1.throughput.offered ?? 0) },
             sent: parts.reduce(0) { $0 + $1.throughput.sent },
+            sentAgain: parts.contains { $0.throughput.sentAgain == nil }
+                ? nil : parts.reduce(0) { $0 + ($1.throughput.sentAgain ?? 0) },
             answered: parts.reduce(0) { $0 + $1.throughput.answered },
             accepted: parts.reduce(0) { $0 + $1.throughput.accepted })
         merged.connections = .init(

@@ -90,7 +90,12 @@ package enum RunHistory {
     /// Whole runs, by time.
     private static func usable(_ runs: [Run], _ leftOut: inout [HistoryDocument.LeftOut]) -> [Run] {
         var usable: [Run] = []
-        for run in runs.sorted(by: { ($0.result.run.startedAt, $0.path) < ($1.result.run.startedAt, $1.path) }) {
+        // Folders of one second are numbered: run, run-2 … run-10.
+        func place(_ run: Run) -> (String, Int, String) {
+            let folder = run.path.hasSuffix("/result.json") ? String(run.path.dropLast(12)) : run.path
+            return (run.result.run.startedAt, folder.count, folder)
+        }
+        for run in runs.sorted(by: { place($0) < place($1) }) {
             if run.result.run.interrupted || !run.result.run.complete {
                 let why = run.result.run.interrupted ? "was interrupted" : "is incomplete"
                 leftOut.append(.init(path: run.path, reason: "the run \(why)"))

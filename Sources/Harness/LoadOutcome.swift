@@ -76,6 +76,7 @@ struct Rates: Sendable {
     let span: Double
     let offered: Double
     let sent: Double
+    let sentAgain: Double
     let answered: Double
     let accepted: Double
 
@@ -94,6 +95,7 @@ struct Rates: Sendable {
         }
         offered = perSecond(\.offered)
         sent = perSecond(\.sent)
+        sentAgain = perSecond(\.sentAgain)
         answered = perSecond(\.answered)
         accepted = perSecond(\.accepted)
     }

@@ -20,6 +20,8 @@ struct RateWindow: Sendable {
     /// Pushes that came due, attempts handed to the kernel, and answers, in it.
     private(set) var offered: UInt64 = 0
     private(set) var sent: UInt64 = 0
+    /// Of these, attempts of pushes that had been sent before.
+    private(set) var sentAgain: UInt64 = 0
     var answered: UInt64 { endsWithAnswers ? measuredAnswers : answeredInside }
     var accepted: UInt64 { endsWithAnswers ? measuredAcceptances : acceptedInside }
     private var answeredInside: UInt64 = 0
@@ -58,7 +60,11 @@ struct RateWindow: Sendable {
     mutating func noteDue(count: UInt64) { offered &+= count }
 
     @inline(__always)
-    mutating func noteSent(_ time: UInt64) { if time >= from, time < to { sent &+= 1 } }
+    mutating func noteSent(_ time: UInt64, isAgain: Bool = false) {
+        guard time >= from, time < to else { return }
+        sent &+= 1
+        if isAgain { sentAgain &+= 1 }
+    }
 
     @inline(__always)
     mutating func noteAnswer(_ time: UInt64, total: UInt64, isAccepted: Bool, isMeasured: Bool) {

@@ -27,7 +27,7 @@ struct Retries {
         random = scenario.seed &+ worker &* 0x9E37_79B9_7F4A_7C15
     }
 
-    /// Retries the budget does not refuse, so that the first pushes of a run have one.
+    /// Retries that no budget above 0 refuses a worker, so that the first pushes of a run have one.
     private static let always = 10.0
 
     private var isStopped = false
@@ -60,7 +60,7 @@ struct Retries {
             counts.exhausted += 1
             return false
         }
-        guard Double(counts.attempts + 1) <= max(Double(sent) * budget, Self.always) else {
+        guard budget > 0, Double(counts.attempts + 1) <= max(Double(sent) * budget, Self.always) else {
             counts.overBudget += 1
             return false
         }

@@ -71,7 +71,8 @@ struct RunDocument {
                 duplicated: ledger?.duplicated),
             throughput: .init(
                 windowSeconds: outcome.rates?.span ?? 0, offered: isOpenLoop ? outcome.rates?.offered ?? 0 : nil,
-                sent: outcome.rates?.sent ?? 0, answered: outcome.rates?.answered ?? 0,
+                sent: outcome.rates?.sent ?? 0, sentAgain: outcome.rates?.sentAgain ?? 0,
+                answered: outcome.rates?.answered ?? 0,
                 accepted: outcome.rates?.accepted ?? 0),
             latency: .init(
                 encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),

@@ -270,7 +270,7 @@ final class WorkerDriver: PushDriver {
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         recorder.sent()
         if ticket.wasWritten { recorder.sentAgain() }
-        window.noteSent(time)
+        window.noteSent(time, isAgain: ticket.wasWritten)
         if let times, isMeasuring, ticket.isMeasured {
             let sample = times.sample(ticket.sequence)
             if sample >= 0 { times.note(.departure, sample: sample, at: time) }

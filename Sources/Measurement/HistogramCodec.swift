@@ -13,6 +13,8 @@ public enum HistogramCodec {
     private static let headerSize = 40
     /// Counters up to `LatencyHistogram.highest`, at 3 digits.
     private static let mostCounters = 40_000
+    /// A million a second for nine years; thousands of such histograms can be added up.
+    private static let mostRecords = 1 << 48
 
     // MARK: Writing
 
@@ -101,8 +103,8 @@ public enum HistogramCodec {
                 guard counter < mostCounters, LatencyHistogram.lowest(at: counter) <= LatencyHistogram.highest else {
                     throw Failure(description: "a histogram with values beyond an hour")
                 }
-                guard histogram.count <= UInt64.max - UInt64(number) else {
-                    throw Failure(description: "a histogram with more than 2^64 records")
+                guard number <= mostRecords, histogram.count <= UInt64(mostRecords - number) else {
+                    throw Failure(description: "a histogram with more than 2^48 records")
                 }
                 histogram.record(LatencyHistogram.lowest(at: counter), count: UInt64(number))
                 counter += 1

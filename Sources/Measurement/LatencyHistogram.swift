@@ -140,7 +140,7 @@ public struct LatencyHistogram: Sendable {
         guard count > 0 else { return percentiles.map { _ in 0 } }
         // One ulp less, so that rounding up does not run over into the next counter.
         let wanted = percentiles.map { percentile in
-            UInt64((min(max(0, percentile.nextDown), 100) * Double(count) / 100).rounded(.up))
+            min(count, UInt64((min(max(0, percentile.nextDown), 100) * Double(count) / 100).rounded(.up)))
         }
         var values: [UInt64] = []
         var seen: UInt64 = 0
@@ -180,10 +180,13 @@ public struct LatencyHistogram: Sendable {
                 steps.append((value, percentile, seen))
                 if seen == count { break }
                 let halvings = 100 / (100 - percentile)
-                percentile +=
-                    100
+                let next =
+                    percentile + 100
                     / (Double(ticksPerHalfDistance)
                         * Double(sign: .plus, exponent: Int(halvings.exponent) + 1, significand: 1))
+                // Beyond what a Double tells from 100 there are no steps.
+                guard next > percentile, next < 100 else { break }
+                percentile = next
             }
             if seen == count { steps.append((value, 100, seen)) }
             return true

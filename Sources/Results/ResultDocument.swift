@@ -182,6 +182,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         @Nullable public var offered: Double?
         /// Handed to the kernel, attempts counted.
         public var sent: Double
+        /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
+        public var sentAgain: Double?
         /// Answered with any status.
         public var answered: Double
         /// Answered with status 200: goodput.
@@ -191,6 +193,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case windowSeconds = "window_seconds"
             case offered = "offered_per_second"
             case sent = "sent_per_second"
+            case sentAgain = "sent_again_per_second"
             case answered = "answered_per_second"
             case accepted = "accepted_per_second"
         }
@@ -199,8 +202,10 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         ///   - sent: nil: as many as were answered.
         ///   - accepted: nil: all that were answered.
         package init(
-            windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, answered: Double, accepted: Double? = nil
+            windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, sentAgain: Double? = 0, answered: Double,
+            accepted: Double? = nil
         ) {
+            self.sentAgain = sentAgain
             self.windowSeconds = windowSeconds
             self.offered = offered
             self.sent = sent ?? answered

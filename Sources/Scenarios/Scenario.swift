@@ -250,7 +250,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(duration != 0, "duration 0: expected more than 0")
         check(duration ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
         check(
-            rate ?? 1 > 0 && rate ?? 1 <= 1e9, "rate \(rate ?? 0): expected more than 0 and at most 1000000000 pushes/s"
+            (1e-6...1e9).contains(rate ?? 1), "rate \(rate ?? 0): expected 0.000001 to 1000000000 pushes/s"
         )
         check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
         check(Limits.connections.contains(connections), "connections \(connections): expected 1 to 100000")

@@ -205,7 +205,7 @@ public struct ScenarioKey: Sendable {
         whole("threads", Scenario.Limits.threads, "Worker threads.", \.threads),
         ScenarioKey(
             "rate", .rate, "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.",
-            range: "above 0, at most 1G", example: "20k",
+            range: "0.000001 to 1G", example: "20k",
             write: { $0.rate.map { $0 == $0.rounded() ? Units.written(count: UInt64($0)) : "\($0)" } }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.rate = try read(texts, Units.rate)

@@ -108,7 +108,8 @@ public struct Threshold: Sendable, Equatable {
         return switch metric {
         case .latency, .memory: true
         case .count(let name, _): name != "accepted"
-        case .rate, .cpu: false
+        case .rate(_, let ofTarget): !ofTarget
+        case .cpu: false
         }
     }
 

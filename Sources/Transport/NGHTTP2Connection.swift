@@ -140,12 +140,14 @@ private final class PushSession: HTTP2Session {
         if held.pointee.rest == 0 {
             isLast = true
             completed = index
+            connection.slots.releaseHeld(index)
         }
         return count
     }
 
     override func didBeginHeaders(stream: Int32) {
         current = Int(bitPattern: context(stream: stream)) - 1
+        if current >= 0 { connection.slots.slots[current].isInHeaders = true }
     }
 
     override func didReceiveHeader(
@@ -165,6 +167,8 @@ private final class PushSession: HTTP2Session {
     }
 
     override func didEndHeaders(stream: Int32, endsStream: Bool) {
+        let index = Int(bitPattern: context(stream: stream)) - 1
+        if index >= 0 { connection.slots.slots[index].isInHeaders = false }
         if endsStream { didEndAnswer(stream) }
     }
 

@@ -112,6 +112,8 @@ class PushConnection {
     func produce() {}
     /// Cancels a stream.
     func reset(slot: Int) {}
+    /// The connection closes: marks the slot whose answer's header block has begun and will not end.
+    func markUnfinishedHeaders() {}
     func ping() {}
     /// Bytes of DATA that may be sent on the connection now.
     var sendWindow: Int { .max }
@@ -264,14 +266,21 @@ class PushConnection {
         causeText = text
         loop.remove(stream.descriptor)
         let now = loop.now
+        markUnfinishedHeaders()
         for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
             if slots.slots[slot].isAbandoned {
                 slots.free(slot)
-            } else if slots.slots[slot].written == 0, !hasStatus(slot), !cause.isEndOfRun {
-                // Who has said a status has processed the push, whole or not.
+            } else if cause.isEndOfRun {
+                finish(slot, .failed(cause), at: now)
+            } else if slots.slots[slot].isInHeaders {
+                // Whose answer has begun has processed the push, whole or not. A block that cannot be decoded breaks HTTP/2.
+                finish(slot, .failed(cause == .protocolViolation ? .malformedAnswer : .answerIncomplete), at: now)
+            } else if hasStatus(slot) {
+                finish(slot, .failed(.answerIncomplete), at: now)
+            } else if slots.slots[slot].written == 0 {
                 requeue(slot, orFail: cause)
             } else {
-                finish(slot, .failed(hasStatus(slot) && !cause.isEndOfRun ? .answerIncomplete : cause), at: now)
+                finish(slot, .failed(cause), at: now)
             }
         }
         if before == .draining {

@@ -11,6 +11,8 @@ struct PushSlot {
     var isAnswered = false
     /// The peer has reset the stream.
     var isReset = false
+    /// A header block of the peer's has begun and not ended. Engine `wire` says so only when the connection closes.
+    var isInHeaders = false
     /// Stream id, 0 when the slot is free.
     var stream: Int32 = 0
     private var linkOrWindow: Int32 = -1
@@ -120,6 +122,7 @@ final class SlotTable {
         slots[index].isAbandoned = false
         slots[index].isAnswered = false
         slots[index].isReset = false
+        slots[index].isInHeaders = false
         slots[index].written = 0
         slots[index].nextFree = firstFree
         firstFree = Int32(truncatingIfNeeded: index)

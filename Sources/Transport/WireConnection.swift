@@ -105,6 +105,10 @@ final class WireConnection: PushConnection {
         close(slot)
     }
 
+    override func markUnfinishedHeaders() {
+        if let stream = reader.unfinishedHeaders, let index = slot(of: stream) { slots.slots[index].isInHeaders = true }
+    }
+
     override func ping() {
         guard hasRoomToAnswer else { return }
         frame(Frame.ping, flags: 0, stream: 0, length: 8).update(repeating: 0, count: 8)

@@ -49,6 +49,15 @@ final class WireReader {
         budget = FrameBudget(most: 1000 + Self.framesForData * streams)
     }
 
+    /// The stream of a header block that has begun and not ended; nil when there is none.
+    var unfinishedHeaders: Int32? {
+        if blockStream != 0 { return blockStream }
+        guard partial.count >= Frame.headerLength, partial[3] == Frame.headers else { return nil }
+        return partial.withUnsafeBufferPointer {
+            Int32(bitPattern: Frame.read32($0.baseAddress! + 5) & 0x7FFF_FFFF)
+        }
+    }
+
     func consume(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ connection: WireConnection) -> Violation? {
         var position = 0
         if !partial.isEmpty {

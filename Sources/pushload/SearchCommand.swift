@@ -72,6 +72,13 @@ struct SearchCommand: AsyncParsableCommand {
                 "--goal: \"\(wrong.text)\": more load would reach it; expected < or <=, for the search ends where load misses it"
             )
         }
+        func isOfStage(_ goal: Threshold) -> Bool {
+            guard case .latency(_, _, let part?) = goal.metric else { return false }
+            return part.dimension == "stage"
+        }
+        if let wrong = goals.first(where: isOfStage) {
+            throw HarnessError("--goal: \"\(wrong.text)\": a probe has no stages; expected it without {…}")
+        }
         guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
         guard scenario.stages.isEmpty, scenario.trace == nil else {
@@ -119,7 +126,12 @@ struct SearchCommand: AsyncParsableCommand {
             let verdicts = (goals + [sustained].compactMap { $0 }).map { ThresholdVerdict($0, result) }
             let isReached = verdicts.allSatisfy(\.isHeld) && result.pushes.notSent == 0
             let what = byConnections == nil ? "\(Self.written(value))/s" : Units.counted(Int(value), "connection")
-            let missed = verdicts.filter { !$0.isHeld }.map(\.description).joined(separator: "; ")
+            var why = verdicts.filter { !$0.isHeld }.map(\.description)
+            if result.pushes.notSent > 0 {
+                let causes = result.notSent.keys.sorted().joined(separator: ", ")
+                why.append("\(Units.counted(result.pushes.notSent, "push")) not sent (\(causes))")
+            }
+            let missed = why.joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
             let trip = Double(result.latency.roundTrip.p50)
             if trip * 10 > result.throughput.windowSeconds * 1e9 {

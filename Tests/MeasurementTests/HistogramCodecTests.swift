@@ -56,6 +56,24 @@ import Testing
         }
     }
 
+    @Test("Histograms of more records than anybody makes are refused; those of as many as may be are read and written")
+    func huge() throws {
+        var most = LatencyHistogram()
+        most.record(1000, count: (1 << 48) - 1)
+        most.record(5_000_000, count: 1)
+        let bytes = HistogramCodec.encode(most)
+        var sum = try HistogramCodec.decode(bytes)
+        // A thousand results merged.
+        for _ in 0..<1000 { sum.add(most) }
+        #expect(sum.value(atPercentile: 100) >= 5_000_000 && sum.value(atPercentile: 50) == 1000)
+        #expect(HistogramCodec.encode(sum).count > 40 && HistogramLog.percentiles(sum).count > 100)
+        most.record(7, count: 1)
+        #expect(throws: HistogramCodec.Failure.self) { try HistogramCodec.decode(HistogramCodec.encode(most)) }
+        var one = LatencyHistogram()
+        one.record(1000, count: UInt64(Int64.max))
+        #expect(throws: HistogramCodec.Failure.self) { try HistogramCodec.decode(HistogramCodec.encode(one)) }
+    }
+
     @Test("A log has its header, one line an interval, and times as numbers")
     func log() {
         let text =

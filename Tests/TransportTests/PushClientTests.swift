@@ -133,7 +133,9 @@ class CountingDriver: PushDriver {
         arguments: engines, [300, 1])
     func lateWindow(_ engine: TestedEngine, _ least: Int) throws {
         let left = Mutex((window: 65_535, lowest: 65_535))
+        let resets = Atomic<Int>(0)
         let server = try RawServer(WirePair.frame(Frame.settings)) { frame in
+            if frame.type == Frame.reset { resets.add(1, ordering: .relaxed) }
             guard frame.type == Frame.data else { return [] }
             var answer: [UInt8] = []
             left.withLock { left in
@@ -155,6 +157,8 @@ class CountingDriver: PushDriver {
         ).run()
         #expect(driver.accepted == 2000 && driver.isBalanced)
         #expect(left.withLock { 0 <= $0.lowest && $0.lowest < least })
+        // What was held back and then sent is no reason to reset the stream.
+        #expect(resets.load(ordering: .relaxed) == 0)
     }
 
     @Test(

@@ -136,7 +136,9 @@ struct RunModel {
                 if !isStopped, mayRetry(finish) {
                     if finish.ticket.retries >= min(255, scenario.retryAttempts) {
                         retries.exhausted += 1
-                    } else if Double(retried + 1) > max(Double(sentHere) * scenario.retryBudget, 10) {
+                    } else if scenario.retryBudget == 0
+                        || Double(retried + 1) > max(Double(sentHere) * scenario.retryBudget, 10)
+                    {
                         retries.overBudget += 1
                     } else {
                         retried += 1
