@@ -68,7 +68,10 @@ final class WireReader {
             }
             guard partial.count >= Frame.headerLength else { return nil }
             let length = Int(partial[0]) << 16 | Int(partial[1]) << 8 | Int(partial[2])
-            guard length <= maxFrame else { return Violation(.frameSizeError, "a frame of \(length) bytes") }
+            guard length <= maxFrame else {
+                partial = []
+                return Violation(.frameSizeError, "a frame of \(length) bytes")
+            }
             let missing = Frame.headerLength + length - partial.count
             let taken = min(missing, count - position)
             partial.append(contentsOf: UnsafeBufferPointer(start: bytes + position, count: taken))

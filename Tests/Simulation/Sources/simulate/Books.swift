@@ -241,8 +241,9 @@ final class Books {
         }
         let link = attempt.link
         let hasBeenSentTooOften = Int(ticket.attempts) >= drawn.scenario.retryLimit
+        let isHalfSaid = link.unfinishedHeaders == attempt.stream
         // It may have been delivered, or has been tried often enough.
-        let isLost = attempt.status == nil && (attempt.writtenAt > 0 || hasBeenSentTooOften)
+        let isLost = attempt.status == nil && !isHalfSaid && (attempt.writtenAt > 0 || hasBeenSentTooOften)
         let hasTimedOut = time > started + drawn.scenario.pushTimeout
         switch outcome {
         case .accepted: byAnswer(200)
@@ -273,7 +274,9 @@ final class Books {
                 }
             case .answerIncomplete:
                 let hasEnded = link.sawEnd || link.sawFailure || link.isViolated || hasVanished(link)
-                isRight = attempt.ending == nil && attempt.status != nil && (hasTimedOut || hasEnded)
+                isRight =
+                    attempt.ending == nil
+                    && (attempt.status != nil && (hasTimedOut || hasEnded) || isHalfSaid && hasEnded)
             default:
                 if case .reset(let code)? = attempt.ending {
                     isRight = cause == .streamReset(ErrorCode(rawValue: code)) && !attempt.isRefused

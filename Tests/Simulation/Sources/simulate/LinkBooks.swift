@@ -151,6 +151,15 @@ final class LinkBooks {
 
     // MARK: What the client reads
 
+    /// The stream of a header block of which something was read, and not all.
+    var unfinishedHeaders: Int32? {
+        if let block { return block.stream }
+        // What follows a violation is not looked at.
+        let head = Array(heard.rest.prefix(9))
+        guard !isViolated, head.count == 9, head[3] == 1 else { return nil }
+        return head[5...].reduce(0) { $0 << 8 | Int32($1) }
+    }
+
     func didClose() {
         willClose?(self)
         isClosed = true
