@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Instructions a push of every stage, counted by callgrind and held against instructions.json.
+"""Instructions a push of every stage, and how often references are counted, by callgrind, held against instructions.json.
 
 Unlike times, they are the same on a busy machine: a stage that moved by more than 2 % has changed. What the start of the
 program costs is taken out by running a stage N and 2N times. Stages that are mostly OpenSSL's are left out: it picks its
@@ -102,7 +102,7 @@ def main():
         committed = {name: kept(committed.get(name), now) for name, now in counted.items()}
         COMMITTED.write_text(json.dumps(committed, indent=2) + "\n")
     moved = 0
-    print(f"{'stage':<22}{'instructions a push':>20}{'committed':>12}{'change':>9}")
+    print(f"{'stage (instructions)':<22}{'a push':>20}{'committed':>12}{'change':>9}")
     for name in sorted({*counted, *committed}, key=list({**counted, **committed}).index):
         now, before = counted.get(name), committed.get(name)
         if now is None or before is None:

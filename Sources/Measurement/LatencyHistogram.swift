@@ -2,7 +2,7 @@
 /// counters of 1 ns, then 1,024 for each doubling (Gil Tene's HdrHistogram, smallest value 1). What lies outside is counted at
 /// the nearest end and in `clamped`, never lost.
 ///
-/// Cost: about 2 ns a record, less where many are recorded together; 270 KB.
+/// Cost: 65 instructions a record, 22 where hundreds are recorded together; 270 KB.
 public struct LatencyHistogram: Sendable {
     public static let highest: UInt64 = 3_600_000_000_000
 

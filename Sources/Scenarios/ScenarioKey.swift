@@ -461,7 +461,9 @@ public struct ScenarioKey: Sendable {
         duration(
             "retry_backoff", "The first wait before it is; it doubles each time, less a random half.", \.retryBackoff),
         ScenarioKey(
-            "retry_budget", .text, "Retries for --retry at most this share of the pushes sent.", range: "0% to 100%",
+            "retry_budget", .text,
+            "Retries for --retry at most this share of the pushes sent, but 10 a thread unless it is 0%.",
+            range: "0% to 100%",
             write: { "\(Units.fixed($0.retryBudget * 100, places: 0))%" }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.retryBudget = try read(texts, Units.share)

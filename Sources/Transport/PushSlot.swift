@@ -11,7 +11,8 @@ struct PushSlot {
     var isAnswered = false
     /// The peer has reset the stream.
     var isReset = false
-    /// A header block of the peer's has begun and not ended. Engine `wire` says so only when the connection closes.
+    /// A header block of the peer's has begun, and has not ended or cannot be decoded. Engine `wire` says so only when the
+    /// connection closes.
     var isInHeaders = false
     /// Stream id, 0 when the slot is free.
     var stream: Int32 = 0

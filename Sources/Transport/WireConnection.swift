@@ -279,13 +279,6 @@ final class WireConnection: PushConnection {
         didBreakStream(index, .protocolError, "malformed answer: \(fault())")
     }
 
-    /// An answer has come, whatever it says: its push is not to be sent again when the connection ends for it.
-    func didReceiveUndecodable(_ index: Int) {
-        if slots.slots[index].isAbandoned { return }
-        forget(index)
-        finish(index, .failed(.malformedAnswer), at: readTime)
-    }
-
     /// Tells what is wrong with the first of the connection's broken streams.
     private func tell(_ fault: @autoclosure () -> String) {
         if hasToldFault { return }

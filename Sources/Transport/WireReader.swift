@@ -218,7 +218,7 @@ final class WireReader {
     ) -> Violation? {
         // Also for streams that are over: the decoder's table must follow the peer's.
         guard let head = decoder.head(bytes, count) else {
-            if let slot = connection.slot(of: stream) { connection.didReceiveUndecodable(slot) }
+            if let slot = connection.slot(of: stream) { connection.slots.slots[slot].isInHeaders = true }
             return Violation(.compressionError, "a header block that cannot be decoded")
         }
         guard let slot = connection.slot(of: stream) else { return tolerate("HEADERS of closed streams", connection) }
