@@ -47,7 +47,7 @@ let package = Package(
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "PlainHTTP", dependencies: ["Networking"], swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
+        .target(name: "HTTP2", dependencies: ["CNghttp2", "Networking"], swiftSettings: strict),
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(
             name: "Measurement",
@@ -64,8 +64,10 @@ let package = Package(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["Payloads", "Settings"], swiftSettings: strict),
         .target(name: "Results", dependencies: ["Measurement", "Settings"], swiftSettings: strict),
+        .target(name: "Statistics", dependencies: ["Measurement"], swiftSettings: strict),
         .target(
-            name: "Analysis", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
+            name: "Analysis", dependencies: ["Results", "Statistics", "Measurement", "Scenarios", "Settings"],
+            swiftSettings: strict),
         .target(
             name: "Reports", dependencies: ["Results", "Measurement", "Scenarios", "Settings"], swiftSettings: strict),
         .target(
@@ -77,10 +79,28 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
+        // What commands share, and a room for each question.
+        .target(
+            name: "Flags",
+            dependencies: [
+                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Signing", "Networking", "Settings",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Plan",
+            dependencies: [
+                "Flags", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Statistics", "Measurement",
+                "Settings",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "pushload",
             dependencies: [
-                "Harness", "Scenarios", "Results", "Reports", "Analysis", "Reference", "Measurement", "Payloads",
+                "Plan", "Flags", "Statistics", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Reference",
+                "Measurement",
+                "Payloads",
                 "Signing",
                 "Networking", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -108,7 +128,7 @@ let package = Package(
         // What the benchmarks turn by hand: client and mock on one thread.
         .target(
             name: "PushLoop",
-            dependencies: ["Harness", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
+            dependencies: ["Harness", "HTTP2", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
             swiftSettings: strict),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
@@ -116,9 +136,9 @@ let package = Package(
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
-        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "CNghttp2"], swiftSettings: strict),
+        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "Networking", "CNghttp2"], swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking", "Signing"],
+            name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking", "Signing", "CNghttp2"],
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests",
@@ -129,8 +149,18 @@ let package = Package(
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(name: "ScenariosTests", dependencies: ["Scenarios", "Settings"], swiftSettings: strict),
         .testTarget(name: "ResultsTests", dependencies: ["Results", "Measurement"], swiftSettings: strict),
+        // Results for tests to judge.
+        .target(
+            name: "SampleRuns", dependencies: ["Results", "Measurement"], path: "Tests/SampleRuns",
+            swiftSettings: strict),
+        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"], swiftSettings: strict),
         .testTarget(
-            name: "AnalysisTests", dependencies: ["Analysis", "Results", "Measurement", "Scenarios"],
+            name: "AnalysisTests",
+            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PlanTests",
+            dependencies: ["Plan", "Results", "Reports", "Measurement", "Scenarios", "Settings", "SampleRuns"],
             swiftSettings: strict),
         .testTarget(
             name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings"], swiftSettings: strict
@@ -148,7 +178,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTP2", "Networking", "Results", "Signing", "Settings", "pushload", "mock-apns",
+                "HTTP2", "Networking", "Results", "Plan", "Flags", "Signing", "Settings", "pushload", "mock-apns",
             ],
             exclude: ["Python"], swiftSettings: strict),
     ],

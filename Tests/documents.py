@@ -249,8 +249,9 @@ class Shell:
                 return int(status), text("out"), text("err")
             if status:
                 said = text("out")
-                if redirected:
-                    with open(os.path.join(self.folder, redirected[1]), errors="replace") as file:
+                log = redirected and os.path.join(self.folder, redirected[1])
+                if log and os.path.exists(log):  # the shell makes it when it gets to the command
+                    with open(log, errors="replace") as file:
                         said += file.read()
                 if "listening" in said or '"url"' in said or text("err"):
                     return (1 if text("err") else 0), said, text("err")

@@ -1,5 +1,6 @@
 import Results
 import Settings
+import Statistics
 
 /// A figure of a run that comparisons look at.
 package struct ComparedMetric: Sendable {

@@ -37,6 +37,22 @@ struct RateShortfall: CustomStringConvertible {
             return "connections were lost or could not be made: "
                 + connections.ends.keys.sorted().joined(separator: ", ")
         }
+        if let overflow = backlogLimit(result) { return overflow }
+        return streamsLimit(result)
+    }
+
+    /// A tenth of what came due found all streams in use and the backlog full.
+    private static func backlogLimit(_ result: ResultDocument) -> String? {
+        let overflowed = result.notSent["overflowed"] ?? 0
+        guard overflowed > 0, Double(overflowed) >= (1 - reached) * Double(result.pushes.planned) else { return nil }
+        let bound = number("backlog", result).map { " \(Units.grouped(UInt64(max(0, min($0, 1e15)))))" } ?? ""
+        return
+            "\(Units.counted(overflowed, "push")) came due while no stream was free and the backlog was full (--backlog\(bound)): "
+            + streamsLimit(result)
+    }
+
+    /// Why streams were not free.
+    private static func streamsLimit(_ result: ResultDocument) -> String {
         // Whoever is busy holds streams for long: more of them would only wait longer.
         let generator = result.generator
         let isOneRun = generator.workerLoad.count <= (number("threads", result).map { Int(min($0, 1e6)) } ?? 1)
@@ -47,9 +63,14 @@ struct RateShortfall: CustomStringConvertible {
             return streams
         }
         if generator.limited { return seeGenerator }
-        let unanswered = ["push_timeout", "answer_incomplete"].reduce(0) { $0 &+ (result.failures[$1] ?? 0) }
+        let silent = result.failures["push_timeout"] ?? 0
+        let begun = result.failures["answer_incomplete"] ?? 0
+        let unanswered = silent &+ begun
         if Double(unanswered) > Double(result.pushes.planned) / 20, unanswered > result.pushes.failed / 2 {
-            return "no answer to \(Units.counted(unanswered, "push")) within the time-out (--timeout)"
+            return [
+                silent > 0 ? "no answer to \(Units.counted(silent, "push")) within the time-out (--timeout)" : nil,
+                begun > 0 ? "only the beginning of an answer to \(Units.counted(begun, "push"))" : nil,
+            ].compactMap { $0 }.joined(separator: ", ")
         }
         let unsent = result.notSent.filter { $0.key != "run_ended" && $0.key != "overflowed" }.values
         if unsent.reduce(Double(result.pushes.failed), { $0 + Double($1) }) > Double(result.pushes.planned) / 20 {

@@ -1,6 +1,7 @@
 import Measurement
 import Results
 import Settings
+import Statistics
 
 /// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
 /// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
@@ -44,9 +45,7 @@ package enum ResultComparison {
         var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
-        if !Set(a.runs.map(\.result.run.id)).isDisjoint(with: b.runs.map(\.result.run.id)) {
-            warnings.append("A and B share runs: what they share cannot differ")
-        }
+        if let shared = shared(a, b) { warnings.append(shared) }
         var metrics: [ComparisonDocument.Metric] = []
         let all = (a.runs + b.runs).map(\.result)
         for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
@@ -76,6 +75,23 @@ package enum ResultComparison {
         return ComparisonDocument(
             a: described(a), b: described(b), judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested),
             metrics: judged, distributions: distributions, warnings: warnings)
+    }
+
+    /// What it means that a run is on both sides: a file that was named twice, or a folder that holds the other; nil: none is.
+    private static func shared(_ a: Side, _ b: Side) -> String? {
+        let (ofA, ofB) = (Set(a.runs.map(\.result.run.id)), Set(b.runs.map(\.result.run.id)))
+        guard !ofA.isDisjoint(with: ofB) else { return nil }
+        let why =
+            if ofA == ofB {
+                "they are the same, and cannot differ"
+            } else if ofA.isSubset(of: ofB) {
+                "all of A's are among B's, so that B is held against a part of itself"
+            } else if ofB.isSubset(of: ofA) {
+                "all of B's are among A's, so that A is held against a part of itself"
+            } else {
+                "what they share cannot differ"
+            }
+        return "A and B share runs: \(why)"
     }
 
     /// A figure that is only known from below in some runs cannot be held against one that is known: why, at most one

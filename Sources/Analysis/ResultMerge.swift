@@ -21,6 +21,7 @@ package enum ResultMerge {
         try check(results)
         let parts = results.map(\.result)
         var merged = first.result
+        merged.scenario = scenario(parts)
         merged.run.id = parts.map(\.run.id).joined(separator: "+")
         merged.run.startedAt = parts.map(\.run.startedAt).min() ?? ""
         merged.run.durationSeconds = parts.map(\.run.durationSeconds).max() ?? 0
@@ -70,8 +71,52 @@ package enum ResultMerge {
         merged.notes =
             ["merged from \(results.map(\.name).joined(separator: ", "))"]
             + differences(parts).map { "the parts differ in \($0)" }
+            + (parts.contains(where: hasSchedule)
+                ? ["stages and trace are those of one part; the parts' rates add up"] : [])
             + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
         return merged
+    }
+
+    /// Settings that say how much: the whole's are the sum of the parts'.
+    private static let added = ["rate", "pushes", "connections", "threads", "backlog", "mock_threads"]
+
+    private static func hasSchedule(_ part: ResultDocument) -> Bool {
+        ["stages", "trace"].contains { key in
+            switch part.scenario[key] {
+            case nil, .null?, .array([])?: false
+            default: true
+            }
+        }
+    }
+
+    /// The first part's settings, but for those that are added, and thresholds that are not of all parts.
+    private static func scenario(_ parts: [ResultDocument]) -> [String: JSONValue] {
+        var whole = parts[0].scenario
+        for key in added where parts.contains(where: { $0.scenario[key] != nil }) {
+            whole[key] = parts.dropFirst().reduce(whole[key] ?? .null) { sum($0, $1.scenario[key] ?? .null) }
+        }
+        let thresholds = "thresholds"
+        if parts.contains(where: { $0.scenario[thresholds] != whole[thresholds] }) { whole[thresholds] = .array([]) }
+        return whole
+    }
+
+    /// Of something that is no number there is no sum.
+    private static func sum(_ one: JSONValue, _ other: JSONValue) -> JSONValue {
+        if case .integer(let a) = one, case .integer(let b) = other,
+            case (let sum, false) = a.addingReportingOverflow(b)
+        {
+            return .integer(sum)
+        }
+        guard let a = number(one), let b = number(other) else { return .null }
+        return (a + b).isFinite ? .number(a + b) : .null
+    }
+
+    private static func number(_ value: JSONValue) -> Double? {
+        switch value {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
     }
 
     private static func check(_ results: [(name: String, result: ResultDocument)]) throws(Failure) {

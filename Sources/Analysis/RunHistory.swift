@@ -2,10 +2,11 @@ import Foundation
 import Results
 import Scenarios
 import Settings
+import Statistics
 
 /// Runs over time: those that can be held against each other, in the order they were made, and where their figures change.
 package enum RunHistory {
-    /// Why there is nothing to show, one line.
+    /// Why there is nothing to show: one line, or one for each run that was left out.
     package struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
         package let description: String
     }
@@ -79,8 +80,9 @@ package enum RunHistory {
         }
         guard !series.isEmpty else {
             throw Failure(
-                description: leftOut.first.map { "no run to show: \($0.path): \($0.reason)" }
-                    ?? "no result.json found; expected result files or folders of runs")
+                description: leftOut.isEmpty
+                    ? "no result.json found; expected result files or folders of runs"
+                    : leftOut.map { "no run to show: \($0.path): \($0.reason)" }.joined(separator: "\n"))
         }
         return HistoryDocument(level: level, series: series, leftOut: leftOut)
     }
@@ -97,8 +99,10 @@ package enum RunHistory {
         }
         for run in runs.sorted(by: { place($0) < place($1) }) {
             if run.result.run.interrupted || !run.result.run.complete {
-                let why = run.result.run.interrupted ? "was interrupted" : "is incomplete"
-                leftOut.append(.init(path: run.path, reason: "the run \(why)"))
+                let problems = RunVerdict(run.result).problems.filter { !$0.hasPrefix("the run was interrupted") }
+                let what = run.result.run.interrupted ? "was interrupted" : "is incomplete"
+                leftOut.append(
+                    .init(path: run.path, reason: (["the run \(what)"] + problems).joined(separator: "; ")))
             } else {
                 usable.append(run)
             }

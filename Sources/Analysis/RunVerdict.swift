@@ -48,8 +48,10 @@ package struct RunVerdict: Sendable, Equatable {
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(Units.counted(lost, "push")) answered with 200 but not in the mock's ledger")
         }
-        if let duplicated = pushes.duplicated, duplicated > 0 {
-            let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
+        let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
+        // What the run itself sends again may arrive twice: a threshold says how often it may.
+        let judgesDoubles = mayRepeat && thresholds.contains { $0.isAbout(["duplicated"]) }
+        if let duplicated = pushes.duplicated, duplicated > 0, !judgesDoubles {
             let why = mayRepeat ? " (--retry connection sends again what may have arrived)" : ""
             problems.append("\(Units.counted(duplicated, "push")) reached the mock more than once\(why)")
         }
@@ -74,7 +76,7 @@ package struct RunVerdict: Sendable, Equatable {
         self.problems = problems
         isUnsound =
             pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
-            || (pushes.duplicated ?? 0) > 0
+            || (pushes.duplicated ?? 0) > 0 && !judgesDoubles
     }
 }
 
@@ -117,8 +119,11 @@ extension Threshold {
     }
 
     /// Says how many pushes may end in which way.
-    var isAboutOutcomes: Bool {
+    var isAboutOutcomes: Bool { isAbout(["accepted", "rejected", "failed", "not_sent", "overflowed"]) }
+
+    /// Is on one of these counts.
+    fileprivate func isAbout(_ counts: [String]) -> Bool {
         guard case .count(let name, _) = metric else { return false }
-        return ["accepted", "rejected", "failed", "not_sent", "overflowed"].contains(name)
+        return counts.contains(name)
     }
 }

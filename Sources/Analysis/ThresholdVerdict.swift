@@ -71,7 +71,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
     }
 
     /// Nanoseconds.
-    static func value(_ statistic: Threshold.Statistic, _ histogram: LatencyHistogram) -> Double {
+    package static func value(_ statistic: Threshold.Statistic, _ histogram: LatencyHistogram) -> Double {
         let summary = histogram.summary
         return switch statistic {
         case .percentile(let percentile): Double(histogram.value(atPercentile: percentile))
@@ -99,7 +99,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
         case "rejected": pushes.rejected
         case "failed": pushes.failed
         case "not_sent": pushes.notSent
-        case "retried": pushes.retried
+        case "retried": pushes.retried &+ result.retries.attempts
         case "lost": pushes.lost
         case "duplicated": pushes.duplicated
         case "overflowed": result.notSent["overflowed"] ?? 0

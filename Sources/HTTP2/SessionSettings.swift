@@ -17,13 +17,3 @@ public struct SessionSettings: Sendable, Equatable {
 
     public init() {}
 }
-
-/// The limits the peer has set, as far as it matters to who sends requests.
-public struct PeerSettings: Sendable, Equatable {
-    /// SETTINGS_MAX_CONCURRENT_STREAMS; 2^32-1 when the peer set none.
-    public var maxConcurrentStreams: UInt32
-    /// SETTINGS_INITIAL_WINDOW_SIZE, bytes.
-    public var streamWindow: UInt32
-    /// SETTINGS_MAX_FRAME_SIZE, bytes.
-    public var maxFrameSize: UInt32
-}

@@ -1,7 +1,8 @@
 import Scenarios
 
 /// The pushes of one worker that are due and wait for a stream, in open loop: bounded, without holding any of them. What
-/// comes due while it is full has overflowed, and is passed over when its turn comes.
+/// comes due while it is full has overflowed, and is passed over when its turn comes. What can go on a free stream at once does
+/// not wait.
 ///
 /// Only looked at once the oldest waiting push is later than the bound can hold back at the highest rate; before, nothing can
 /// have overflowed.
@@ -40,10 +41,11 @@ struct Backlog {
     /// - Parameters:
     ///   - elapsed: nanoseconds since the start.
     ///   - next: the worker's next push to be sent; `limit` the number of its pushes.
+    ///   - free: streams that are free; asked once, when the bound is reached.
     ///   - place: a cursor that stands at `next` or before it.
     ///   - overflowed: told each push that came due and has overflowed, with its due time, nanoseconds since the start.
     mutating func advance(
-        elapsed: UInt64, next: UInt64, limit: UInt64, from place: ArrivalCursor,
+        elapsed: UInt64, next: UInt64, limit: UInt64, free: () -> UInt64, from place: ArrivalCursor,
         overflowed: (_ push: UInt64, _ due: UInt64) -> Void
     ) {
         if arrived < next {
@@ -52,6 +54,8 @@ struct Backlog {
             nextDue = nil
             cursor = place
         }
+        var most = bound
+        var hasAsked = false
         while arrived < limit {
             let due = nextDue ?? cursor.due(share.sequence(arrived))
             guard due <= elapsed else {
@@ -59,7 +63,11 @@ struct Backlog {
                 break
             }
             nextDue = nil
-            if arrived - next - skipped >= bound {
+            if arrived - next - skipped >= most, !hasAsked {
+                most = bound + free()
+                hasAsked = true
+            }
+            if arrived - next - skipped >= most {
                 skip(arrived)
                 overflowed(arrived, due)
             }

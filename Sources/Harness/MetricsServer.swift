@@ -29,9 +29,9 @@ final class MetricsServer: Sendable {
             limits.idle = 5_000_000_000
             let plain = PlainServer(listener: owned.0, reactor: owned.1, hosts: HostRule(), limits: limits) {
                 request, _ in
-                request.method == "GET" && request.path == "/metrics"
-                    ? PlainResponse(status: 200, type: MetricsText.contentType, body: Array(text().utf8))
-                    : .text("there is GET /metrics", status: 404)
+                guard request.path == "/metrics" else { return .text("there is GET /metrics", status: 404) }
+                guard request.method == "GET" else { return .wrongMethod(request, allowed: ["GET"]) }
+                return PlainResponse(status: 200, type: MetricsText.contentType, body: Array(text().utf8))
             }
             while !stopping.load(ordering: .relaxed) { plain.turn(timeout: 1_000_000_000) }
             done.signal()

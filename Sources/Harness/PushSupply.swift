@@ -104,10 +104,12 @@ struct PushSupply {
         if next < limit { findNextDue() }
     }
 
-    /// Counts what has come due by now and found the backlog full.
-    mutating func noteOverflow(_ now: UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
+    /// Counts what has come due by now and found no stream free and the backlog full.
+    ///
+    /// - Parameter free: streams that are free now; asked only when the backlog is full.
+    mutating func noteOverflow(_ now: UInt64, free: () -> UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
         guard backlog != nil, start != 0, now > start, next < limit else { return }
-        backlog!.advance(elapsed: now &- start, next: next, limit: limit, from: cursor!) {
+        backlog!.advance(elapsed: now &- start, next: next, limit: limit, free: free, from: cursor!) {
             overflowed(share.sequence($0), start &+ $1)
         }
     }

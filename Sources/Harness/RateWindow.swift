@@ -75,7 +75,7 @@ struct RateWindow: Sendable {
             shortest = min(shortest, total)
         }
         if isMeasured {
-            lastAnswer = time
+            lastAnswer = max(lastAnswer, time)
             measuredAnswers &+= 1
             if isAccepted { measuredAcceptances &+= 1 }
         }

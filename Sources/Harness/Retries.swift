@@ -3,11 +3,30 @@ import Networking
 import Scenarios
 import Transport
 
-/// The pushes of one worker that wait to be sent again, and what became of retries.
+/// How an attempt ended: what its push ends with, if no other is sent.
+struct EndedAttempt {
+    let ticket: PushTicket
+    let outcome: PushOutcome
+    let connection: Int
+    /// As the engine tells them (`PushDriver.finished`), ns.
+    let started: UInt64
+    let written: UInt64
+    let time: UInt64
+    /// Of a rejection; empty when it gave none.
+    let reason: [UInt8]
+}
+
+/// The pushes of one worker that are to be sent again, and what became of retries.
 struct Retries {
     private struct Waiting {
         let due: UInt64
-        let ticket: PushTicket
+        let last: EndedAttempt
+    }
+
+    /// A push that was given out again.
+    private struct UnderWay {
+        let last: EndedAttempt
+        var isSent = false
     }
 
     private let policy: RetryPolicy
@@ -16,6 +35,10 @@ struct Retries {
     private let budget: Double
     /// Earliest first, by insertion: waits are short and few.
     private var waiting: [Waiting] = []
+    /// By sequence.
+    private var underWay: [UInt64: UnderWay] = [:]
+    /// Attempts that the budget was asked for.
+    private var granted: UInt64 = 0
     private var random: UInt64
     private(set) var counts = RetryCounts()
 
@@ -40,14 +63,30 @@ struct Retries {
     /// From now on every outcome is final.
     mutating func stop() { isStopped = true }
 
+    /// An attempt was handed to the kernel.
+    mutating func noteSent(_ ticket: borrowing PushTicket) {
+        guard ticket.retries > 0, underWay[ticket.sequence]?.isSent == false else { return }
+        underWay[ticket.sequence]?.isSent = true
+        counts.attempts += 1
+    }
+
+    /// The push has ended under the engine.
+    ///
+    /// - Returns: how it ended before it was given out again; nil: it was not.
+    mutating func didEnd(_ ticket: borrowing PushTicket) -> EndedAttempt? {
+        ticket.retries > 0 ? underWay.removeValue(forKey: ticket.sequence)?.last : nil
+    }
+
     /// Takes an outcome that can be retried.
     ///
     /// - Parameters:
-    ///   - written: when its last attempt was handed to the kernel, ns; 0: it was not.
+    ///   - reason: of a rejection, nil when it gave none.
     ///   - sent: pushes sent so far, for the budget.
     /// - Returns: false when it is final.
-    mutating func take(_ ticket: PushTicket, _ outcome: PushOutcome, written: UInt64, sent: UInt64, now: UInt64) -> Bool
-    {
+    mutating func take(
+        _ ticket: PushTicket, _ outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at now: UInt64, reason: UnsafeBufferPointer<UInt8>?, sent: UInt64
+    ) -> Bool {
         switch outcome {
         case .accepted:
             if ticket.retries > 0 { counts.recovered += 1 }
@@ -60,20 +99,19 @@ struct Retries {
             counts.exhausted += 1
             return false
         }
-        guard budget > 0, Double(counts.attempts + 1) <= max(Double(sent) * budget, Self.always) else {
+        guard budget > 0, Double(granted + 1) <= max(Double(sent) * budget, Self.always) else {
             counts.overBudget += 1
             return false
         }
-        counts.attempts += 1
+        granted += 1
         random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let full = backoff << UInt64(ticket.retries)
         let due = now &+ full - UInt64(Double(full / 2) * Double(random >> 40) / Double(1 << 24))
-        var again = ticket
-        again.retries += 1
-        again.attempts = 0
-        if written != 0 { again.wasWritten = true }
         let place = waiting.firstIndex { $0.due > due } ?? waiting.count
-        waiting.insert(Waiting(due: due, ticket: again), at: place)
+        let last = EndedAttempt(
+            ticket: ticket, outcome: outcome, connection: connection, started: started, written: written, time: now,
+            reason: reason.map(Array.init) ?? [])
+        waiting.insert(Waiting(due: due, last: last), at: place)
         return true
     }
 
@@ -81,12 +119,17 @@ struct Retries {
     mutating func next(now: UInt64) -> PushTicket? {
         guard let first = waiting.first, first.due <= now else { return nil }
         waiting.removeFirst()
-        return first.ticket
+        var again = first.last.ticket
+        again.retries += 1
+        again.attempts = 0
+        if first.last.written != 0 { again.wasWritten = true }
+        underWay[again.sequence] = UnderWay(last: first.last)
+        return again
     }
 
-    /// Those that will not be sent any more.
-    mutating func removeAll() -> [PushTicket] {
+    /// Those that will not be sent any more, in the order in which they ended.
+    mutating func removeAll() -> [EndedAttempt] {
         defer { waiting = [] }
-        return waiting.map(\.ticket)
+        return waiting.map(\.last).sorted { ($0.time, $0.ticket.sequence) < ($1.time, $1.ticket.sequence) }
     }
 }

@@ -94,7 +94,8 @@ package struct RunInputs: Sendable {
         usable.pacing = scenario.pacing
         (usable.retry, usable.retryAttempts) = (scenario.retry, scenario.retryAttempts)
         (usable.retryBackoff, usable.retryBudget) = (scenario.retryBackoff, scenario.retryBudget)
-        (usable.rtt, usable.plaintext, usable.tlsMaximum) = (scenario.rtt, scenario.plaintext, scenario.tlsMaximum)
+        (usable.rtt, usable.mockFlagText) = (scenario.rtt, scenario.mockFlagText)
+        (usable.plaintext, usable.tlsMaximum) = (scenario.plaintext, scenario.tlsMaximum)
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
         (usable.target, usable.noAuth, usable.cert) = (scenario.target, scenario.noAuth, scenario.cert)
@@ -193,16 +194,30 @@ package struct RunInputs: Sendable {
 
     /// The emulated link has one round trip for TCP's handshake, one or two for TLS', and half a one for the mock's SETTINGS.
     private var slowLink: String? {
-        let flags = scenario.mockFlags
-        guard let place = flags.lastIndex(of: "--rtt"), place + 1 < flags.count,
-            let roundTrip = try? Units.duration(flags[place + 1])
-        else { return nil }
+        guard let rtt = Self.linkRoundTrip(scenario.mockFlags), let roundTrip = try? Units.duration(rtt) else {
+            return nil
+        }
         let handshakes: UInt64 = scenario.plaintext ? 1 : scenario.tlsMaximum == "1.2" ? 3 : 2
         let needed = handshakes * roundTrip + roundTrip / 2
         guard scenario.connectTimeout < needed else { return nil }
         func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
-        return "connect_timeout \(written(scenario.connectTimeout)): with rtt \(flags[place + 1]) a connection takes "
+        return "connect_timeout \(written(scenario.connectTimeout)): with rtt \(rtt) a connection takes "
             + "\(written(needed)); expected more"
+    }
+
+    /// As the mock's flags give it: `--rtt`, or else `link.rtt` of its fault file; nil when neither says it.
+    private static func linkRoundTrip(_ flags: [String]) -> String? {
+        func value(_ name: String) -> String? {
+            guard let place = flags.lastIndex(where: { $0 == name || $0.hasPrefix(name + "=") }) else { return nil }
+            if flags[place] != name { return String(flags[place].dropFirst(name.count + 1)) }
+            return place + 1 < flags.count ? flags[place + 1] : nil
+        }
+        if let rtt = value("--rtt") { return rtt }
+        guard let file = value("--faults"), let text = try? FileContents.text(file, "fault file"),
+            var plan = try? YAMLValue(parsing: text, file: file).map(), var link = try? plan.take("link")?.map()
+        else { return nil }
+        // What is no time is the mock's to refuse.
+        return try? link.take("rtt")?.text()
     }
 
     private func checkWarmup() throws(HarnessError) {

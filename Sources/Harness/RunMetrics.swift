@@ -60,7 +60,9 @@ enum RunMetrics {
                 ("not_sent", counts.notSent),
             ].map { ([("outcome", $0.0)], Double($0.1)) })
         page.add(.counter, "sent_total", "Pushes handed to the kernel, attempts counted.", Double(counts.sent))
-        page.add(.counter, "retried_total", "Attempts after the first.", Double(counts.retried))
+        page.add(
+            .counter, "retried_total", "Attempts put back to be sent again, unprocessed; not those of --retry.",
+            Double(counts.retried))
     }
 
     /// Every cause from the beginning on, so that the first of a kind is a growth and not a new series; stream resets, of which

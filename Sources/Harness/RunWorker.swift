@@ -42,6 +42,7 @@ final class RunWorker {
         engine = try PushClient(
             target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
             tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.composer.payloadCapacity, loop: loop)
+        driver.freeStreams = { [unowned engine] in engine.freeStreams }
     }
 
     /// Sends its share of the pushes; blocks the calling thread.

@@ -37,6 +37,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private(set) var composer: PushComposer
 
     let share: WorkerShare
+    /// Streams that are free at this moment, of its engine.
+    var freeStreams: () -> UInt64 = { 0 }
     private let state: RunState
     private let accepted: DeliveryLedger
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
@@ -106,17 +108,17 @@ final class WorkerDriver: PushDriver {
         return counts.taken != counts.ended
     }
 
-    /// Fails what waits to be sent again and will not be.
+    /// What waits to be sent again will not be.
     override func ended(now: UInt64) {
-        let left = retries.removeAll()
-        if !left.isEmpty { lastEnd = now }
-        for ticket in left { fail(ticket, abandonedBy ?? stoppedBy, connection: -1, at: now) }
+        for last in retries.removeAll() { end(last) }
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
         if start == 0, !supply.isUsedUp { begin(now) }
         var push: (sequence: UInt64, due: UInt64) = (0, 0)
-        if supply.mayHaveOverflowed(now) { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
+        if supply.mayHaveOverflowed(now) {
+            supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
+        }
         let answer = supply.take(now, &push)
         switch answer {
         case .push: break
@@ -209,7 +211,7 @@ final class WorkerDriver: PushDriver {
     private func closeSupply(_ now: UInt64, until time: UInt64) -> UInt64 {
         guard !supply.isUsedUp else { return 0 }
         beginCooldown(now)
-        supply.noteOverflow(now) { overflowed($0, due: $1, now) }
+        supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
         let cause = abandonedBy ?? stoppedBy
         return supply.close(time) {
             recorder.notSent(1, cause: cause.index)
@@ -269,6 +271,7 @@ final class WorkerDriver: PushDriver {
 
     override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {
         recorder.sent()
+        if !retriesOff { retries.noteSent(ticket) }
         if ticket.wasWritten { recorder.sentAgain() }
         window.noteSent(time, isAgain: ticket.wasWritten)
         if let times, isMeasuring, ticket.isMeasured {
@@ -284,9 +287,41 @@ final class WorkerDriver: PushDriver {
     ) {
         // An answer's time is that of its read, and may be before an end that has been told.
         lastEnd = max(lastEnd, time)
-        if !retriesOff, retries.take(copy ticket, outcome, written: written, sent: recorder.counts.sent, now: time) {
-            return
+        let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
+        if !retriesOff {
+            if let last = retries.didEnd(ticket), Self.isUnsent(outcome, started: started, written: written) {
+                return end(last)
+            }
+            let isRetried = retries.take(
+                copy ticket, outcome, connection: connection, started: started, written: written, at: time,
+                reason: reason, sent: recorder.counts.sent)
+            if isRetried { return }
         }
+        end(
+            ticket, outcome, connection: connection, started: started, written: written, at: time,
+            reason: reason ?? UnsafeBufferPointer(start: nil, count: 0))
+    }
+
+    /// Nothing came of an attempt: the run or its target was over before the last byte of it was sent.
+    private static func isUnsent(_ outcome: PushOutcome, started: UInt64, written: UInt64) -> Bool {
+        guard case .failed(let cause) = outcome else { return false }
+        return written == 0 && (started == 0 || cause.isEndOfRun)
+    }
+
+    /// Ends a push that is not sent again as its last attempt did.
+    private func end(_ last: EndedAttempt) {
+        last.reason.withUnsafeBufferPointer {
+            end(
+                last.ticket, last.outcome, connection: last.connection, started: last.started, written: last.written,
+                at: last.time, reason: $0)
+        }
+    }
+
+    @inline(__always)
+    private func end(
+        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
+        at time: UInt64, reason: UnsafeBufferPointer<UInt8>
+    ) {
         let isMeasured = isMeasuring ? ticket.isMeasured : false
         if isMeasured, written != 0 {
             recorder.queued(written > ticket.due ? written &- ticket.due : 1)
@@ -305,9 +340,7 @@ final class WorkerDriver: PushDriver {
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
         case .rejected(let status):
             recorder.rejected(
-                status: Int(status), reason: ReasonText.find(in: body) ?? UnsafeBufferPointer(start: nil, count: 0),
-                total: total,
-                isMeasured: isMeasured)
+                status: Int(status), reason: reason, total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: false, isMeasured: ticket.isMeasured)
         case .failed(let cause):
             fail(ticket, cause, connection: connection, at: time)
@@ -370,7 +403,7 @@ final class WorkerDriver: PushDriver {
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         composer.unixTime = unixTime
         joinSchedule(now)
-        if isOpenLoop { supply.noteOverflow(now) { overflowed($0, due: $1, now) } }
+        if isOpenLoop { supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) } }
         box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
     }
 }

@@ -75,6 +75,12 @@ final class PlainConnection {
     private func takeRequest(_ now: UInt64, _ answer: (PlainRequest) -> PlainResponse?) {
         switch PlainRequest.parse(received) {
         case .incomplete(let count): needed = count
+        case .awaited(let count):
+            needed = count
+            // It has no more time for its request than others.
+            let before = deadline
+            send(PlainResponse.goOn, now)
+            if !isFinished { deadline = min(deadline, before) }
         case .refused(let status, let problem): refuse(.text(problem, status: status), now)
         case .request(let request, let used):
             if used == received.count { received = [] } else { received.removeFirst(used) }

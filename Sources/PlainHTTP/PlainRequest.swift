@@ -22,6 +22,8 @@ public struct PlainRequest: Sendable, Equatable {
     public enum Parsed: Sendable, Equatable {
         /// Nothing to be said before there are so many bytes.
         case incomplete(needs: Int)
+        /// The same, and the client waits to be told to send the body.
+        case awaited(needs: Int)
         /// So many bytes were used.
         case request(PlainRequest, used: Int)
         /// Status and what is wrong.
@@ -38,6 +40,9 @@ public struct PlainRequest: Sendable, Equatable {
                 ? .refused(431, "the request's head is larger than 16 KiB")
                 : .incomplete(needs: bytes.count + 1)
         }
+        guard !hasControls(bytes[start..<end]) else {
+            return .refused(400, "a control character in the request's head")
+        }
         let head = String(decoding: bytes[start..<end], as: UTF8.self)
         var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         let words = (lines.popFirst() ?? "").split(separator: " ")
@@ -48,6 +53,7 @@ public struct PlainRequest: Sendable, Equatable {
         var closes = words[2] == "HTTP/1.0"
         var host: String?
         var origin: String?
+        var isWaiting = false
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else {
                 return .refused(400, "a header line without a colon")
@@ -72,6 +78,13 @@ public struct PlainRequest: Sendable, Equatable {
             case "connection":
                 // HTTP/1.0 is closed after each answer, whatever it would like.
                 closes = closes || value.lowercased().split(separator: ",").contains { $0.trimming(isBlank) == "close" }
+            case "expect":
+                // RFC 9110 section 10.1.1; HTTP/1.0 knows none.
+                guard words[2] == "HTTP/1.1" else { break }
+                guard value.lowercased() == "100-continue" else {
+                    return .refused(417, "expect: there is 100-continue")
+                }
+                isWaiting = true
             case "host":
                 guard host == nil else { return .refused(400, "more than one Host") }
                 host = String(value)
@@ -82,7 +95,7 @@ public struct PlainRequest: Sendable, Equatable {
             }
         }
         let used = end + 4 + (length ?? 0)
-        guard bytes.count >= used else { return .incomplete(needs: used) }
+        guard bytes.count >= used else { return isWaiting ? .awaited(needs: used) : .incomplete(needs: used) }
         let target = asked.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let isHead = words[0] == "HEAD"
         let request = PlainRequest(
@@ -103,6 +116,18 @@ public struct PlainRequest: Sendable, Equatable {
         guard end > rest.startIndex else { return nil }
         let target = rest[end...]
         return (target.hasPrefix("/") ? target : "/" + target, String(rest[..<end]))
+    }
+
+    /// NUL and the like, CR and LF but as the ends of lines (RFC 9110 section 5.5, RFC 9112 section 2.2).
+    private static func hasControls(_ head: ArraySlice<UInt8>) -> Bool {
+        head.indices.contains { place in
+            switch head[place] {
+            case 13: place + 1 < head.endIndex && head[place + 1] != 10
+            case 10: place == head.startIndex || head[place - 1] != 13
+            case 9: false
+            case let byte: byte < 0x20 || byte == 0x7F
+            }
+        }
     }
 
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }

@@ -3,6 +3,8 @@ public struct PlainResponse: Sendable, Equatable {
     public var status: Int
     public var type = "text/plain; charset=utf-8"
     public var body: [UInt8]
+    /// With status 405: the methods that there are (RFC 9110 section 15.5.6).
+    private var allowed: [String] = []
     /// Events follow, whose length nobody knows.
     private var isEventStream = false
 
@@ -23,6 +25,20 @@ public struct PlainResponse: Sendable, Equatable {
         PlainResponse(status: status, body: Array((text + "\n").utf8))
     }
 
+    /// To a method that a page does not take.
+    ///
+    /// - Parameter methods: those that it takes; where GET is, HEAD is.
+    public static func wrongMethod(_ request: PlainRequest, allowed methods: [String]) -> PlainResponse {
+        let method = request.isHead ? "HEAD" : request.method
+        var response = text(
+            "\(method) \(request.path): expected \(methods.joined(separator: " or "))", status: 405)
+        response.allowed = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
+        return response
+    }
+
+    /// The client may send the body of its request (RFC 9110 section 15.2.1).
+    static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
     public static func json(_ text: String) -> PlainResponse {
         PlainResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
     }
@@ -32,11 +48,12 @@ public struct PlainResponse: Sendable, Equatable {
         let names = [
             200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
             405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
-            431: "Request Header Fields Too Large",
+            417: "Expectation Failed", 431: "Request Header Fields Too Large",
         ]
         let head =
             "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\n"
             + (isEventStream ? "cache-control: no-store\r\n" : "content-length: \(body.count)\r\n")
+            + (allowed.isEmpty ? "" : "allow: \(allowed.joined(separator: ", "))\r\n")
             + (closes ? "connection: close\r\n" : "") + "\r\n"
         return Array(head.utf8) + (isHead ? [] : body)
     }

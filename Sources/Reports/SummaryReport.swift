@@ -14,14 +14,20 @@ package enum SummaryReport {
     ) -> String {
         var lines: [String] = [""]
         let pushes = result.pushes
+        // Where there was no connection, there is nothing to tell of pushes and latencies.
+        let hasSent = pushes.sent > 0 || result.connections.opened > 0
+        // Two lengths of time on one page say what they are.
+        let isOneSpan = !hasSent || window(result) == Units.fixed(result.run.durationSeconds, places: 2)
         lines.append(
             "\(Units.counted(pushes.planned, "push")) planned, \(Units.grouped(pushes.accepted)) accepted, "
                 + "\(Units.grouped(pushes.rejected)) rejected, \(Units.grouped(pushes.failed)) failed, "
                 + "\(Units.grouped(pushes.notSent)) not sent in \(length(result.run.durationSeconds))"
+                + (isOneSpan ? "" : " (first due to last end)")
         )
-        // Where there was no connection, there is nothing to tell of pushes and latencies.
-        let hasSent = pushes.sent > 0 || result.connections.opened > 0
-        if hasSent { lines.append(rateLine(result.throughput)) }
+        if hasSent {
+            lines.append(
+                rateLine(result.throughput) + " over \(window(result)) s\(isOneSpan ? "" : " (the measured window)")")
+        }
         if result.cooldown.seconds >= 0.1 {
             lines.append(
                 "cool-down: \(Units.counted(result.cooldown.pushes, "push")) open when the last one had been taken, "
@@ -78,13 +84,16 @@ package enum SummaryReport {
             ? Units.duration(nanoseconds: seconds * 1e9) : "\(Units.fixed(seconds, places: 2)) s"
     }
 
-    /// `200/s offered, 200/s sent, 199.5/s answered, 199.5/s accepted over 6.00 s`.
+    /// `200/s offered, 200/s sent, 199.5/s answered, 199.5/s accepted`.
     private static func rateLine(_ throughput: ResultDocument.Throughput) -> String {
         let rates =
             (throughput.offered.map { [("offered", $0)] } ?? [])
             + [("sent", throughput.sent), ("answered", throughput.answered), ("accepted", throughput.accepted)]
         return rates.map { "\(Units.perSecond($0.1)) \($0.0)" }.joined(separator: ", ")
-            + " over \(Units.fixed(throughput.windowSeconds, places: 2)) s"
+    }
+
+    private static func window(_ result: ResultDocument) -> String {
+        Units.fixed(result.throughput.windowSeconds, places: 2)
     }
 
     /// A table for each dimension: outcomes and total latency by label.

@@ -1,16 +1,16 @@
 /// Columns of text, the first to the left and the others to the right.
-struct TextTable {
+package struct TextTable {
     private var rows: [[String]] = []
     /// How many columns at the left say what a row is of: at least 1.
     private let names: Int
 
-    init(names: Int = 1) { self.names = names }
+    package init(names: Int = 1) { self.names = names }
 
-    mutating func add(_ cells: [String]) { rows.append(cells) }
+    package mutating func add(_ cells: [String]) { rows.append(cells) }
 
     /// One line a row, indented by two spaces. Columns that do not fit come in further tables below, each with the names of
     /// the rows; a cell that does not fit beside its row's name has the next lines to itself.
-    func lines(width: Int) -> [String] {
+    package func lines(width: Int) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.map { column < $0.count ? $0[column].columns : 0 }.max() ?? 0

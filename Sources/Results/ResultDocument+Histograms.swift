@@ -41,7 +41,7 @@ extension ResultDocument.Latencies {
     package var isWorthTakingApart: Bool { totalRejected.count > 0 || total.unanswered > 0 }
 
     /// Mean of `total` over the pushes that were answered, nanoseconds.
-    var answeredMean: Double {
+    package var answeredMean: Double {
         guard total.unanswered > 0 else { return total.mean }
         let (accepted, rejected) = (Double(totalAccepted.count), Double(totalRejected.count))
         let answered = accepted + rejected

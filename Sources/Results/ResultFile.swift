@@ -4,7 +4,7 @@ import Glibc
 /// Why a result cannot be read or written, one line.
 package struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
     package let description: String
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Reading and writing result documents.

@@ -12,7 +12,11 @@ public enum BundledScenarios {
     }
 
     /// Applies a scenario file, or the bundled scenario of this name when there is no such file.
-    public static func apply(_ nameOrPath: String, to scenario: inout Scenario) throws(ScenarioFile.Problems) {
+    ///
+    /// - Parameter leftOut: a key of the file that is passed over.
+    public static func apply(
+        _ nameOrPath: String, leavingOut leftOut: String? = nil, to scenario: inout Scenario
+    ) throws(ScenarioFile.Problems) {
         if !FileManager.default.fileExists(atPath: nameOrPath), let entry = all.first(where: { $0.name == nameOrPath })
         {
             try ScenarioFile.apply(entry.text, file: entry.name, folder: ".", depth: 0, to: &scenario)
@@ -26,7 +30,7 @@ public enum BundledScenarios {
                     + (near ?? ": there are \(names.joined(separator: ", "))")
             ])
         }
-        try ScenarioFile.apply(nameOrPath, to: &scenario)
+        try ScenarioFile.apply(nameOrPath, leavingOut: leftOut, to: &scenario)
     }
 
     public static let all: [Entry] = [

@@ -21,32 +21,38 @@ public enum ScenarioFile {
     static let deepest = 8
 
     /// Applies a file (its includes first) to a scenario.
-    public static func apply(_ path: String, to scenario: inout Scenario) throws(Problems) {
+    ///
+    /// - Parameter leftOut: a key that is passed over wherever it stands.
+    public static func apply(
+        _ path: String, leavingOut leftOut: String? = nil, to scenario: inout Scenario
+    ) throws(Problems) {
         let text: String
         do throws(SettingsError) { text = try FileContents.text(path, "scenario") } catch {
             throw Problems(lines: [error.description])
         }
         try apply(
             text, file: path,
-            folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: 0, to: &scenario)
+            folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: 0, leavingOut: leftOut,
+            to: &scenario)
     }
 
     /// - Parameters:
     ///   - folder: where included files, and files the scenario names, are looked for.
     ///   - isSweep: the keys of a sweep may be there, and are left to `SweepFile`.
     static func apply(
-        _ text: String, file: String, folder: String, depth: Int, isSweep: Bool = false, to scenario: inout Scenario
+        _ text: String, file: String, folder: String, depth: Int, isSweep: Bool = false,
+        leavingOut leftOut: String? = nil, to scenario: inout Scenario
     ) throws(Problems) {
         var problems: [String] = []
         var keys: Set<String>? = []
         let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
-        do throws(SettingsError) { entries = try YAMLValue(parsing: text, file: file).map().entries } catch {
-            throw Problems(lines: [error.description])
-        }
+        do throws(SettingsError) {
+            entries = try YAMLValue(parsing: text, file: file).map().entries.filter { $0.name != leftOut }
+        } catch { throw Problems(lines: [error.description]) }
         for entry in entries where entry.name == "include" {
             do throws(SettingsError) {
                 for item in try entry.value.oneOrMore() {
-                    try include(item, folder, depth, &scenario, &problems)
+                    try include(item, folder, depth, leavingOut: leftOut, &scenario, &problems)
                 }
             } catch { problems.append(error.description) }
         }
@@ -86,7 +92,7 @@ public enum ScenarioFile {
                     continue
                 }
                 do throws(SettingsError) {
-                    try key.apply(Self.isPath(key.name) ? texts.map { resolve($0, folder) } : texts, to: &scenario)
+                    try key.apply(key.isPath ? texts.map { resolve($0, folder) } : texts, to: &scenario)
                 } catch { throw entry.value.error(error.description) }
             } catch {
                 problems.append(error.description)
@@ -94,6 +100,29 @@ public enum ScenarioFile {
             }
         }
         if !problems.isEmpty { throw Problems(lines: problems, keys: keys) }
+    }
+
+    /// Where the keys of a file that can be applied stand, `file:line:column`, in the order in which they are read; of one that
+    /// stands in an include too the last place, which counts.
+    public static func places(_ path: String) -> [(key: String, place: String)] {
+        var places: [(key: String, place: String)] = []
+        func add(_ path: String, _ depth: Int) {
+            guard depth <= deepest, let text = try? FileContents.text(path, "scenario"),
+                let entries = try? YAMLValue(parsing: text, file: path).map().entries
+            else { return }
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            for entry in entries where entry.name == "include" {
+                for item in (try? entry.value.oneOrMore()) ?? [] {
+                    if let name = try? item.text() { add(resolve(name, folder), depth + 1) }
+                }
+            }
+            for entry in entries where ScenarioKey.named(entry.name) != nil {
+                places.removeAll { $0.key == entry.name }
+                places.append((entry.name, entry.key.place))
+            }
+        }
+        add(path, 0)
+        return places
     }
 
     /// Of a list with several items: what is wrong with each by itself.
@@ -109,7 +138,8 @@ public enum ScenarioFile {
     }
 
     private static func include(
-        _ item: YAMLValue, _ folder: String, _ depth: Int, _ scenario: inout Scenario, _ problems: inout [String]
+        _ item: YAMLValue, _ folder: String, _ depth: Int, leavingOut leftOut: String?, _ scenario: inout Scenario,
+        _ problems: inout [String]
     ) throws(SettingsError) {
         let name = try item.text()
         guard depth < deepest else {
@@ -123,17 +153,13 @@ public enum ScenarioFile {
         do throws(Problems) {
             try apply(
                 text, file: path,
-                folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: depth + 1, to: &scenario)
+                folder: URL(fileURLWithPath: path).deletingLastPathComponent().path, depth: depth + 1,
+                leavingOut: leftOut, to: &scenario)
         } catch { problems += error.lines }
     }
 
-    /// Keys whose value is a file or folder, meant from where the scenario lies.
-    static func isPath(_ name: String) -> Bool {
-        ["trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert"].contains(name)
-    }
-
     static func resolve(_ path: String, _ folder: String) -> String {
-        path.hasPrefix("/") ? path : folder + "/" + path
+        path.hasPrefix("/") || path.isEmpty ? path : folder + "/" + path
     }
 
     /// `key=value` each, as `--set` gives them; lists are separated by `;`.

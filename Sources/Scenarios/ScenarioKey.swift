@@ -45,8 +45,15 @@ public struct ScenarioKey: Sendable {
     ///
     /// - Throws: what is wrong with the value and what would be right, without the place.
     public func apply(_ texts: [String], to scenario: inout Scenario) throws(SettingsError) {
+        guard !isPath || !texts.contains("") else { throw SettingsError("expected a path, not an empty text") }
         try set(&scenario, texts)
     }
+
+    /// Its value is a file or folder, in a scenario file meant from where that lies.
+    var isPath: Bool { Self.paths.contains(name) }
+    private static let paths: Set<String> = [
+        "trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert",
+    ]
 
     public static func named(_ name: String) -> ScenarioKey? { byName[name] }
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

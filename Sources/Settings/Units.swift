@@ -27,7 +27,7 @@ public enum Units {
 
     /// A rate, pushes a second: a count that may have a fraction.
     public static func rate(_ text: String) throws(ParseError) -> Double {
-        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6]
+        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "g": 1e9, "G": 1e9]
         var digits = text.filter { $0 != "_" }
         if digits.hasSuffix("/s") { digits.removeLast(2) }
         var factor = 1.0

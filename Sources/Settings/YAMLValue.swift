@@ -62,10 +62,12 @@ public struct YAMLValue {
         }
     }
 
+    /// `file:line:column`.
+    package var place: String { file + (node.mark.map { ":\($0.line):\($0.column)" } ?? "") }
+
     /// An error at this place.
     public func error(_ what: String) -> SettingsError {
-        let place = node.mark.map { ":\($0.line):\($0.column)" } ?? ""
-        return SettingsError("\(file)\(place): \(path.isEmpty ? "" : "\(path): ")\(what)")
+        SettingsError("\(place): \(path.isEmpty ? "" : "\(path): ")\(what)")
     }
 
     // MARK: What it may be

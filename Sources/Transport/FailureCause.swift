@@ -67,7 +67,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The run was over, and the connection as good as before.
-    var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
+    package var isEndOfRun: Bool { self == .interrupted || self == .runEnded }
 
     /// The connection ended under a push of whose answer nothing had come, and which may or may not have been delivered.
     package var isConnectionLoss: Bool {

@@ -5,11 +5,11 @@
 /// are not, each has its own wake-up.
 struct Pace {
     /// Dense pushes leave together, at the latest so long after those before, ns.
-    static let quantum: UInt64 = 200_000
+    static let quantum: UInt64 = 500_000
     /// When answers wake the worker sooner, what is due goes with them, but not sooner than this, ns.
-    static let least: UInt64 = 100_000
+    static let least: UInt64 = 250_000
     /// Dense: so many come due in a quantum (30,000 a second).
-    static let denseFrom: UInt64 = 6
+    static let denseFrom: UInt64 = 15
 
     private let gathers: Bool
     private var taken: UInt64 = 0

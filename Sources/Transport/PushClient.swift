@@ -12,6 +12,9 @@ public final class PushClient {
     private let control: RunControl
     private let loop: EventLoop
     private let requestMemory: RequestMemory
+    private let requestHead: RequestHead
+    /// Engine `nghttp2` only.
+    private let requestHeaders: RequestHeaders?
     private let sendBuffers: BufferPool
     private let scratch: UnsafeMutableBufferPointer<UInt8>
     @exclusivity(unchecked) private var lanes: [Lane]
@@ -68,9 +71,10 @@ public final class PushClient {
         self.control = control
         self.loop = if let loop { loop } else { try Reactor() }
         pace = Pace(options.pacing)
-        requestMemory = RequestMemory(
-            authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets,
-            tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
+        requestMemory = RequestMemory(tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
+        requestHead = RequestHead(
+            authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets)
+        requestHeaders = options.engine == .nghttp2 ? RequestHeaders(requestHead) : nil
         // A batch, and the frames of one more request.
         sendBuffers = BufferPool(capacity: options.sendBatch + 65_536)
         scratch = .allocate(capacity: 65_536)
@@ -171,6 +175,17 @@ public final class PushClient {
         for lane in lanes { total += lane.connection?.inFlight ?? 0 }
         for connection in draining { total += connection.inFlight }
         return total
+    }
+
+    /// Streams on which a push could be put at this moment.
+    package var freeStreams: UInt64 {
+        var free = 0
+        for lane in lanes {
+            if let connection = lane.connection, connection.canSend {
+                free += connection.session.streamLimit - connection.inFlight
+            }
+        }
+        return UInt64(free)
     }
 
     private func isOver(_ request: RunControl.Request) -> Bool {
@@ -298,17 +313,19 @@ public final class PushClient {
         let stream = try loop.connect(
             to: target.address, serverName: target.host, tls: target.tls, options: options.socket,
             gathering: sendBuffers)
-        switch options.engine {
-        case .wire:
-            return WireConnection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, target: target, stream: stream,
-                options: options, driver: driver, loop: loop, shared: requestMemory, sendBuffers: sendBuffers,
-                now: now)
-        case .nghttp2:
-            return NGHTTP2Connection(
-                token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream, options: options,
-                driver: driver, loop: loop, shared: requestMemory, sendBuffers: sendBuffers, now: now)
+        return PushConnection(
+            makeSession(), token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream,
+            options: options, driver: driver, loop: loop, memory: requestMemory, now: now)
+    }
+
+    private func makeSession() -> ClientSession {
+        if let requestHeaders {
+            return NGHTTP2Session(
+                requestHeaders, settings: options.session, streams: options.streams, sendBuffers: sendBuffers)
         }
+        return WireSession(
+            requestHead, settings: options.session, usesHuffman: options.huffman, streams: options.streams,
+            sendBuffers: sendBuffers)
     }
 
     /// Looks after a connection something happened to: takes back refused pushes, replaces it when it goes or is gone.
@@ -385,6 +402,7 @@ public final class PushClient {
         var isUsable = !draining.isEmpty
         var isTrusted = draining.contains { $0.answered > 0 }
         var isHeldBack = false
+        let mayReconnect = !isHopeless
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
@@ -395,7 +413,7 @@ public final class PushClient {
                     isHeldBack = true
                     lanes[lane].noteAsked()
                 }
-            } else if now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0,
+            } else if mayReconnect, now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0,
                 draining.count(where: { $0.lane == lane }) < 2
             {
                 driver.connection(options.firstConnection + lane, .reconnecting)

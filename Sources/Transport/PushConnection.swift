@@ -1,12 +1,13 @@
-import Glibc
+import HTTP2
 import Networking
 
-/// One connection of the pool: connecting, its streams' slots, batched writing, and how it ends. What is on the wire is a
-/// subclass's business (`begin`, `send`, `consume`, `produce`, `reset`, `ping`).
+/// One connection of the pool: connecting, batched writing, reading, and how it ends. What is on the wire is its session's
+/// business; what becomes of the pushes on its streams is in `PushConnection+Pushes`.
 ///
 /// Cost: batching, stamping and slot keeping are about 60 ns a push; one clock reading a write and one a read are shared
-/// by all pushes in it.
-class PushConnection {
+/// by all pushes in it. The session is one of two known classes, called through the class's table once a push (`send`), and
+/// calls back once for its end (`didEnd`); all else that is asked for a push is read from its stored properties.
+final class PushConnection: ClientOwner {
     enum State {
         case connecting
         /// Connected and secured; the peer's SETTINGS are awaited.
@@ -21,21 +22,23 @@ class PushConnection {
     /// Its number within the run; a connection made after a loss takes the number of the lost one.
     let index: Int
     let lane: Int
-    let slots: SlotTable
+    let session: ClientSession
+    /// By the streams' indices.
+    let slots: UnsafeMutablePointer<PushSlot>
     let options: TransportOptions
     unowned(unsafe) let driver: PushDriver
+    let memory: RequestMemory
     private let stream: ByteStream
-    private let loop: EventLoop
+    let loop: EventLoop
     @exclusivity(unchecked) private(set) var state = State.connecting
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
     /// The frames it is closed for, when the peer sends them without end.
-    var flood: String?
+    private var flood: String?
     /// Why it drains, once it does.
     private var departure: ConnectionEnd?
     let connectDeadline: UInt64
-    @exclusivity(unchecked) private(set) var answered: UInt64 = 0
     /// What it had answered when the pool looked at it last, while it drains.
     var settledAnswers: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.
@@ -50,16 +53,11 @@ class PushConnection {
     private var handshakeCycles: UInt64?
 
     // Writing.
-    @exclusivity(unchecked) private var output: SendBuffer
-    private let unstamped: WrittenQueue
     @exclusivity(unchecked) private(set) var isWriteBlocked = false
     /// The peer has reset the connection: nothing can be written, but what it said before has yet to be read.
     @exclusivity(unchecked) private var isReset = false
     private var interest: Readiness = []
     private static let recordSize = 16_384
-    /// Send-buffer bytes that must be free before a request is begun: its HEADERS frame must leave the session at once,
-    /// because its header values lie in memory that the next request reuses.
-    private static let requestRoom = 28_672
 
     // Keep-alive and time-outs.
     private(set) var lastRead: UInt64 = 0
@@ -68,75 +66,47 @@ class PushConnection {
     private(set) var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
     @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
-    /// Most streams at once, ours and the peer's limit taken together.
-    @exclusivity(unchecked) var streamLimit: Int
 
     init(
-        token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions, driver: PushDriver,
-        loop: EventLoop, sendBuffers: BufferPool, now: UInt64
+        _ session: ClientSession, token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions,
+        driver: PushDriver, loop: EventLoop, memory: RequestMemory, now: UInt64
     ) {
-        output = SendBuffer(sendBuffers)
+        self.session = session
         self.token = token
         self.index = index
         self.lane = lane
         self.options = options
         self.driver = driver
         self.loop = loop
-        slots = SlotTable(capacity: options.streams)
-        streamLimit = options.streams
+        self.memory = memory
         self.stream = stream
-        unstamped = WrittenQueue(capacity: options.streams * 2)
+        slots = .allocate(capacity: session.streams.capacity)
+        slots.initialize(repeating: PushSlot(), count: session.streams.capacity)
         connectDeadline = now + options.connectTimeout
         lastRead = now
         interest = stream.interest
+        super.init()
+        session.report(to: self)
         loop.add(stream.descriptor, token: token, interest: interest)
     }
 
-    deinit { output.release() }
-
-    /// Calls of every push: without counting a reference, which costs two atomic operations.
-    @inline(__always)
-    final func withDriver(_ body: (PushDriver) -> Void) {
-        Unmanaged.passUnretained(driver)._withUnsafeGuaranteedRef(body)
-    }
-
-    // MARK: What a subclass says on the wire
-
-    /// The byte stream is there: starts the protocol.
-    func begin() {}
-    /// Opens a stream for a push. The caller has checked `canSend`.
-    func send(_ ticket: PushTicket, now: UInt64) {}
-    /// Takes bytes from the peer; nil, or what is wrong with them.
-    func consume(_ bytes: UnsafePointer<UInt8>, count: Int) -> String? { nil }
-    /// Moves what the protocol has to say to the send buffer, as far as it fits.
-    func produce() {}
-    /// Cancels a stream.
-    func reset(slot: Int) {}
-    /// The connection closes: marks the slot whose answer's header block has begun and will not end.
-    func markUnfinishedHeaders() {}
-    func ping() {}
-    /// Bytes of DATA that may be sent on the connection now.
-    var sendWindow: Int { .max }
-    /// False when the protocol has nothing left to do.
-    var isAlive: Bool { true }
+    deinit { slots.deallocate() }
 
     // MARK: Life
 
-    var inFlight: Int { slots.used }
+    var inFlight: Int { session.inFlight }
+    var answered: UInt64 { session.answered }
 
     /// True when one more push can be put on a stream now.
     @inline(__always)
-    final var canSend: Bool {
-        state == .open && !isWriteBlocked && !slots.isFull && slots.used < streamLimit && !unstamped.isFull
-            && sendRoom >= Self.requestRoom && sendWindow > 0
-    }
+    var canSend: Bool { state == .open && !isWriteBlocked && session.canSend }
 
     var tlsDescription: String? { stream.tlsDescription }
 
     /// The descriptor is ready: connects on, reads, writes.
     ///
     /// - Returns: true when it should be called again though epoll may stay silent.
-    final func handle(_ readiness: Readiness, scratch: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    func handle(_ readiness: Readiness, scratch: UnsafeMutableBufferPointer<UInt8>) -> Bool {
         switch state {
         case .closed: break
         case .connecting:
@@ -147,7 +117,7 @@ class PushConnection {
                 state = .settling
                 handshakeCycles = stream.socketCycles
                 lastRead = loop.now
-                begin()
+                session.begin()
                 flush()
                 // The peer's first bytes may have come with its last handshake message.
                 if state == .settling { return read(scratch) }
@@ -183,10 +153,8 @@ class PushConnection {
                     close(.notHTTP2, text: "the peer speaks \(other)")
                     return false
                 }
-                if let problem = consume(buffer, count: count) {
-                    produce()
-                    flush()
-                    close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
+                if let violation = session.receive(buffer, count: count, now: readTime) {
+                    close(violation)
                     return false
                 }
                 hasMore = stream.hasBufferedInput || isReset
@@ -200,8 +168,8 @@ class PushConnection {
                 return false
             }
         }
-        produce()
-        if !isAlive {
+        session.produce()
+        if !session.isAlive {
             // Over after GOAWAY, or because the session found the peer's frames wrong and said so.
             flush()
             if state == .draining {
@@ -212,7 +180,7 @@ class PushConnection {
             return false
         }
         // Answers to the peer's frames do not wait for a turn to send pushes.
-        if !output.isEmpty { flush() }
+        if !session.output.isEmpty { flush() }
         return hasMore
     }
 
@@ -225,15 +193,15 @@ class PushConnection {
         return nil
     }
 
-    final func didSettle(limit: UInt32) {
-        streamLimit = min(options.streams, Int(clamping: limit))
+    override func didSettle() {
         if state == .settling {
             state = .open
             driver.connection(index, .opened)
         }
     }
 
-    final func didReceiveGoAway(_ goAway: GoAway) {
+    override func didReceiveGoAway(code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
+        let goAway = GoAway(code: code, debugData: debugData)
         switch state {
         case .settling, .open:
             state = .draining
@@ -246,11 +214,31 @@ class PushConnection {
         }
     }
 
+    override func didEnd(_ slot: Int, _ ending: StreamEnding) {
+        switch ending {
+        case .answered(let status): finish(slot, status == 200 ? .accepted : .rejected(status: status), at: readTime)
+        case .refused: requeue(slot)
+        case .reset(let code): finish(slot, .failed(.streamReset(code)), at: readTime)
+        case .malformed: finish(slot, .failed(.malformedAnswer), at: readTime)
+        }
+    }
+
+    override func didFindFault(_ text: String) { driver.streamFault(text) }
+
     /// No stream can be begun any more: it drains as after GOAWAY.
-    final func didUseUpStreams() {
+    func didUseUpStreams() {
         guard state == .open else { return }
         state = .draining
         departure = .streamIDsUsedUp
+    }
+
+    /// Says so, as far as it can, and closes.
+    private func close(_ violation: Violation) {
+        session.produce()
+        flush()
+        if violation.isFlood { flood = violation.text }
+        let problem = violation.isFlood ? "\(violation.text) without end, and no answer" : violation.text
+        close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
     }
 
     private func close(_ cause: FailureCause, _ error: NetworkError?) {
@@ -258,31 +246,14 @@ class PushConnection {
     }
 
     /// Ends the connection: pushes that never reached the kernel go back to be sent elsewhere, the others fail.
-    final func close(_ cause: FailureCause, text: String) {
+    func close(_ cause: FailureCause, text: String) {
         guard state != .closed else { return }
         let before = state
         state = .closed
         self.cause = cause
         causeText = text
         loop.remove(stream.descriptor)
-        let now = loop.now
-        markUnfinishedHeaders()
-        for slot in 0..<slots.capacity where slots.slots[slot].stream != 0 {
-            if slots.slots[slot].isAbandoned {
-                slots.free(slot)
-            } else if cause.isEndOfRun {
-                finish(slot, .failed(cause), at: now)
-            } else if slots.slots[slot].isInHeaders {
-                // Whose answer has begun has processed the push, whole or not. A block that cannot be decoded breaks HTTP/2.
-                finish(slot, .failed(cause == .protocolViolation ? .malformedAnswer : .answerIncomplete), at: now)
-            } else if hasStatus(slot) {
-                finish(slot, .failed(.answerIncomplete), at: now)
-            } else if slots.slots[slot].written == 0 {
-                requeue(slot, orFail: cause)
-            } else {
-                finish(slot, .failed(cause), at: now)
-            }
-        }
+        endPushes(cause)
         if before == .draining {
             tellDeparture()
         } else if !cause.isEndOfRun {
@@ -291,18 +262,15 @@ class PushConnection {
         }
     }
 
-    /// Part of its answer has come; interim answers (RFC 9110 section 15.2) are none.
-    private func hasStatus(_ slot: Int) -> Bool { slots.slots[slot].status >= 200 }
-
     private func tellDeparture() {
         if let departure { driver.connection(index, .ended(departure)) }
     }
 
     /// Nothing more will be asked of it: says goodbye.
-    final func finishGracefully() {
+    func finishGracefully() {
         guard state != .closed else { return }
         if state != .connecting {
-            produce()
+            session.produce()
             flush()
             if state == .closed { return }
             stream.finish()
@@ -312,97 +280,42 @@ class PushConnection {
         state = .closed
     }
 
-    // MARK: Ends of pushes
-
-    /// Tells the driver how the push ended and frees its slot.
-    final func finish(_ slot: Int, _ outcome: PushOutcome, at time: UInt64) {
-        let entry = slots.slots + slot
-        withDriver {
-            $0.finished(
-                entry.pointee.ticket, outcome: outcome, connection: index, started: entry.pointee.started,
-                written: entry.pointee.written, at: time, body: slots.body(slot))
-        }
-        slots.free(slot)
-    }
-
-    /// The peer did not process the push (RFC 9113 sections 6.8 and 8.7): it may be sent again.
-    ///
-    /// - Parameter cause: of its failure, where it has been sent too often.
-    final func requeue(_ slot: Int, orFail cause: FailureCause = .refusedTooOften) {
-        var ticket = slots.slots[slot].ticket
-        if ticket.attempts >= options.retryLimit {
-            finish(slot, .failed(cause), at: loop.now)
-            return
-        }
-        ticket.attempts += 1
-        if slots.slots[slot].written != 0 { ticket.wasWritten = true }
-        driver.requeued(ticket)
-        refused.append(ticket)
-        slots.free(slot)
-    }
-
-    @inline(__always)
-    final func didAnswer() { answered &+= 1 }
-
     // MARK: Writing
-
-    /// Room left in the send buffer.
-    final var sendRoom: Int { output.room }
-
-    /// Appends bytes; the caller has checked `sendRoom`.
-    @inline(__always)
-    final func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
-        reserve(count).update(from: bytes, count: count)
-    }
-
-    /// Takes the next `count` bytes of the send buffer for the caller to fill, who has checked `sendRoom`.
-    @inline(__always)
-    final func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
-        output.reserve(count)
-    }
-
-    /// All of the push's bytes are in the send buffer.
-    @inline(__always)
-    final func didProduce(slot: Int) {
-        let end = output.endOffset
-        unstamped.append(
-            .init(slot: Int32(truncatingIfNeeded: slot), stream: slots.slots[slot].stream, endOffset: end))
-    }
 
     /// Writes whole batches while there are any; the rest waits for more pushes or `flush`.
     ///
     /// - Returns: true when there were.
     @inline(__always)
-    final func flushFullBatches() -> Bool {
-        guard output.count >= options.sendBatch else { return false }
+    func flushFullBatches() -> Bool {
+        guard session.pending >= options.sendBatch else { return false }
         write(keeping: options.sendBatch)
         return true
     }
 
     /// Bytes not yet written.
     @inline(__always)
-    final var pending: Int { output.count }
+    var pending: Int { session.pending }
 
     /// Writes everything there is.
-    final func flush() {
+    func flush() {
         if isWriteBlocked || state == .closed || state == .connecting { return }
         repeat {
             write(keeping: 1)
-            if output.isEmpty, state != .closed { produce() }
-        } while !output.isEmpty && !isWriteBlocked && state != .closed
+            if session.output.isEmpty, state != .closed { session.produce() }
+        } while !session.output.isEmpty && !isWriteBlocked && state != .closed
         if state != .closed { updateInterest() }
     }
 
     /// Writes until fewer than `least` bytes are left or the socket is full.
     private func write(keeping least: Int) {
-        while output.count >= least, !isWriteBlocked, let bytes = output.first {
-            let count = min(output.count, max(Self.recordSize, options.sendBatch))
+        while session.output.count >= least, !isWriteBlocked, let bytes = session.output.first {
+            let count = min(session.output.count, max(Self.recordSize, options.sendBatch))
             let begin = clock.now()
             let result = stream.write(bytes, count: count)
             transferCycles &+= clock.now() &- begin
             switch result {
             case .bytes(let written):
-                output.didWrite(written)
+                session.output.didWrite(written)
                 stamp(stream.sendTime)
             case .wouldBlock:
                 isWriteBlocked = true
@@ -417,22 +330,7 @@ class PushConnection {
                 return
             }
         }
-        output.tidy()
-    }
-
-    /// Notes which pushes have left with what was handed to the kernel at `time`.
-    private func stamp(_ time: UInt64) {
-        while !unstamped.isEmpty {
-            let entry = unstamped.first
-            if entry.endOffset > output.written { break }
-            unstamped.removeFirst()
-            let slot = slots.slots + Int(entry.slot)
-            // The stream may be over already, by an early answer or a reset.
-            if slot.pointee.stream == entry.stream, !slot.pointee.isAbandoned {
-                slot.pointee.written = time
-                withDriver { $0.written(slot.pointee.ticket, started: slot.pointee.started, at: time) }
-            }
-        }
+        session.output.tidy()
     }
 
     private func updateInterest() {
@@ -447,7 +345,7 @@ class PushConnection {
     // MARK: Time
 
     /// Time-outs of connecting, of single pushes, and of the peer as a whole.
-    final func tick(now: UInt64) {
+    func tick(now: UInt64) {
         switch state {
         case .closed: return
         case .connecting, .settling:
@@ -471,38 +369,8 @@ class PushConnection {
             }
         } else if now > lastRead &+ options.pingInterval {
             pingSent = now
-            ping()
+            session.ping()
             flush()
         }
-    }
-
-    /// Fails the pushes whose time is over.
-    ///
-    /// - Returns: when to look again: once the oldest push that is left has timed out, but not all the time. Pushes that are
-    ///   begun later time out later.
-    private func scan(_ now: UInt64) -> UInt64 {
-        var oldest = now
-        guard slots.used > 0 else { return oldest &+ options.pushTimeout &+ 1 }
-        var hasEnded = false
-        for slot in 0..<slots.capacity {
-            let entry = slots.slots + slot
-            guard entry.pointee.stream != 0, !entry.pointee.isAbandoned else { continue }
-            guard now > entry.pointee.started &+ options.pushTimeout else {
-                oldest = min(oldest, entry.pointee.started)
-                continue
-            }
-            hasEnded = true
-            entry.pointee.isAbandoned = true
-            driver.finished(
-                entry.pointee.ticket, outcome: .failed(hasStatus(slot) ? .answerIncomplete : .pushTimeout),
-                connection: index, started: entry.pointee.started, written: entry.pointee.written, at: now,
-                body: UnsafeBufferPointer(start: nil, count: 0))
-            reset(slot: slot)
-        }
-        if hasEnded {
-            produce()
-            flush()
-        }
-        return max(oldest &+ options.pushTimeout &+ 1, now &+ min(20_000_000, options.pushTimeout / 4))
     }
 }

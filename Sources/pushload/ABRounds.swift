@@ -1,4 +1,5 @@
 import Analysis
+import Flags
 import Harness
 import Results
 import Settings

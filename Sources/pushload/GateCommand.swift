@@ -1,5 +1,6 @@
 import Analysis
 import ArgumentParser
+import Flags
 import Foundation
 import Harness
 import Measurement

@@ -1,5 +1,6 @@
 import Analysis
 import ArgumentParser
+import Flags
 import Harness
 import Reports
 import Results

@@ -1,5 +1,6 @@
 import Analysis
 import ArgumentParser
+import Flags
 import Harness
 import Reports
 import Results
@@ -10,7 +11,8 @@ struct MergeCommand: ParsableCommand {
         abstract: "Make one result of several generators' that ran side by side.",
         discussion: """
             Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
-            all go on together for at least half of the longest of them are refused: there never was the sum of their rates.
+            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. Exit status: as run's, of the merged result; thresholds are judged \
+            where all runs had the same.
             """)
 
     @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
@@ -33,8 +35,12 @@ struct MergeCommand: ParsableCommand {
         do throws(ResultError) { try ResultFile.write(merged, to: output) } catch {
             throw HarnessError(error.description, .unwritable)
         }
-        let verdict = RunVerdict(merged)
+        let verdict = ReportFile.verdict(merged)
+        let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
         Console.output("merged:\n" + found.runs.map { "  \($0.path)\n" }.joined())
-        Console.output(SummaryReport.text(merged, path: output, problems: verdict.problems, on: Console.picture))
+        Console.output(
+            SummaryReport.text(
+                merged, path: output, problems: verdict.problems, thresholds: held, on: Console.picture))
+        if !verdict.isGood { throw ExitCode(verdict.exitCode) }
     }
 }

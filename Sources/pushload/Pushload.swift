@@ -1,7 +1,9 @@
 import ArgumentParser
+import Flags
 import Glibc
 import Harness
 import Networking
+import Plan
 
 @main
 struct Pushload: AsyncParsableCommand {

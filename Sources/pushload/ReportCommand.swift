@@ -1,4 +1,5 @@
 import ArgumentParser
+import Flags
 import Foundation
 import Harness
 import Reports

@@ -18,14 +18,19 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
 enum ReportFile {
     /// Judged by the thresholds among its own settings.
     static func run(_ result: ResultDocument, path: String? = nil) -> ReportedRun {
+        let verdict = verdict(result)
+        return ReportedRun(
+            label: result.run.name, path: path, result: result, problems: verdict.problems,
+            thresholds: verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) })
+    }
+
+    /// By the thresholds that the run was given.
+    static func verdict(_ result: ResultDocument) -> RunVerdict {
         var thresholds: [Threshold] = []
         if case .array(let texts)? = result.scenario["thresholds"] {
             thresholds = texts.flatMap { (try? Threshold.list(parsing: $0.description)) ?? [] }
         }
-        let verdict = RunVerdict(result, thresholds: thresholds)
-        return ReportedRun(
-            label: result.run.name, path: path, result: result, problems: verdict.problems,
-            thresholds: verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) })
+        return RunVerdict(result, thresholds: thresholds)
     }
 
     /// - Throws: one line when the name says that something else is in it.

@@ -1,6 +1,7 @@
 import Analysis
 import ArgumentParser
 import Dispatch
+import Flags
 import Foundation
 import Glibc
 import Harness
@@ -53,7 +54,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(given)
         if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
-        let run = try Run(scenario, identity: try scenario.identity())
+        let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
         let stops = Mutex(0)

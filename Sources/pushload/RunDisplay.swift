@@ -1,3 +1,4 @@
+import Flags
 import Glibc
 import Reports
 import Synchronization

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Flags
 import Foundation
 import Harness
 import Scenarios
@@ -30,8 +31,11 @@ struct CheckCommand: ParsableCommand {
         }
         let scenario = try source.scenario([])
         // Also what it names: template, devices, trace.
-        let inputs = try RunInputs(scenario)
-        try inputs.checkMeaning()
+        let inputs = try source.locating(scenario, []) {
+            let inputs = try RunInputs(scenario)
+            try inputs.checkMeaning()
+            return inputs
+        }
         var what = "closed loop"
         if let schedule = inputs.schedule { what = "open loop, \(Units.counted(schedule.count, "push"))" }
         Console.output("\(file): can be run (\(what))\n")

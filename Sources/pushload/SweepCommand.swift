@@ -1,6 +1,7 @@
 import Analysis
 import ArgumentParser
 import Dispatch
+import Flags
 import Foundation
 import Glibc
 import Harness

@@ -1,4 +1,5 @@
 import Analysis
+import Flags
 import Foundation
 import Glibc
 import Harness

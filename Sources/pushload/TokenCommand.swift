@@ -1,4 +1,5 @@
 import ArgumentParser
+import Flags
 import Harness
 import Networking
 import Payloads

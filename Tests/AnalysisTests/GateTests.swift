@@ -3,6 +3,7 @@ import Results
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 /// Rounds with invented costs, on a machine whose speed is invented too.
 private struct Machine {

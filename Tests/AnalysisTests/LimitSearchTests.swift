@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 @Suite struct LimitSearchTests {
     @Test(

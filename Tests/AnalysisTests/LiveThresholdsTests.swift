@@ -3,6 +3,7 @@ import Scenarios
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 /// A run as its watcher sees it: everything since the start, looked at once a second.
 private struct WatchedRun {

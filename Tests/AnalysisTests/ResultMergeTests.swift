@@ -78,6 +78,30 @@ import Testing
         }
     }
 
+    @Test("What was asked for is added up where all parts say it; thresholds stay where all have the same")
+    func settings() throws {
+        var (first, second) = (result("1", [5]), result("2", [5, 6]))
+        for index in 0..<2 {
+            var part = index == 0 ? first : second
+            part.scenario["rate"] = index == 0 ? .integer(100) : .number(50.5)
+            part.scenario["pushes"] = index == 0 ? .integer(10) : .null
+            part.scenario["threads"] = .integer(Int64(index) + 1)
+            part.scenario["streams"] = .integer(7)
+            part.scenario["thresholds"] = .array([.string("p99 < 1s")])
+            if index == 0 { first = part } else { second = part }
+        }
+        let merged = try ResultMerge.merge([("a", first), ("b", second)])
+        #expect(merged.scenario["rate"] == .number(150.5) && merged.scenario["pushes"] == .null)
+        #expect(merged.scenario["connections"] == .integer(3) && merged.scenario["threads"] == .integer(3))
+        #expect(merged.scenario["streams"] == .integer(7))
+        #expect(merged.scenario["thresholds"] == .array([.string("p99 < 1s")]))
+        second.scenario["thresholds"] = .array([.string("p99 < 2s")])
+        second.scenario["stages"] = .array([.string("hold 1 1s")])
+        let mixed = try ResultMerge.merge([("a", first), ("b", second)])
+        #expect(mixed.scenario["thresholds"] == .array([]))
+        #expect(mixed.notes.contains("stages and trace are those of one part; the parts' rates add up"))
+    }
+
     @Test("Why connections ended is added up")
     func ends() throws {
         var (first, second) = (result("1", [5]), result("2", [5]))

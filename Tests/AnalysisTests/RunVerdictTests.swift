@@ -42,6 +42,29 @@ import Testing
         #expect(RunVerdict(result(lost: nil, duplicated: nil)).isGood)
     }
 
+    @Test(
+        "Doubles that --retry connection makes are judged by a threshold on them; without the one or the other they are wrong"
+    )
+    func doubles() throws {
+        var result = result(duplicated: 2)
+        let held = [try Threshold(parsing: "duplicated < 3")]
+        let crossed = [try Threshold(parsing: "duplicated == 0")]
+        #expect(RunVerdict(result, thresholds: held).exitCode == 1)
+        result.scenario["retry"] = .string("5xx,connection")
+        #expect(RunVerdict(result).exitCode == 1)
+        #expect(RunVerdict(result, thresholds: held).isGood)
+        #expect(RunVerdict(result, thresholds: crossed).exitCode == 99)
+        #expect(RunVerdict(result, thresholds: [try Threshold(parsing: "lost == 0")]).exitCode == 1)
+    }
+
+    @Test("A threshold on retried counts what --retry sent again, too")
+    func retried() throws {
+        var result = result()
+        (result.pushes.retried, result.retries.attempts) = (3, 4)
+        #expect(RunVerdict(result, thresholds: [try Threshold(parsing: "retried == 7")]).isGood)
+        #expect(!RunVerdict(result, thresholds: [try Threshold(parsing: "retried < 5")]).isGood)
+    }
+
     @Test("Everything that can be wrong with a run is said, and makes the exit status 1")
     func bad() {
         let verdicts = [
@@ -183,6 +206,23 @@ import Testing
         #expect(
             RunVerdict(silent).problems.last?.hasSuffix(": no answer to 1,000 pushes within the time-out (--timeout)")
                 == true)
+        silent.failures = ["push_timeout": 400, "answer_incomplete": 600]
+        #expect(
+            RunVerdict(silent).problems.last?.hasSuffix(
+                ": no answer to 400 pushes within the time-out (--timeout), only the beginning of an answer to 600 pushes"
+            )
+                == true)
+        // What came due while the backlog was full is the backlog's, whoever was busy besides.
+        var full = result
+        full.throughput.sent = 5000
+        full.scenario["backlog"] = .integer(50)
+        (full.pushes.planned, full.notSent) = (20_000, ["overflowed": 15_000])
+        #expect(
+            RunVerdict(full).problems.last?.contains(
+                ": 15,000 pushes came due while no stream was free and the backlog was full (--backlog 50): ") == true,
+            "\(RunVerdict(full).problems)")
+        full.notSent = ["overflowed": 150, "run_ended": 14_850]
+        #expect(RunVerdict(full).problems.last?.contains("backlog") == false)
         result.throughput.sent = 1200
         // 100 streams, each held 80 ms, carry 1,250/s.
         result.scenario["connections"] = .number(1)

@@ -4,6 +4,7 @@ import Results
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 /// Expected values are SciPy's (1.17.1); the call stands beside each.
 @Suite struct StatisticsTests {

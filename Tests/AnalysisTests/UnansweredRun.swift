@@ -1,5 +1,6 @@
 import Measurement
 import Results
+import SampleRuns
 
 /// Runs in which pushes got no answer, for tests to judge.
 enum UnansweredRun {

@@ -105,6 +105,26 @@ import Testing
         #expect(try Mock(["--faults", file]).stop().output.contains("faults on, seed 1\n"))
     }
 
+    @Test("A client that waits to be told to send a body is told; a wrong method is answered with the right ones")
+    func expectation() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        func curl(_ arguments: [String], _ path: String) throws -> String {
+            try Programs.run(
+                "/usr/bin/curl",
+                ["-s", "-i", "--max-time", "60"] + arguments
+                    + ["http://127.0.0.1:\(try mock.port(of: "admin"))\(path)"]
+            ).output
+        }
+        // So long would curl wait before it sends the body unasked.
+        let put = try curl(
+            ["-X", "PUT", "-H", "Expect: 100-continue", "--expect100-timeout", "50", "-d", "{seed: 1}"], "/faults")
+        #expect(put.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"), "\(put)")
+        #expect(put.hasSuffix("rules 0, seed 1\n"), "\(put)")
+        let wrong = try curl(["-X", "POST"], "/devices/\(device)")
+        #expect(wrong.hasPrefix("HTTP/1.1 405 ") && wrong.contains("\r\nallow: GET, HEAD, PUT\r\n"), "\(wrong)")
+        _ = try mock.stop()
+    }
+
     @Test("Every page says what is wrong with what it is given")
     func wrongPages() throws {
         let mock = try Mock(["--admin-port", "0"])

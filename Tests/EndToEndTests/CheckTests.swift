@@ -34,11 +34,35 @@ import Testing
         let json = try check("{\"aps\":\n{\"alert\":}}", ["--json"])
         #expect(
             json.output
-                == "{\"explanation\":[\"no payload, not a JSON object, or without what its push type needs: \\\"aps\\\" for alert, background, liveactivity, widgets and controls, \\\"mdm\\\" for mdm\",\"the JSON is wrong at byte 17 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
+                == "{\"explanation\":[\"no payload, not a JSON object, or without what its push type needs: \\\"aps\\\" for alert, background, liveactivity, widgets and controls, \\\"mdm\\\" for mdm\",\"the JSON is wrong at byte 18 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
         )
         #expect(
             try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"]).output.hasPrefix(
                 "400 TopicDisallowed\n"))
+    }
+
+    @Test("A file that is a payload and nothing else is judged as one, with what is wrong with it")
+    func payloadAlone() throws {
+        for (text, problem) in [
+            (
+                "\u{FEFF}{\"aps\":{}}",
+                "the payload begins with a byte order mark (bytes EF BB BF), which no JSON text may have (RFC 8259 section 8.1)"
+            ),
+            ("[{\"aps\": {}}]", "the payload is no JSON object, which begins with {: it begins with ["),
+            ("\n \"aps: /\"", "the payload is no JSON object, which begins with {: it begins with \""),
+            (" \n", "the payload is nothing but white space"),
+            ("{\"aps\":{}", "the JSON ends with byte 9 of the payload, before its object does"),
+            ("{\"aps\":{}}x", "the JSON is wrong at byte 11 of the payload (its line 1, column 11)"),
+        ] {
+            let finished = try check(text)
+            let lines = finished.output.split(separator: "\n")
+            #expect(finished.status == 1 && lines.first == "400 PayloadEmpty", "\(finished)")
+            #expect(lines.count == 4 && lines[2] == "  \(problem)", "\(finished)")
+        }
+        #expect(try check("").output.hasPrefix("400 PayloadEmpty\n"))
+        // A text editor's mark before a head is none of the request.
+        #expect(try check("\u{FEFF}apns-topic: com.example.app\n\n{\"aps\":{}}").status == 0)
+        #expect(try check("{\"\\u0061\\u0070s\":{}}").status == 0)
     }
 
     @Test("What is no push at all is refused with its place")

@@ -64,5 +64,12 @@ import Testing
         #expect(
             try refusal([folder.path]) == "pushload: no run to show: \(folder.path)/result.json: not complete JSON; "
                 + "the file is truncated or damaged\n")
+        let other = folder.path + "/other.json"
+        try "{}".write(toFile: other, atomically: true, encoding: .utf8)
+        #expect(
+            try refusal([folder.path, other]).split(separator: "\n").map(String.init) == [
+                "pushload: no run to show: \(folder.path)/result.json: not complete JSON; the file is truncated or damaged",
+                "pushload: no run to show: \(other): not a pushload result: \"schema\" is missing or foreign",
+            ])
     }
 }

@@ -26,6 +26,17 @@ import Testing
         #expect(closed.latency.service.count == 0)
     }
 
+    @Test("A burst larger than the backlog overflows only by what neither goes on a free stream nor may wait")
+    func burst() throws {
+        let flags = ["--backlog", "50", "-m", "400", "--mock-flags", "--latency 5s"]
+        let (fits, status, error) = try Programs.load(["--stages", "burst 300"] + flags)
+        #expect(status == 0 && fits.pushes.accepted == 300 && fits.notSent.isEmpty, "\(error)")
+        let (result, failed, problem) = try Programs.load(["--stages", "burst 1k"] + flags)
+        // 400 on streams, which are held for 5 s, and 50 that wait: the first look is within the first pushes.
+        #expect(failed == 1 && result.pushes.accepted >= 450 && result.pushes.planned == 1000, "\(problem)")
+        #expect(result.notSent == ["overflowed": 1000 - result.pushes.accepted], "\(result.notSent)")
+    }
+
     @Test("A server slower than the rate: the backlog is bounded, and what overflows is counted as that")
     func overflow() throws {
         // 50 streams answered after 100 ms are 500/s; 2,000/s are asked for.

@@ -2,6 +2,8 @@ import Foundation
 import Results
 import Testing
 
+@testable import Plan
+
 @Suite(.serialized, .waitsForPrograms) struct PlanTests {
     /// A calibration by hand: two runs of each of two settings, 1,000 and 2,000 ns of CPU time a push.
     private func calibration(_ folder: OutputFolder) throws -> String {
@@ -61,7 +63,7 @@ import Testing
     func fromRuns() throws {
         let folder = OutputFolder()
         for _ in 0..<2 {
-            let run = try Programs.run("pushload", ["run", "-n", "40k", "-m", "100", "--output", folder.path])
+            let run = try Programs.run("pushload", ["run", "-n", "200k", "-m", "100", "--output", folder.path])
             #expect(run.status == 0, "\(run)")
         }
         let plan = try Programs.run(

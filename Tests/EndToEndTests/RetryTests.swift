@@ -38,6 +38,20 @@ import Testing
         #expect(budget.pushes.accepted + budget.pushes.rejected == 2000)
     }
 
+    @Test(
+        "Answered pushes that wait to be sent again when the run ends are rejected: nothing more was sent, nobody was silent"
+    )
+    func waitsAtTheEnd() throws {
+        let (result, _, error) = try Programs.load([
+            "-D", "500ms", "--rate", "100", "--retry", "5xx", "--retry-backoff", "60s", "--retry-budget", "100%",
+            "--mock-flags", "--reject ServiceUnavailable=100%",
+        ])
+        #expect(result.pushes.planned == 50 && result.pushes.rejected == 50 && result.pushes.failed == 0, "\(error)")
+        #expect(result.statuses == ["503": 50] && result.reasons == ["ServiceUnavailable": 50], "\(result.failures)")
+        #expect(result.retries.attempts == 0 && result.pushes.sent == 50 && result.pushes.sentAgain == 0)
+        #expect(result.latency.total.unanswered == 0 && result.latency.total.count == 50)
+    }
+
     @Test("Pushes on lost connections are sent again when asked; the books balance, and doubles are counted")
     func connections() throws {
         let (result, _, error) = try Programs.load([

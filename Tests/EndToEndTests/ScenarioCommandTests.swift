@@ -39,6 +39,32 @@ import Testing
         #expect(unknown.status == 64 && unknown.error.contains("no scenario file nowhere, and no bundled scenario"))
     }
 
+    @Test("A mistake that comes of two settings names the lines of both, unless a flag has changed one of them")
+    func together() throws {
+        let base = try file("connections: 2\nduration: 5s\n")
+        let path = try file("include: \(base)\nname: x\nthreads: 4\nwarmup: 10s\npacing: spin\n")
+        defer { for made in [base, path] { try? FileManager.default.removeItem(atPath: made) } }
+        for arguments in [["scenario", "check", path], ["run", path]] {
+            let finished = try Programs.run("pushload", arguments)
+            let lines = finished.error.split(separator: "\n").map { $0.replacing("pushload: ", with: "") }
+            #expect(
+                finished.status == 64
+                    && lines.sorted()
+                        == [
+                            "\(base):1:1 and \(path):3:1: connections 2: each of the 4 threads needs at least one",
+                            "\(base):2:1 and \(path):4:1: warmup 10.0 s: the run is 5.00 s long, nothing would be measured",
+                            "\(path):5:1: pacing spin: goes with a rate or stages; a closed loop sends when it can",
+                        ].sorted(),
+                "\(finished)")
+        }
+        let changed = try Programs.run("pushload", ["run", path, "-t", "1", "--warmup", "9s"])
+        #expect(
+            changed.status == 64
+                && changed.error.contains("\(base):2:1: warmup 9.00 s: the run is 5.00 s long")
+                && changed.error.contains("\(path):5:1: pacing") && !changed.error.contains("connections"), "\(changed)"
+        )
+    }
+
     @Test(
         "What is mistyped is refused with what would be right",
         arguments: [
@@ -52,6 +78,8 @@ import Testing
                 ["-n", "10", "--warmup", "10k"],
                 "--warmup: \"10k\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h, or 10k pushes"
             ),
+            (["-n", "10", "--credentials", ""], "--credentials: expected a path, not an empty text"),
+            (["-n", "10", "--set", "cacert="], "--set cacert: expected a path, not an empty text"),
             (["/tmp"], "cannot read the scenario /tmp: Is a directory"),
             (["smoek"], "no scenario file smoek, and no bundled scenario of that name; did you mean \"smoke\"?"),
             (
@@ -190,6 +218,21 @@ import Testing
         #expect(merged.status == 0 && merged.output.contains("2,000 pushes planned, 2,000 accepted"), "\(merged.error)")
         let result = try ResultFile.read(output.path + "/merged.json")
         #expect(result.pushes.accepted == 2000 && result.latency.total.count == 2000)
+        // The merged result is judged as a run is.
+        for (failures, reasons, status) in [
+            (true, [String](), 1), (true, ["failed < 2"], 0), (true, ["failed < 1"], 99),
+        ] {
+            for file in files {
+                var part = try ResultFile.read(file)
+                part.scenario["thresholds"] = .array(reasons.map { .string($0) })
+                (part.pushes.accepted, part.pushes.failed) = (
+                    file == files[0] && failures ? 999 : 1000, file == files[0] ? 1 : 0
+                )
+                try ResultFile.write(part, to: file)
+            }
+            let judged = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/judged.json"])
+            #expect(judged.status == status, "\(reasons): \(judged)")
+        }
         let twice = try Programs.run("pushload", ["merge", files[0], files[0], "-o", output.path + "/m.json"])
         #expect(twice.status == 64 && twice.error.contains("the same run as"), "\(twice.error)")
         try rewrite(files[1], startedAt: "2026-01-02T03:04:10Z")

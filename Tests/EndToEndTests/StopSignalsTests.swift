@@ -1,8 +1,7 @@
+import Flags
 import Glibc
 import Synchronization
 import Testing
-
-@testable import pushload
 
 struct StopSignalsTests {
     @Test("A signal that comes at once is not lost, nor is any of several")

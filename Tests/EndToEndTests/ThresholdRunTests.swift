@@ -117,7 +117,9 @@ import Testing
         for arguments in [["run", file, "-o", output.path + "/runs"], ["scenario", "check", file]] {
             let finished = try Programs.run("pushload", arguments)
             #expect(
-                finished.status == 64 && finished.error.hasPrefix("pushload: threshold \"\(threshold)\": \(why)")
+                finished.status == 64
+                    && finished.error.hasPrefix("pushload: \(file):2:1\(keys.isEmpty ? ": " : " and \(file):")")
+                    && finished.error.contains(": threshold \"\(threshold)\": \(why)")
                     && finished.error.split(separator: "\n").count == 1, "\(finished)")
         }
         #expect(!FileManager.default.fileExists(atPath: output.path + "/runs"))

@@ -14,7 +14,8 @@ import Testing
         var sent = 0
         // Every second push that comes due can be sent, one at a time: each leaves room for one that does not overflow.
         for step in 1...400_000 as ClosedRange<UInt64> {
-            backlog.advance(elapsed: step * 200_000, next: next, limit: 1_000_000, from: schedule.cursor()) { _, _ in }
+            backlog.advance(elapsed: step * 200_000, next: next, limit: 1_000_000, free: { 0 }, from: schedule.cursor())
+            { _, _ in }
             next = backlog.pass(next)
             next += 1
             sent += 1

@@ -9,7 +9,8 @@ import Testing
     /// Walks a worker through a run in which `capacity` pushes can be sent each `step`; returns what was sent and what
     /// overflowed, against a plain model that keeps the queue itself.
     private func compare(
-        _ schedule: LoadSchedule, share: WorkerShare, bound: UInt64, step: UInt64, capacity: (Int) -> Int
+        _ schedule: LoadSchedule, share: WorkerShare, bound: UInt64, step: UInt64, sendsAtOnce: Bool = false,
+        capacity: (Int) -> Int
     ) {
         let limit = share.count(of: schedule.count)
         var backlog = Backlog(schedule, share: share, bound: bound)
@@ -24,10 +25,15 @@ import Testing
         while modelSent.count + lost.count < Int(limit) {
             let now = UInt64(round) * step
             while arrived < dues.count, dues[arrived] <= now {
-                if queue.count >= Int(bound) { lost.append(UInt64(arrived)) } else { queue.append(UInt64(arrived)) }
+                // Nobody waits who can be sent now.
+                let most = Int(bound) + (sendsAtOnce ? capacity(round) : 0)
+                if queue.count >= most { lost.append(UInt64(arrived)) } else { queue.append(UInt64(arrived)) }
                 arrived += 1
             }
-            backlog.advance(elapsed: now, next: next, limit: limit, from: schedule.cursor()) { _, _ in overflowed += 1 }
+            backlog.advance(
+                elapsed: now, next: next, limit: limit, free: { sendsAtOnce ? UInt64(capacity(round)) : 0 },
+                from: schedule.cursor()
+            ) { _, _ in overflowed += 1 }
             for _ in 0..<capacity(round) {
                 next = backlog.pass(next)
                 if next < limit, dues[Int(next)] <= now {
@@ -60,6 +66,27 @@ import Testing
         compare(poisson, share: WorkerShare(worker: 1, workers: 2), bound: 20, step: Self.millisecond) {
             $0 % 5 == 0 ? 30 : 8
         }
+    }
+
+    @Test("What can go on a free stream at once is not backlog: only what is left of a burst overflows")
+    func freeStreams() {
+        let bursts = LoadSchedule(stages: [
+            LoadStage(name: "a", shape: .burst(pushes: 300), duration: 20 * Self.millisecond),
+            LoadStage(name: "b", shape: .hold(rate: 20_000), duration: 50 * Self.millisecond),
+            LoadStage(name: "c", shape: .burst(pushes: 500)),
+        ])
+        for capacity in [1, 9, 250, 400] {
+            compare(
+                bursts, share: WorkerShare(worker: 0, workers: 1), bound: 100, step: Self.millisecond,
+                sendsAtOnce: true
+            ) { _ in capacity }
+        }
+        var backlog = Backlog(bursts, share: WorkerShare(worker: 0, workers: 1), bound: 10)
+        var overflowed = 0
+        backlog.advance(elapsed: 0, next: 0, limit: 1800, free: { 280 }, from: bursts.cursor()) { _, _ in
+            overflowed += 1
+        }
+        #expect(overflowed == 10 && backlog.waiting(next: 0) == 290)
     }
 
     @Test("Nothing can overflow below the harmless lateness")

@@ -121,7 +121,7 @@ import Transport
     }
 
     @Test("A connect timeout in which the emulated link lets nobody connect is refused")
-    func slowLink() {
+    func slowLink() throws {
         func problem(_ rtt: String, _ timeout: UInt64, _ change: (inout Scenario) -> Void = { _ in }) -> String {
             self.problem {
                 $0.connectTimeout = timeout * 1_000_000
@@ -133,11 +133,20 @@ import Transport
         #expect(problem("80ms", 100) == said && problem("80ms", 199) != "none" && problem("80ms", 200) == "none")
         #expect(problem("80ms", 200) { $0.tlsMaximum = "1.2" }.contains("takes 280 ms"))
         #expect(problem("80ms", 119) { $0.plaintext = true }.contains("takes 120 ms"))
-        let byFlags = self.problem {
-            $0.connectTimeout = 100_000_000
-            $0.mockFlagText = "--latency 1ms --rtt 80ms"
+        let faults = FileManager.default.temporaryDirectory.appendingPathComponent("faults-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: faults) }
+        try "seed: 1\nlink:\n  rtt: 80ms\n".write(to: faults, atomically: true, encoding: .utf8)
+        func byFlags(_ flags: String) -> String {
+            self.problem {
+                $0.connectTimeout = 100_000_000
+                $0.mockFlagText = flags
+            }
         }
-        #expect(byFlags == said)
+        for flags in [
+            "--latency 1ms --rtt 80ms", "--rtt=80ms", "--rtt 1ms '--rtt=80ms'", "--faults \(faults.path)",
+            "--faults=\(faults.path) --latency 1ms",
+        ] { #expect(byFlags(flags) == said, "\(flags)") }
+        #expect(byFlags("--faults \(faults.path) --rtt 10ms") == "none", "a flag is stronger than the file")
     }
 
     @Test("Everything that is wrong with a scenario is said at once: what cannot be used, and what would not be meant")

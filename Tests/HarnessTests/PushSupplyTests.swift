@@ -46,10 +46,12 @@ import Transport
         let stop = random.below(4) == 0 ? start + UInt64(random.below(200_000_000)) : UInt64.max
         rounds: while now < stop {
             // A look by the clock's tick may come at any time.
-            if random.below(3) == 0 { supply.noteOverflow(now) { sequence, _ in lost.append(sequence) } }
+            if random.below(3) == 0 { supply.noteOverflow(now, free: { 0 }) { sequence, _ in lost.append(sequence) } }
             var push: (sequence: UInt64, due: UInt64) = (0, 0)
             for _ in 0..<random.below(60) {
-                if supply.mayHaveOverflowed(now) { supply.noteOverflow(now) { sequence, _ in lost.append(sequence) } }
+                if supply.mayHaveOverflowed(now) {
+                    supply.noteOverflow(now, free: { 0 }) { sequence, _ in lost.append(sequence) }
+                }
                 switch supply.take(now, &push) {
                 case .push:
                     #expect(push.due <= now && dues[Int(push.sequence) / threads] == push.due, "seed \(seed)")
@@ -66,7 +68,7 @@ import Transport
         var waiting: [UInt64] = []
         var later: UInt64 = 0
         if stop != .max, !supply.isUsedUp {
-            supply.noteOverflow(now) { sequence, _ in lost.append(sequence) }
+            supply.noteOverflow(now, free: { 0 }) { sequence, _ in lost.append(sequence) }
             later = supply.close(now) { sequence, due in
                 #expect(due <= now, "seed \(seed)")
                 waiting.append(sequence)

@@ -321,6 +321,25 @@ import Testing
         #expect(Array(deep.utf8).withUnsafeBytes { JSONWalk.over($0) } == nil)
     }
 
+    @Test("Keys with escapes are the keys that they stand for, and only those")
+    func escapedKeys() throws {
+        func walk(_ text: String) throws -> JSONWalk {
+            try Array(text.utf8).withUnsafeBytes { try #require(JSONWalk.over($0), "\(text)") }
+        }
+        for key in ["\\u0061ps", "a\\u0070s", "ap\\u0073", "\\u0061\\u0070\\u0073"] {
+            #expect(try walk("{\"\(key)\":{}}").hasAPS, "\(key)")
+            #expect(try !walk("{\"aps\":{},\"\(key)\":1}").hasAPS, "the last one counts: \(key)")
+        }
+        #expect(try walk("{\"m\\u0064m\":\"x\"}").hasMDM)
+        for key in [
+            "\\u0041ps", "\\u0061p", "\\u0061pss", "ap\\u0173", "\\\\u0061ps", "\\taaaaaps", "aps\\u0000", "a\\/aaaaps",
+        ] { #expect(try !walk("{\"\(key)\":{}}").hasAPS, "\(key)") }
+        let traced = Array("{\"pushload\\u002Dtr\\u0061ce\":\"x-1\"}".utf8)
+        traced.withUnsafeBytes {
+            #expect(JSONWalk.over($0)?.trace.map { String(decoding: $0, as: UTF8.self) } == "x-1")
+        }
+    }
+
     @Test("A request keeps a bounded part of what it is sent")
     func bounded() {
         let state = RequestState()

@@ -67,6 +67,9 @@ import Testing
             ("GET / HTTP/1.1\r\nOrigin: http://a\r\nOrigin: http://b\r\n\r\n", 400),
             ("PUT / HTTP/1.1\r\nContent-Length: +8\r\n\r\n", 400),
             ("PUT / HTTP/1.1\r\nContent-Length: 8\r\nContent-Length: 9\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\u{0}b\r\n\r\n", 400), ("GET /\u{0} HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\u{7F}\r\n\r\n", 400), ("GET / HTTP/1.1\r\nX: a\nHost: b\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nX: a\rb\r\n\r\n", 400), ("PUT / HTTP/1.1\r\nExpect: a reply\r\n\r\n", 417),
             ("PUT / HTTP/1.1\r\nContent-Length : 8\r\n\r\n", 400), ("\u{16}\u{3}\u{1}", 400),
             (String(repeating: "x", count: 17_000), 431),
         ])
@@ -76,5 +79,32 @@ import Testing
             return
         }
         #expect(found == status)
+    }
+
+    @Test(
+        "Who waits to be told to send a body is told once the head is there, and only then; HTTP/1.0 has no such thing")
+    func awaited() {
+        let head = Array("PUT /faults HTTP/1.1\r\nHost: a\tb\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n".utf8)
+        #expect(PlainRequest.parse(Array(head.dropLast())) == .incomplete(needs: head.count))
+        #expect(PlainRequest.parse(head) == .awaited(needs: head.count + 2))
+        guard case .request(let request, _) = PlainRequest.parse(head + [0x7B, 0x7D]) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(request.body == [0x7B, 0x7D])
+        let old = Array("PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n".utf8)
+        #expect(PlainRequest.parse(old) == .incomplete(needs: old.count + 2))
+    }
+
+    @Test("A method that a page does not take is answered with those it takes")
+    func wrongMethod() {
+        guard case .request(let request, _) = PlainRequest.parse(Array("POST /x HTTP/1.1\r\n\r\n".utf8)) else {
+            Issue.record("not read")
+            return
+        }
+        let text = String(
+            decoding: PlainResponse.wrongMethod(request, allowed: ["GET", "PUT"]).bytes(closes: false), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 405 Method Not Allowed\r\n") && text.contains("\r\nallow: GET, HEAD, PUT\r\n"))
+        #expect(text.hasSuffix("\r\n\r\nPOST /x: expected GET or PUT\n"))
     }
 }

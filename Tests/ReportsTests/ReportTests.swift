@@ -92,6 +92,15 @@ import Testing
                 """)
     }
 
+    @Test("The time that the run took and the time that its rates are of say what they are where they differ")
+    func spans() {
+        var result = document
+        result.run.durationSeconds = 1.01
+        let text = SummaryReport.text(result, path: nil, problems: []).replacingOccurrences(of: "\n  ", with: " ")
+        #expect(text.contains("10 not sent in 1.01 s (first due to last end)\n"), "\(text)")
+        #expect(text.contains("199.5/s accepted over 2.00 s (the measured window)\n"), "\(text)")
+    }
+
     @Test(
         "What was not measured is left out; what was not timed apart is named with the rest; what was put back has its line"
     )

@@ -49,19 +49,4 @@ import Testing
         #expect(latency.isCensored(.max) && latency.value(.max) >= 2e10 && latency.value(.p999) == Double(latency.p999))
         #expect(ResultDocument.Latency().known(.p50) == nil)
     }
-
-    @Test("A sample of costs takes the mean of the answered pushes, however long others were waited for")
-    func costs() {
-        var result = sampleResult()
-        result.latency.service = .init()
-        result.latency.total.mean = 5e9
-        result.latency.total.unanswered = 1
-        result.latency.totalAccepted.count = 30
-        result.latency.totalAccepted.mean = 100
-        result.latency.totalRejected.count = 10
-        result.latency.totalRejected.mean = 20
-        #expect(CostSample(result, roundTrip: 0).service == 80)
-        result.latency.total.unanswered = 0
-        #expect(CostSample(result, roundTrip: 0).service == 5e9)
-    }
 }

@@ -10,7 +10,7 @@ import Testing
         ] {
             #expect(try Units.count(text) == UInt64(value))
         }
-        for (text, value) in [("500", 500.0), ("20k", 20_000), ("0.5", 0.5), ("1.5M/s", 1_500_000)] {
+        for (text, value) in [("500", 500.0), ("20k", 20_000), ("1G", 1e9), ("0.5", 0.5), ("1.5M/s", 1_500_000)] {
             #expect(try Units.rate(text) == value)
         }
         for (text, value) in [

@@ -1,7 +1,7 @@
-import HTTP2
+@testable import HTTP2
 
 /// The server's HTTP/2 of a `SlowConnection`: notes the pushes that came whole, and answers 200 when it is told to.
-final class CollectingSession: HTTP2Session {
+final class CollectingSession: NGHTTP2Server {
     /// By number, how often each push came whole.
     private(set) var received: [UInt64: Int] = [:]
     /// Numbers in the order in which their requests began.
@@ -19,7 +19,7 @@ final class CollectingSession: HTTP2Session {
         var settings = SessionSettings()
         settings.maxConcurrentStreams = 1_000
         settings.connectionWindow = 16 << 20
-        super.init(.server, settings: settings)
+        super.init(settings: settings)
     }
 
     var receivedSet: Set<UInt64> { Set(received.keys) }

@@ -1,7 +1,8 @@
 import Foundation
-import HTTP2
 import Networking
 import Synchronization
+
+@testable import HTTP2
 
 /// What the scripted server does beside answering 200.
 struct Script: Sendable {
@@ -160,7 +161,7 @@ final class ScriptedServer: Sendable {
     }
 }
 
-private final class ScriptedSession: HTTP2Session {
+private final class ScriptedSession: NGHTTP2Server {
     private let script: Script
     private let answer: HeaderBlock
     private var paths: [Int32: String] = [:]
@@ -179,7 +180,7 @@ private final class ScriptedSession: HTTP2Session {
         self.script = script
         answer = HeaderBlock(capacity: 1)
         answer.add(":status", script.reason == nil ? "200" : "410")
-        super.init(.server, settings: settings)
+        super.init(settings: settings)
     }
 
     override func didBeginHeaders(stream: Int32) {

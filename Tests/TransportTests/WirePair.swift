@@ -44,7 +44,7 @@ final class WirePair {
     }
 
     let driver = Driver()
-    let connection: WireConnection
+    let connection: PushConnection
     private let reactor: Reactor
     private let peer: Int32
     private let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65_536)
@@ -61,17 +61,14 @@ final class WirePair {
         var options = TransportOptions()
         options.streams = streams
         change(&options)
-        connection = WireConnection(
-            token: 1, index: 0, lane: 0,
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
+        let session = WireSession(
+            RequestHead(authority: "a", isSecure: false, headerSets: [[]]), settings: options.session,
+            streams: streams, sendBuffers: BufferPool(capacity: 131_072), firstStream: firstStream)
+        connection = PushConnection(
+            session, token: 1, index: 0, lane: 0,
             stream: try SocketStream(accepted: ends[0], tls: nil, options: SocketOptions()), options: options,
-            driver: driver, loop: reactor,
-            shared: RequestMemory(
-                authority: "a", isSecure: false, headerSets: [[]], tokenCapacity: 64, payloadCapacity: 64),
-            sendBuffers: BufferPool(capacity: 131_072),
+            driver: driver, loop: reactor, memory: RequestMemory(tokenCapacity: 64, payloadCapacity: 64),
             now: MonotonicClock.now())
-        connection.nextStream = firstStream
         _ = connection.handle([], scratch: scratch)
         say(Self.frame(Frame.settings))
         _ = heard()

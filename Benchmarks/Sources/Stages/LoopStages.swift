@@ -5,7 +5,7 @@ final class FrameParseStage: Stage {
     private let parse: FrameParse
 
     init() throws {
-        parse = try FrameParse()
+        parse = FrameParse()
         super.init("frame-parse")
     }
 

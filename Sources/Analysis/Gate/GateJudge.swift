@@ -1,4 +1,5 @@
 import Results
+import Statistics
 
 /// Rounds held against a baseline.
 enum GateJudge {

@@ -1,6 +1,7 @@
 import Results
 import Scenarios
 import Settings
+import Statistics
 
 /// What came of a sweep: the figures of each point, the best point and which cannot be told from it, and the Pareto front.
 ///

@@ -1,5 +1,6 @@
 import Results
 import Scenarios
+import Statistics
 
 /// What a sweep's runs gave so far.
 package struct SweepRuns: Sendable {

@@ -1,4 +1,5 @@
 import Scenarios
+import Statistics
 
 /// Which runs a sweep makes, and in which order. Everything follows from the plan (its seed above all) and the runs made so
 /// far, so that an interrupted sweep goes on as it would have.

@@ -92,7 +92,8 @@ extension ServerSession {
 
     func continuation(_ frame: FrameView) -> Violation? {
         guard input.pointee.isInBlock else { return Violation(.protocolError, "CONTINUATION without a header block") }
-        guard input.pointee.appendToBlock(frame.payload, frame.length) else {
+        guard input.pointee.appendToBlock(frame.payload, frame.length), input.pointee.blockPieces <= Self.mostPieces
+        else {
             return Violation(.enhanceYourCalm, "a header block in too many pieces")
         }
         guard frame.flags & Frame.endHeaders != 0 else { return nil }

@@ -59,6 +59,8 @@ open class ServerSession {
     @exclusivity(unchecked) var highestStream: Int32 = 0
 
     static let mostWaitingAnswers = 1000
+    /// CONTINUATION frames of a header block.
+    static let mostPieces = 8
     /// While nothing is acknowledged there is no limit by RFC 9113; this many is enough for every client known, and few enough for
     /// one that never acknowledges anything.
     public static let unlimitedStreams = 1000
@@ -75,7 +77,7 @@ open class ServerSession {
     ) {
         self.isTraced = isTraced
         input = .allocate(capacity: 1)
-        input.initialize(to: FrameInput())
+        input.initialize(to: FrameInput(hasPreface: true))
         output = .allocate(capacity: 1)
         output.initialize(to: FrameOutput())
         streams = .allocate(capacity: 1)
@@ -126,7 +128,7 @@ open class ServerSession {
                         return violation.text
                     }
                 }
-            case .oversized(let type, let stream):
+            case .oversized(let type, let stream, _):
                 // Only DATA leaves the connection's state as it is; what is too long cannot be passed over cheaply, though.
                 terminate(code: .frameSizeError)
                 return "a frame of type \(type) on stream \(stream) longer than allowed"

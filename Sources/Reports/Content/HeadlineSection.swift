@@ -58,7 +58,7 @@ enum HeadlineSection {
                     pushes.duplicated.map { "\(Written.count(lost)) lost, \(Written.count($0)) doubled" }
                 } ?? "none", "compared push by push"
             ),
-            ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last answer"),
+            ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last end"),
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),
             ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
             ("client CPU", clientCPU, measured), ("mock CPU", cost.mockCPU.map(perPush) ?? "-", mockMeasured),

@@ -42,7 +42,7 @@ package enum TextLines {
 
 extension StringProtocol {
     /// How many a terminal shows: its characters without the sequences that colour them.
-    var columns: Int {
+    package var columns: Int {
         var count = 0
         var isSequence = false
         for character in self {

@@ -4,9 +4,9 @@ import Foundation
 package struct TextPicture: Sendable {
     /// Columns there are; at least 40.
     package let width: Int
-    let isUnicode: Bool
+    package let isUnicode: Bool
     /// Whether verdicts have colours.
-    let isColoured: Bool
+    package let isColoured: Bool
 
     /// What is written where no terminal is: 80 columns, no colours.
     package static let plain = TextPicture(width: 80, isUnicode: true)
@@ -27,10 +27,10 @@ package struct TextPicture: Sendable {
 
     package func good(_ text: String) -> String { coloured(text, 32) }
     package func bad(_ text: String) -> String { coloured(text, 31) }
-    func doubtful(_ text: String) -> String { coloured(text, 33) }
+    package func doubtful(_ text: String) -> String { coloured(text, 33) }
 
     /// - Parameter colour: of ECMA-48's SGR, 30 to 37.
-    func coloured(_ text: String, _ colour: Int) -> String {
+    package func coloured(_ text: String, _ colour: Int) -> String {
         isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 
@@ -45,7 +45,7 @@ package struct TextPicture: Sendable {
     ///
     /// - Parameter low: what the lowest bar means; nil: the smallest value that is not far from all others, and what is far
     ///   above them is as high as the highest.
-    func sparkline(_ values: [Double?], columns: Int, low: Double? = nil) -> String {
+    package func sparkline(_ values: [Double?], columns: Int, low: Double? = nil) -> String {
         let shown = Self.averaged(values, columns)
         let known = shown.compactMap { $0 }.sorted()
         let usual = low == nil ? Self.withoutOutliers(known) : known
@@ -61,7 +61,7 @@ package struct TextPicture: Sendable {
     }
 
     /// A bar of `share` (0…1) of so many columns; what is not 0 is seen.
-    func bar(_ share: Double, columns: Int) -> String {
+    package func bar(_ share: Double, columns: Int) -> String {
         guard share > 0, share.isFinite else { return "" }
         let eighths = max(1, Int((min(share, 1) * Double(columns) * 8).rounded()))
         guard isUnicode else { return String(repeating: "#", count: max(1, (eighths + 4) / 8)) }
@@ -70,7 +70,7 @@ package struct TextPicture: Sendable {
     }
 
     /// `name  bar  value` in columns, the longest bar as long as there is room.
-    func bars(_ rows: [(name: String, length: Double, value: String)]) -> [String] {
+    package func bars(_ rows: [(name: String, length: Double, value: String)]) -> [String] {
         let names = rows.map(\.name.count).max() ?? 0
         let values = rows.map(\.value.count).max() ?? 0
         let columns = max(8, min(60, width - names - values - 6))

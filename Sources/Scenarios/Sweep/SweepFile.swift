@@ -95,7 +95,7 @@ public struct SweepFile: Sendable, Equatable {
         } else {
             texts = try value.reading { (text) throws(SettingsError) in try SweepValues.parse(text, for: key) }
         }
-        return ScenarioFile.isPath(key.name) ? texts.map { ScenarioFile.resolve($0, folder) } : texts
+        return key.isPath ? texts.map { ScenarioFile.resolve($0, folder) } : texts
     }
 
     /// Several settings as one axis: a list of maps, each of which may have a `label`.
@@ -125,7 +125,7 @@ public struct SweepFile: Sendable, Equatable {
                     throw entry.value.error(error.description)
                 }
                 settings.append(
-                    .init(key.name, ScenarioFile.isPath(key.name) ? ScenarioFile.resolve(text, folder) : text))
+                    .init(key.name, key.isPath ? ScenarioFile.resolve(text, folder) : text))
             }
             guard !settings.isEmpty else { throw item.error("expected at least one setting") }
             values.append(.init(label: label ?? settings.map(\.text).joined(separator: " "), settings: settings))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 @Suite struct ParetoFrontTests {
     @Test("A front by hand: a beaten point is off it, equal points are on it together")

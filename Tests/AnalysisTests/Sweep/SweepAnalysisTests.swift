@@ -3,6 +3,7 @@ import Scenarios
 import Testing
 
 @testable import Analysis
+@testable import Statistics
 
 @Suite struct SweepAnalysisTests {
     /// A run with these figures; all else is nothing.

@@ -53,6 +53,7 @@ struct CheckCommand: ParsableCommand {
         do {
             var accounts = try keys.map(ProviderAccount.read) ?? []
             if let credentials {
+                guard !credentials.isEmpty else { throw Misuse("--credentials: expected a folder, not an empty text") }
                 accounts.append(ProviderAccount(try Credentials.load(directory: credentials).identity))
             }
             let check = OfflineCheck(

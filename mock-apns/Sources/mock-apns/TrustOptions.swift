@@ -75,6 +75,7 @@ struct TrustOptions: ParsableArguments {
         var created: [String] = []
         var loaded: Credentials?
         if let credentials {
+            guard !credentials.isEmpty else { throw Misuse("--credentials: expected a folder, not an empty text") }
             (loaded, created) = try Credentials.loadOrCreate(
                 directory: credentials, hosts: host == "127.0.0.1" ? [] : [host])
         }

@@ -1,7 +1,7 @@
 import Glibc
-import HTTP2
 import Networking
 
+@testable import HTTP2
 @testable import Transport
 
 /// Engine wire's side of one connection, held against a server that says what the input makes of it.
@@ -45,7 +45,7 @@ struct ClientFuzz {
         ) {
             let sequence = Int(ticket.sequence)
             precondition(states[sequence] == 1, "push \(sequence) ends twice")
-            precondition(body.count <= SlotTable.bodyCapacity)
+            precondition(body.count <= ClientStreams.bodyCapacity)
             states[sequence] = 2
             ended += 1
         }
@@ -56,7 +56,8 @@ struct ClientFuzz {
 
     private var input: Slice<UnsafeBufferPointer<UInt8>>
     private let driver = Driver()
-    private let connection: WireConnection
+    private let connection: PushConnection
+    private let session: WireSession
     private let peer: Int32
     private let capacity: Int
     private var said = ServerSpeech()
@@ -86,19 +87,18 @@ struct ClientFuzz {
         if bits & 0x40 != 0 { options.session.streamWindow = 100 }
         driver.payloadLength = bits & 0x08 != 0 ? 20_000 : 20
         driver.sendsIdentifier = options.huffman
-        let memory = RequestMemory(
-            authority: "a.example:1", isSecure: false,
-            headerSets: [[("apns-topic", "com.example.app"), ("apns-priority", "10")]], tokenCapacity: 64,
-            payloadCapacity: 20_000)
-        let address = try! SocketAddress(host: "127.0.0.1", port: 1)
-        connection = WireConnection(
-            token: 1, index: 0, lane: 0,
-            target: Target(address: address, host: "a", authority: "a.example:1", tls: nil),
-            stream: try! SocketStream(accepted: ends[0], tls: nil, options: options.socket), options: options,
-            driver: driver, loop: Self.reactor, shared: memory, sendBuffers: BufferPool(capacity: 131_072),
-            now: MonotonicClock.now())
         let firstStream: Int32 = bits & 0x10 != 0 ? .max - 20 : 1
-        connection.nextStream = firstStream
+        session = WireSession(
+            RequestHead(
+                authority: "a.example:1", isSecure: false,
+                headerSets: [[("apns-topic", "com.example.app"), ("apns-priority", "10")]]),
+            settings: options.session, usesHuffman: options.huffman, streams: capacity,
+            sendBuffers: BufferPool(capacity: 131_072), firstStream: firstStream)
+        connection = PushConnection(
+            session, token: 1, index: 0, lane: 0,
+            stream: try! SocketStream(accepted: ends[0], tls: nil, options: options.socket), options: options,
+            driver: driver, loop: Self.reactor, memory: RequestMemory(tokenCapacity: 64, payloadCapacity: 20_000),
+            now: MonotonicClock.now())
         heard = ClientSpeech(firstStream: firstStream)
         said.firstStream = firstStream
         said.mayBreak = bits & 0x80 != 0
@@ -133,7 +133,7 @@ struct ClientFuzz {
                 "GOAWAY \(String(describing: code)) after a violation")
         }
         connection.close(.interrupted, text: "the end")
-        precondition(connection.slots.used == 0, "slots are left")
+        precondition(session.streams.used == 0, "streams are left")
         check()
         close(peer)
     }
@@ -182,7 +182,7 @@ struct ClientFuzz {
             }
             empty.deallocate()
         }
-        said.opened = connection.nextStream
+        said.opened = session.nextStream
         check()
     }
 
@@ -199,40 +199,39 @@ struct ClientFuzz {
     // MARK: What must hold
 
     private func check() {
-        let slots = connection.slots
-        precondition(slots.capacity == capacity)
+        let open = session.streams
+        precondition(open.capacity == capacity)
         var streams = Set<Int32>()
         var held = 0
-        for slot in 0..<capacity where slots.slots[slot].stream != 0 {
-            let entry = slots.slots[slot]
-            precondition(streams.insert(entry.stream).inserted, "two slots of one stream")
-            precondition(connection.slot(of: entry.stream) == slot, "an open stream is not found")
-            precondition(!connection.isIdle(entry.stream), "an open stream is idle")
+        for index in 0..<capacity where open.entries[index].id != 0 {
+            let entry = open.entries[index]
+            precondition(streams.insert(entry.id).inserted, "two places of one stream")
+            precondition(open.find(entry.id) == index, "an open stream is not found")
+            precondition(!session.isIdle(entry.id), "an open stream is idle")
             if let payload = entry.held {
                 held += 1
                 precondition(payload.pointee.rest >= 0, "more was sent than there is")
             }
         }
-        precondition(streams.count == slots.used, "\(slots.used) slots are used, \(streams.count) have a stream")
-        precondition(connection.state == .closed || held == connection.heldBack, "what is held back is miscounted")
-        // The free slots' list has every other slot once.
-        var free = 0
-        if !slots.isFull {
-            var taken: [Int] = []
-            while !slots.isFull, taken.count <= capacity { taken.append(slots.take()) }
-            free = taken.count
-            precondition(
-                Set(taken).count == free && taken.allSatisfy { slots.slots[$0].stream == 0 }, "a slot used twice")
-            for slot in taken.reversed() { slots.free(slot) }
+        precondition(streams.count == open.used, "\(open.used) places are used, \(streams.count) have a stream")
+        precondition(held == open.heldBack, "what is held back is miscounted")
+        // The free places' list has every other place once.
+        var free: [Int] = []
+        var next = open.nextIndex
+        while next >= 0, free.count <= capacity {
+            free.append(next)
+            next = Int(open.entries[next].nextFree)
         }
-        precondition(free + slots.used == capacity, "a slot is lost")
+        precondition(
+            Set(free).count == free.count && free.allSatisfy { open.entries[$0].id == 0 }, "a place used twice")
+        precondition(free.count + open.used == capacity, "a place is lost")
         precondition(
             connection.cause == .protocolViolation
-                || connection.connectionWindow <= 0x7FFF_FFFF && connection.initialWindow <= 0x7FFF_FFFF)
-        precondition(connection.connectionWindow >= 0, "more was sent than the connection's window allows")
+                || session.sendWindow <= 0x7FFF_FFFF && session.initialWindow <= 0x7FFF_FFFF)
+        precondition(session.sendWindow >= 0, "more was sent than the connection's window allows")
         precondition(
-            driver.states.count == driver.ended + slots.used + connection.refused.count,
-            "\(driver.states.count) pushes: \(driver.ended) ended, \(slots.used) open, \(connection.refused.count) refused"
+            driver.states.count == driver.ended + open.used + connection.refused.count,
+            "\(driver.states.count) pushes: \(driver.ended) ended, \(open.used) open, \(connection.refused.count) refused"
         )
     }
 

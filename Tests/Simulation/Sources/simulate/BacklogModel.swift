@@ -29,7 +29,7 @@ struct BacklogModel {
         for worker in 0..<model.scenario.threads { checkBound(worker) }
     }
 
-    /// Of one worker: never more wait than the bound, and none overflows while fewer do.
+    /// Of one worker: never more wait than the bound and there are streams, and none overflows while fewer do.
     private func checkBound(_ worker: Int) {
         let threads = model.scenario.threads
         let bound = max(1, model.scenario.backlog / UInt64(threads))
@@ -51,10 +51,30 @@ struct BacklogModel {
                 continue
             }
             if taken > due { waiting.append(taken) }
-            let late = waiting.count { $0 > due }
+        }
+        let connections =
+            model.scenario.connections / threads + (worker < model.scenario.connections % threads ? 1 : 0)
+        checkWaiting(own.prefix(last + 1), bound, streams: connections * model.scenario.streams)
+    }
+
+    /// Once all that are taken at one moment are, no more of what is due waits, and will have its turn, than may, and there are
+    /// free streams. When the worker looked, nobody tells: at the latest as it took the next.
+    private func checkWaiting(_ own: ArraySlice<Int>, _ bound: UInt64, streams: Int) {
+        let taken = own.compactMap { model.fates[UInt64($0)] }
+        let ends = taken.map { $0.endedAt > 0 ? $0.endedAt : .max }.sorted()
+        // A push that waits to be sent again is on no stream.
+        let knowsStreams = model.requeued == 0 && model.scenario.retry == "off"
+        var (arrived, ended) = (0, 0)
+        for (place, fate) in taken.enumerated() {
+            let next = place + 1 < taken.count ? taken[place + 1].takenAt : .max
+            guard next > fate.takenAt else { continue }
+            while arrived < taken.count, taken[arrived].due <= fate.takenAt { arrived += 1 }
+            while ended < ends.count, ends[ended] <= next { ended += 1 }
+            let waiting = max(0, arrived - place - 1)
+            let free = knowsStreams ? max(0, streams - max(0, place + 1 - ended)) : streams
             world.check(
-                UInt64(late) <= bound,
-                "\(late) pushes of worker \(worker) wait as push \(own[place]) comes due, \(bound) may")
+                UInt64(waiting) <= bound + UInt64(free),
+                "\(waiting) pushes wait at \(fate.takenAt), \(bound) may, and no more than \(free) streams are free")
         }
     }
 }

@@ -333,9 +333,9 @@ final class Books {
         switch lastSupply[worker] {
         case .push: hasWork = true
         case .notBefore(let due):
-            // Where pushes are dense, those of 200 µs leave together.
+            // Where pushes are dense, those of 500 µs leave together.
             world.check(
-                end <= max(due, world.clock.now) + 200_000,
+                end <= max(due, world.clock.now) + 500_000,
                 "worker \(worker) sleeps until \(World.milliseconds(end)), a push is due at \(World.milliseconds(due))")
         default: break
         }

@@ -96,8 +96,10 @@ struct RunModel {
         var idleUntil: UInt64 = 0
         var close: (at: UInt64, isAbandoned: Bool)?
         var isStopped = false
-        /// Pushes that wait to be retried, and not before when.
-        var waiting: [UInt64: UInt64] = [:]
+        /// Pushes that wait to be retried, how they ended last, and not before when they go out again.
+        var waiting: [UInt64: (earliest: UInt64, last: PushLog.Finish)] = [:]
+        /// Those that went out again, and whether the attempt was written.
+        var retrying: [UInt64: (last: PushLog.Finish, isWritten: Bool)] = [:]
         var tally = SeriesModel.Snapshot()
         var shown = SeriesModel.Snapshot()
         var isWanted = false
@@ -108,8 +110,9 @@ struct RunModel {
             switch entry {
             case .take(let take):
                 let ticket = take.ticket
-                if let earliest = waiting.removeValue(forKey: ticket.sequence) {
+                if let (earliest, last) = waiting.removeValue(forKey: ticket.sequence) {
                     world.check(take.now >= earliest, "push \(ticket.sequence) is retried too early")
+                    retrying[ticket.sequence] = (last, false)
                     continue
                 }
                 world.check(ticket.retries == 0, "push \(ticket.sequence) is retried, but never ended")
@@ -120,7 +123,8 @@ struct RunModel {
                 )
                 if isOpenLoop { record("loop_lag", Self.time(max(ticket.due, idleUntil), take.now)) }
                 fates[ticket.sequence] = Fate(
-                    due: ticket.due, takenAt: take.now, isMeasured: isMeasured, outcome: .failed(.interrupted),
+                    due: ticket.due, takenAt: take.now, isMeasured: isMeasured,
+                    outcome: .failed(.interrupted),
                     endedAt: 0)
             case .composed(let ticket):
                 composed += 1
@@ -130,10 +134,17 @@ struct RunModel {
                 sent += 1
                 if !everSent.insert(written.ticket.sequence).inserted { sentAgain += 1 }
                 sentHere += 1
+                if retrying[written.ticket.sequence]?.isWritten == false {
+                    retrying[written.ticket.sequence]?.isWritten = true
+                    retries.attempts += 1
+                }
                 tally.sent += 1
             case .requeued: requeued += 1
-            case .finished(let finish):
-                if !isStopped, mayRetry(finish) {
+            case .finished(var finish):
+                if let (last, _) = retrying.removeValue(forKey: finish.ticket.sequence), hasNotLeft(finish) {
+                    // Its last answer, or what its last attempt failed with, stands.
+                    finish = last
+                } else if !isStopped, mayRetry(finish) {
                     if finish.ticket.retries >= min(255, scenario.retryAttempts) {
                         retries.exhausted += 1
                     } else if scenario.retryBudget == 0
@@ -142,9 +153,8 @@ struct RunModel {
                         retries.overBudget += 1
                     } else {
                         retried += 1
-                        retries.attempts += 1
                         let full = scenario.retryBackoff << UInt64(finish.ticket.retries)
-                        waiting[finish.ticket.sequence] = finish.at + full - full / 2
+                        waiting[finish.ticket.sequence] = (finish.at + full - full / 2, finish)
                         continue
                     }
                 }
@@ -157,11 +167,15 @@ struct RunModel {
                 world.check(cause == stopCause, "a worker is told of \(cause)")
                 isStopped = true
                 if close == nil { close = (now, false) }
-            case .ended(let now):
-                // What waited to be retried will not be.
-                for sequence in waiting.keys.sorted() {
-                    fail(sequence, log.abandonedBy ?? stopCause, at: now)
-                    tally.failed += 1
+            case .ended:
+                // What waited to be retried will not be: it ends as it did last.
+                let left = waiting.values.map(\.last).sorted {
+                    ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence)
+                }
+                for last in left {
+                    end(last)
+                    if let answer = RateModel.Answer(last) { answers.append(answer) }
+                    tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
                 }
                 waiting = [:]
             case .look:
@@ -180,6 +194,12 @@ struct RunModel {
         self.answers.append(answers)
         seen.append(looks)
         finalSeen.append(tally)
+    }
+
+    /// The run, or its target, was over before the attempt was written.
+    private func hasNotLeft(_ finish: PushLog.Finish) -> Bool {
+        guard case .failed(let cause) = finish.outcome, finish.written == 0 else { return false }
+        return finish.connection < 0 || [.interrupted, .runEnded].contains(cause)
     }
 
     private func mayRetry(_ finish: PushLog.Finish) -> Bool {

@@ -26,8 +26,7 @@ struct AdminPages {
             return .text("not found; there are:\n  " + pages.map(\.text).joined(separator: "\n  "), status: 404)
         }
         guard page.methods.contains(request.method) else {
-            let methods = page.methods.joined(separator: " or ")
-            return .text("\(request.method) \(request.path): expected \(methods)", status: 405)
+            return .wrongMethod(request, allowed: page.methods)
         }
         for name in request.query.keys.sorted() where !page.query.contains(name) {
             let hint = page.query.isEmpty ? "; this page takes none" : NearestName.hint(name, among: page.query)

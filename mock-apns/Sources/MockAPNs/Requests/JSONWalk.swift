@@ -28,6 +28,8 @@ struct JSONWalk {
         return ended < 0 ? ~ended : nil
     }
 
+    private static let apsKey: StaticString = "aps"
+    private static let mdmKey: StaticString = "mdm"
     private static let traceKey: StaticString = "pushload-trace"
 
     /// A member of the outermost object: its text, and where its key and its value begin and end.
@@ -46,8 +48,46 @@ struct JSONWalk {
             memcmp(Self.traceKey.utf8Start, name, length) == 0
         {
             trace = UnsafeRawBufferPointer(start: bytes + (value &+ 1), count: valueEnd &- value &- 2)
+        } else if length >= Self.shortestEscaped, memchr(name, 0x5C, length) != nil {
+            noteEscaped(bytes, name, length, value, valueEnd)
         }
     }
+
+    /// `\u0061ps`.
+    private static let shortestEscaped = 8
+
+    /// A key with escapes is the key that they stand for (RFC 8259 section 8.3).
+    @inline(never)
+    private mutating func noteEscaped(
+        _ bytes: UnsafePointer<UInt8>, _ name: UnsafePointer<UInt8>, _ length: Int, _ value: Int, _ valueEnd: Int
+    ) {
+        if Self.isName(name, length, Self.apsKey) {
+            hasAPS = bytes[value] == 0x7B
+        } else if Self.isName(name, length, Self.mdmKey) {
+            hasMDM = bytes[value] == 0x22
+        } else if Self.isName(name, length, Self.traceKey), bytes[value] == 0x22 {
+            trace = UnsafeRawBufferPointer(start: bytes + (value &+ 1), count: valueEnd &- value &- 2)
+        }
+    }
+
+    /// Whether a key, whose escapes are right, stands for `text`: letters and hyphens, for which there are no escapes but `\u`.
+    private static func isName(_ name: UnsafePointer<UInt8>, _ length: Int, _ text: StaticString) -> Bool {
+        var place = 0
+        for wanted in 0..<text.utf8CodeUnitCount {
+            guard place < length else { return false }
+            var character = Int(name[place])
+            place += 1
+            if character == 0x5C {
+                guard name[place] == 0x75 else { return false }
+                character = (1...4).reduce(0) { $0 << 4 | hexDigit(name[place + $1]) }
+                place += 5
+            }
+            if character != Int(text.utf8Start[wanted]) { return false }
+        }
+        return place == length
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> Int { Int(byte & 0x0F) + (byte >= 0x41 ? 9 : 0) }
 }
 
 /// The bytes that are walked over: two words, in registers all the way. Each function is told where to begin, and returns where

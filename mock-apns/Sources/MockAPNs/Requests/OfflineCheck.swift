@@ -5,7 +5,8 @@ import Settings
 /// Judges one push from a file, without a network: what APNs would answer, and why.
 ///
 /// The file is the request as HTTP/1 would write it: `POST /3/device/<token>`, header lines, an empty line, the payload. A
-/// file that begins with `{` is a payload alone; everything else about it is then taken to be right.
+/// file that begins as JSON does (`{`, `[` or `"`), or has nothing in it, is a payload alone; everything else about it is then
+/// taken to be right.
 public struct OfflineCheck {
     public struct Outcome: Sendable, Equatable {
         public let status: Int
@@ -34,13 +35,15 @@ public struct OfflineCheck {
         let state = RequestState()
         var lines: [String: Int] = [:]
         let payload: [UInt8]
-        if bytes.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }) == 0x7B {
+        let text = bytes.starts(with: Self.byteOrderMark) ? bytes.dropFirst(Self.byteOrderMark.count) : bytes[...]
+        let first = text.first { !Self.isBlank($0) }
+        if first == nil || [0x7B, 0x5B, 0x22].contains(first) {
             set(.method, "POST", state)
             set(.path, Self.anyPath, state)
             set(.topic, checks.topics?.first ?? "com.example.app", state)
             payload = bytes
         } else {
-            payload = try readHead(bytes, file, state, &lines)
+            payload = try readHead(Array(text), file, state, &lines)
         }
         if !payload.isEmpty { payload.withUnsafeBufferPointer { _ = state.append($0.baseAddress!, $0.count) } }
         state.keepBorrowed()
@@ -57,17 +60,41 @@ public struct OfflineCheck {
             if let header = Self.header(of: reason), let line = lines[header] {
                 explanation.append("\(file):\(line): \(header)")
             }
-            if reason == .payloadEmpty, !payload.isEmpty, let place = payload.withUnsafeBytes(JSONWalk.failure) {
-                let before = payload[..<place]
-                let line = before.count { $0 == 0x0A } + 1
-                let column = place - (before.lastIndex(of: 0x0A) ?? -1)
-                explanation.append(
-                    "the JSON is wrong at byte \(place) of the payload (its line \(line), column \(column))")
-            }
+            if reason == .payloadEmpty, let problem = Self.problem(payload) { explanation.append(problem) }
             return Outcome(
                 status: reason.status, reason: reason.name, explanation: explanation, payloadBytes: payload.count,
                 payloadLimit: limit())
         }
+    }
+
+    /// U+FEFF in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    /// Why a payload is no JSON object; nil: it is one, or empty. Bytes, lines and columns (in bytes) count from 1.
+    private static func problem(_ payload: [UInt8]) -> String? {
+        guard let start = payload.firstIndex(where: { !isBlank($0) }) else {
+            return payload.isEmpty ? nil : "the payload is nothing but white space"
+        }
+        if payload.starts(with: byteOrderMark) {
+            return
+                "the payload begins with a byte order mark (bytes EF BB BF), which no JSON text may have (RFC 8259 section 8.1)"
+        }
+        guard let place = payload.withUnsafeBytes(JSONWalk.failure) else { return nil }
+        if place == start {
+            let byte = payload[start]
+            let character =
+                (0x21...0x7E).contains(byte) ? String(UnicodeScalar(byte)) : "byte \(String(byte, radix: 16))"
+            return "the payload is no JSON object, which begins with {: it begins with \(character)"
+        }
+        guard place < payload.count else {
+            return "the JSON ends with byte \(payload.count) of the payload, before its object does"
+        }
+        let before = payload[..<place]
+        let line = before.count { $0 == 0x0A } + 1
+        let column = place - (before.lastIndex(of: 0x0A) ?? -1)
+        return "the JSON is wrong at byte \(place + 1) of the payload (its line \(line), column \(column))"
     }
 
     private func set(_ header: KnownHeader, _ value: String, _ state: RequestState) {

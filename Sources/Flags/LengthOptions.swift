@@ -1,0 +1,69 @@
+import ArgumentParser
+import Scenarios
+
+/// How long a run is, what of it is measured and how it is judged. Each flag is the `ScenarioKey` of its name.
+package struct LengthOptions: ParsableArguments {
+    package init() {}
+
+    @Option(name: .customLong("name"), help: .of("name", "text"))
+    package var name: String?
+
+    @Option(name: [.customShort("n"), .customLong("pushes")], help: .of("pushes", "count"))
+    package var pushes: String?
+
+    @Option(name: [.customShort("D"), .customLong("duration")], help: .of("duration", "duration"))
+    package var duration: String?
+
+    @Option(name: .customLong("drain"), help: .of("drain", "duration"))
+    package var drain: String?
+
+    @Option(name: .customLong("stages"), help: .of("stages", "stages"))
+    package var stages: [String] = []
+
+    @Option(name: .customLong("trace"), help: .of("trace", "file"))
+    package var trace: String?
+
+    @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
+    package var warmup: String?
+
+    @Option(name: .customLong("by"), help: .of("by", "dimension"))
+    package var by: [String] = []
+
+    @Flag(name: .customLong("measure"), inversion: .prefixedNo, help: .of("measure"))
+    package var measure: Bool?
+
+    @Option(name: .customLong("threshold"), help: .of("threshold", "condition"))
+    package var threshold: [String] = []
+
+    @Option(name: .customLong("metrics-port"), help: .of("metrics_port", "port"))
+    package var metricsPort: String?
+
+    @Flag(name: .customLong("abort-on-fail"), inversion: .prefixedNo, help: .of("abort_on_fail"))
+    package var abortOnFail: Bool?
+
+    @Option(name: .customLong("abort-on-fail-window"), help: .of("abort_on_fail_window", "duration"))
+    package var abortOnFailWindow: String?
+
+    @Option(name: .customLong("abort-on-fail-delay"), help: .of("abort_on_fail_delay", "duration"))
+    package var abortOnFailDelay: String?
+
+    /// The flags that were given, by key.
+    package var given: [(key: String, texts: [String]?)] {
+        [
+            ("name", name.map { [$0] }),
+            ("pushes", pushes.map { [$0] }),
+            ("duration", duration.map { [$0] }),
+            ("drain", drain.map { [$0] }),
+            ("stages", stages.isEmpty ? nil : stages),
+            ("trace", trace.map { [$0] }),
+            ("warmup", warmup.map { [$0] }),
+            ("by", by.isEmpty ? nil : by),
+            ("measure", measure.map { [String($0)] }),
+            ("threshold", threshold.isEmpty ? nil : threshold),
+            ("metrics_port", metricsPort.map { [$0] }),
+            ("abort_on_fail", abortOnFail.map { [String($0)] }),
+            ("abort_on_fail_window", abortOnFailWindow.map { [$0] }),
+            ("abort_on_fail_delay", abortOnFailDelay.map { [$0] }),
+        ]
+    }
+}

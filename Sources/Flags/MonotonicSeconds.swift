@@ -1,0 +1,5 @@
+import Networking
+
+package enum MonotonicSeconds {
+    package static func now() -> Double { Double(MonotonicClock.now()) / 1e9 }
+}

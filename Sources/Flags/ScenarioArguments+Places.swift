@@ -1,0 +1,63 @@
+import Foundation
+import Harness
+import Scenarios
+
+/// What is wrong with settings of a scenario file, each by itself right, says where they stand.
+extension ScenarioArguments {
+    /// - Parameters:
+    ///   - scenario: what was made of the file, the environment and `flags`.
+    ///   - body: throws what is wrong with it.
+    package func locating<Value>(
+        _ scenario: Scenario, _ flags: [(key: String, texts: [String]?)], _ body: () throws -> Value
+    ) throws -> Value {
+        do { return try body() } catch let error as HarnessError {
+            guard let file, FileManager.default.fileExists(atPath: file) else { throw error }
+            let problems = Set(RunInputs.problems(scenario.withDefaultTopic))
+            let lines = error.description.components(separatedBy: "\n")
+            guard lines.contains(where: problems.contains) else { throw error }
+            let settings = inForce(of: file, scenario, flags).map {
+                ($0, withoutIt: self.problems(without: $0.key, flags))
+            }
+            let located = lines.map { line in
+                guard problems.contains(line) else { return line }
+                let places = settings.filter { setting, withoutIt in
+                    isNamed(setting.key, line)
+                        || withoutIt.map { !$0.contains(line) && $0.isSubset(of: problems) } == true
+                }
+                return (places.isEmpty ? "" : places.map(\.0.place).joined(separator: " and ") + ": ") + line
+            }
+            throw HarnessError(located.joined(separator: "\n"), error.kind)
+        }
+    }
+
+    /// The file's keys whose values nothing stronger has changed.
+    private func inForce(
+        of file: String, _ scenario: Scenario, _ flags: [(key: String, texts: [String]?)]
+    ) -> [(key: String, place: String)] {
+        var own = Scenario()
+        try? Self.read(file, to: &own)
+        return ScenarioFile.places(file).filter { setting in
+            guard let key = ScenarioKey.named(setting.key) else { return false }
+            return key.text(in: own) == key.text(in: scenario)
+        }
+    }
+
+    /// What would be wrong if the file did not have a key; nil when that cannot be read. A run that nothing else ends would
+    /// go on for long.
+    private func problems(without key: String, _ flags: [(key: String, texts: [String]?)]) -> Set<String>? {
+        guard var scenario = try? Self.scenario(file: file, settings: settings, flags: flags, leavingOut: key) else {
+            return nil
+        }
+        if scenario.pushes == nil, scenario.duration == nil, scenario.trace == nil, scenario.stages.isEmpty {
+            scenario.pushes = 1 << 39
+        }
+        return Set(RunInputs.problems(scenario.withDefaultTopic))
+    }
+
+    /// `connections 1: …`, `abort on fail: …`: begins with the key.
+    private func isNamed(_ key: String, _ line: String) -> Bool {
+        [key, key.replacingOccurrences(of: "_", with: " ")].contains {
+            line.hasPrefix($0 + " ") || line.hasPrefix($0 + ":")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Harness
+import Scenarios
+import Settings
+
+extension ArgumentHelp {
+    /// The help of a scenario key, with its range and default; unless it is of daily use, only `--help-all` shows it.
+    package static func of(_ key: String, _ valueName: String? = nil) -> ArgumentHelp {
+        var help = shown(key, valueName)
+        if ScenarioKey.named(key)?.isEveryday != true { help.visibility = .hidden }
+        return help
+    }
+
+    /// The same, shown always.
+    package static func shown(_ key: String, _ valueName: String? = nil) -> ArgumentHelp {
+        guard let key = ScenarioKey.named(key) else { return "" }
+        var standard = key.standard
+        if case .flag = key.kind { standard = standard == "true" ? "on" : "off" }
+        let facts = [key.range, standard.map { "default: \($0)" }].compactMap { $0 }
+        var help = ArgumentHelp(
+            stringLiteral: key.help + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))"))
+        help.valueName = valueName
+        return help
+    }
+}
+
+/// Where the settings of a run come from, in this order, the later the stronger: a scenario file (or a bundled scenario's
+/// name), environment variables, `--set`, flags.
+package struct ScenarioArguments: ParsableArguments {
+    package init() {}
+
+    @Argument(
+        help: ArgumentHelp(
+            "A scenario file (YAML), or the name of a bundled scenario (pushload scenario list).", valueName: "scenario"
+        ))
+    package var file: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Set a key of the scenario, as in --set rate=20k; several times.", valueName: "key=value"))
+    package var settings: [String] = []
+
+    package func scenario(_ flags: [(key: String, texts: [String]?)]) throws(HarnessError) -> Scenario {
+        try Self.scenario(file: file, settings: settings, flags: flags)
+    }
+
+    package static func scenario(
+        file: String?, settings: [String], flags: [(key: String, texts: [String]?)], leavingOut leftOut: String? = nil
+    ) throws(HarnessError) -> Scenario {
+        var scenario = Scenario()
+        try read(file, leavingOut: leftOut, to: &scenario)
+        do throws(SettingsError) {
+            try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
+        } catch { throw HarnessError(error.description) }
+        try apply(settings: settings, flags: flags, to: &scenario)
+        return scenario
+    }
+
+    /// - Throws: a line for each problem; what has none is in the scenario all the same.
+    package static func read(
+        _ file: String?, leavingOut leftOut: String? = nil, to scenario: inout Scenario
+    ) throws(HarnessError) {
+        do throws(ScenarioFile.Problems) {
+            if let file { try BundledScenarios.apply(file, leavingOut: leftOut, to: &scenario) }
+        } catch { throw HarnessError(error.description) }
+    }
+
+    /// `--set` and then flags, over what a scenario has already.
+    package static func apply(
+        settings: [String], flags: [(key: String, texts: [String]?)], to scenario: inout Scenario
+    ) throws(HarnessError) {
+        do throws(SettingsError) {
+            try ScenarioFile.set(settings, in: &scenario)
+            try scenario.apply(flags: flags)
+        } catch { throw HarnessError(error.description) }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Harness
+import Networking
+import Scenarios
+import Signing
+
+extension Scenario {
+    /// The provider key given by itself; nil when none is.
+    package func provider() throws(HarnessError) -> ProviderIdentity? {
+        guard let key else {
+            if keyID != nil || teamID != nil { throw HarnessError("--key-id and --team-id go with --key") }
+            return nil
+        }
+        guard let keyID, let teamID else { throw HarnessError("--key needs --key-id and --team-id") }
+        do throws(SigningError) {
+            return try ProviderIdentity(
+                key: try ProviderKey(pem: try Credentials.read(key), origin: key), keyID: keyID, teamID: teamID)
+        } catch {
+            throw HarnessError(error.description)
+        }
+    }
+
+    /// Everything about the sender, read from its files; of a target that may not be sent to nothing more is asked.
+    package func identity() throws(HarnessError) -> Run.Identity {
+        if let target { try AllowedTargets(allowedTargets, ProcessInfo.processInfo.environment).check(target) }
+        var identity = Run.Identity()
+        identity.credentials = credentials
+        identity.provider = try provider()
+        identity.providerFile = key
+        do throws(SigningError) {
+            if let cert {
+                guard let certKey else { throw SigningError("--cert needs --cert-key") }
+                identity.certificate = TLSIdentity(
+                    certificate: try Credentials.read(cert), key: try Credentials.read(certKey),
+                    certificateOrigin: cert, keyOrigin: certKey)
+            } else if certKey != nil {
+                throw SigningError("--cert-key goes with --cert")
+            }
+            if let cacert {
+                identity.trusted = try Credentials.read(cacert)
+                identity.trustedOrigin = cacert
+            }
+        } catch {
+            throw HarnessError(error.description)
+        }
+        if target != nil, authentication == "token", key == nil, credentials == nil {
+            throw HarnessError(
+                "--target needs to know how to authenticate: give --credentials, --key with --key-id and --team-id, "
+                    + "--cert with --cert-key, or --no-auth")
+        }
+        var isFolder: ObjCBool = false
+        if let credentials, FileManager.default.fileExists(atPath: credentials, isDirectory: &isFolder),
+            !isFolder.boolValue
+        {
+            throw HarnessError("credentials \(credentials): expected a folder, this is a file")
+        }
+        if target != nil, let credentials {
+            do throws(SigningError) { _ = try Credentials.load(directory: credentials) } catch {
+                throw HarnessError(error.description)
+            }
+        } else if let credentials, !FileManager.default.fileExists(atPath: credentials) {
+            let place = URL(fileURLWithPath: credentials).path
+            Console.error("credentials: there is no \(place); new ones for the bundled mock are made there")
+        }
+        return identity
+    }
+}

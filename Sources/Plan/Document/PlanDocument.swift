@@ -1,0 +1,290 @@
+import Results
+
+/// What it takes to reach so many devices in so long; what `pushload plan --json` prints.
+struct PlanDocument: Codable, Sendable, Equatable {
+    /// What this version writes.
+    static let currentSchema = "pushload.plan/1"
+
+    var schema = PlanDocument.currentSchema
+    var question: Question
+    var measured: Measured
+    /// nil when no devices were asked for: then only `bounds` say what the configuration can do.
+    @Nullable var needed: Needed?
+    var configuration: Configuration
+    /// What the configuration can do by each bound, the tightest first.
+    var bounds: [Bound]
+    var simulation: Simulation
+    var goals: [Goal]
+    var sensitivities: [Sensitivity]
+    var assumptions: [String]
+    var warnings: [String]
+
+    init(
+        question: Question, measured: Measured, needed: Needed?, configuration: Configuration, bounds: [Bound],
+        simulation: Simulation, goals: [Goal], sensitivities: [Sensitivity], assumptions: [String], warnings: [String]
+    ) {
+        self.question = question
+        self.measured = measured
+        self.needed = needed
+        self.configuration = configuration
+        self.bounds = bounds
+        self.simulation = simulation
+        self.goals = goals
+        self.sensitivities = sensitivities
+        self.assumptions = assumptions
+        self.warnings = warnings
+    }
+
+    /// A value, and where 95 % of the bootstrap's resamples of the measured runs put it; nil without repeated runs.
+    struct Figure: Codable, Sendable, Equatable {
+        var value: Double
+        @Nullable var low: Double?
+        @Nullable var high: Double?
+
+        init(_ value: Double, low: Double? = nil, high: Double? = nil) {
+            self.value = value
+            self.low = low
+            self.high = high
+        }
+    }
+
+    /// Times in nanoseconds, sizes in bytes, bandwidths in bytes a second.
+    struct Question: Codable, Sendable, Equatable {
+        @Nullable var devices: UInt64?
+        @Nullable var within: Double?
+        var roundTrip: Double
+        var serverTime: Double
+        var streams: Int
+        var utilisation: Double
+        var payload: Double
+        var request: Double
+        var answer: Double
+        var wire: Double
+        @Nullable var bandwidth: Double?
+        @Nullable var linkRate: Double?
+        @Nullable var window: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case devices, streams, utilisation, bandwidth
+            case within = "within_ns"
+            case roundTrip = "rtt_ns"
+            case serverTime = "server_time_ns"
+            case payload = "payload_bytes"
+            case request = "request_bytes"
+            case answer = "answer_bytes"
+            case wire = "wire_bytes"
+            case linkRate = "connection_bandwidth"
+            case window = "window_bytes"
+        }
+
+        init(
+            devices: UInt64?, within: Double?, roundTrip: Double, serverTime: Double, streams: Int, utilisation: Double,
+            payload: Double, request: Double, answer: Double, wire: Double, bandwidth: Double?, linkRate: Double?,
+            window: Double?
+        ) {
+            self.devices = devices
+            self.within = within
+            self.roundTrip = roundTrip
+            self.serverTime = serverTime
+            self.streams = streams
+            self.utilisation = utilisation
+            self.payload = payload
+            self.request = request
+            self.answer = answer
+            self.wire = wire
+            self.bandwidth = bandwidth
+            self.linkRate = linkRate
+            self.window = window
+        }
+    }
+
+    /// What the runs gave for the planned configuration.
+    struct Measured: Codable, Sendable, Equatable {
+        var origin: String
+        var runs: Int
+        var settings: Int
+        var clientCPU: Figure
+        @Nullable var serverCPU: Figure?
+        /// What a push takes on its way besides link and server, ns.
+        var overhead: Figure
+        var memoryBase: Figure
+        var memoryPerConnection: Figure
+        /// The universal scalability law.
+        var contention: Double
+        var crosstalk: Double
+        var workerCounts: Int
+
+        enum CodingKeys: String, CodingKey {
+            case origin, runs, settings, contention, crosstalk
+            case clientCPU = "client_cpu_ns_per_push"
+            case serverCPU = "server_cpu_ns_per_push"
+            case overhead = "overhead_ns"
+            case memoryBase = "memory_bytes"
+            case memoryPerConnection = "memory_bytes_per_connection"
+            case workerCounts = "worker_counts"
+        }
+
+        init(
+            origin: String, runs: Int, settings: Int, clientCPU: Figure, serverCPU: Figure?, overhead: Figure,
+            memoryBase: Figure, memoryPerConnection: Figure, contention: Double, crosstalk: Double, workerCounts: Int
+        ) {
+            self.origin = origin
+            self.runs = runs
+            self.settings = settings
+            self.clientCPU = clientCPU
+            self.serverCPU = serverCPU
+            self.overhead = overhead
+            self.memoryBase = memoryBase
+            self.memoryPerConnection = memoryPerConnection
+            self.contention = contention
+            self.crosstalk = crosstalk
+            self.workerCounts = workerCounts
+        }
+    }
+
+    /// Before rounding up, which `configuration` does.
+    struct Needed: Codable, Sendable, Equatable {
+        var perSecond: Double
+        /// Streams open at once.
+        var inFlight: Figure
+        var connections: Figure
+        var cores: Figure
+        var machines: Figure
+        /// Of all machines together, bytes.
+        var memory: Figure
+        /// Of all machines together, towards the server, bytes a second.
+        var bandwidth: Figure
+        /// How long it takes with `configuration` at full use, ns; longer than asked for when that was given too small.
+        var shortest: Figure
+
+        enum CodingKeys: String, CodingKey {
+            case connections, cores, machines
+            case perSecond = "per_second"
+            case inFlight = "in_flight"
+            case memory = "memory_bytes"
+            case bandwidth = "bandwidth_bytes_per_second"
+            case shortest = "shortest_ns"
+        }
+
+        init(
+            perSecond: Double, inFlight: Figure, connections: Figure, cores: Figure, machines: Figure, memory: Figure,
+            bandwidth: Figure, shortest: Figure
+        ) {
+            self.perSecond = perSecond
+            self.inFlight = inFlight
+            self.connections = connections
+            self.cores = cores
+            self.machines = machines
+            self.memory = memory
+            self.bandwidth = bandwidth
+            self.shortest = shortest
+        }
+    }
+
+    struct Configuration: Codable, Sendable, Equatable {
+        var machines: Int
+        /// Worker threads on each machine, one a core.
+        var workers: Int
+        /// On all machines together.
+        var connections: Int
+        var streams: Int
+
+        init(machines: Int, workers: Int, connections: Int, streams: Int) {
+            self.machines = machines
+            self.workers = workers
+            self.connections = connections
+            self.streams = streams
+        }
+    }
+
+    enum BoundName: String, Codable, Sendable, CaseIterable {
+        case streams, window
+        case connectionRate = "connection_bandwidth"
+        case bandwidth
+        case clientCPU = "client_cpu"
+        case serverCPU = "server_cpu"
+        case sharedCores = "shared_cores"
+    }
+
+    struct Bound: Codable, Sendable, Equatable {
+        var name: BoundName
+        var perSecond: Figure
+
+        enum CodingKeys: String, CodingKey {
+            case name
+            case perSecond = "per_second"
+        }
+
+        init(name: BoundName, perSecond: Figure) {
+            self.name = name
+            self.perSecond = perSecond
+        }
+    }
+
+    /// The same model, event by event, on one worker's share unless `workers` says otherwise.
+    struct Simulation: Codable, Sendable, Equatable {
+        var seed: UInt64
+        var workers: Int
+        var connections: Int
+        /// Pushes simulated.
+        var pushes: Int
+        /// What the share can do at full use: by the tightest bound, and simulated.
+        var formula: Double
+        var simulated: Double
+        /// simulated / formula − 1.
+        var difference: Double
+        /// At the planned rate, due to answered; nil when no devices were asked for.
+        @Nullable var latency: ResultDocument.Latency?
+
+        enum CodingKeys: String, CodingKey {
+            case seed, workers, connections, pushes, difference
+            case formula = "formula_per_second"
+            case simulated = "simulated_per_second"
+            case latency = "total_ns"
+        }
+
+        init(
+            seed: UInt64, workers: Int, connections: Int, pushes: Int, formula: Double, simulated: Double,
+            difference: Double, latency: ResultDocument.Latency?
+        ) {
+            self.seed = seed
+            self.workers = workers
+            self.connections = connections
+            self.pushes = pushes
+            self.formula = formula
+            self.simulated = simulated
+            self.difference = difference
+            self.latency = latency
+        }
+    }
+
+    struct Goal: Codable, Sendable, Equatable {
+        var text: String
+        /// In the goal's own unit (nanoseconds, bytes, pushes/s).
+        var value: Double
+        var held: Bool
+
+        init(text: String, value: Double, held: Bool) {
+            self.text = text
+            self.value = value
+            self.held = held
+        }
+    }
+
+    /// By what per cent each need grows when an input grows by one per cent, from ±10 %.
+    struct Sensitivity: Codable, Sendable, Equatable {
+        var input: String
+        var connections: Double
+        var cores: Double
+        var memory: Double
+        var bandwidth: Double
+
+        init(input: String, connections: Double, cores: Double, memory: Double, bandwidth: Double) {
+            self.input = input
+            self.connections = connections
+            self.cores = cores
+            self.memory = memory
+            self.bandwidth = bandwidth
+        }
+    }
+}

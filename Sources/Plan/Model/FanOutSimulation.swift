@@ -1,0 +1,86 @@
+import Measurement
+import Scenarios
+
+/// A fan-out, event by event: client threads that spend CPU time on each push, connections with streams and a flow-control
+/// window, a link with delay and rate each way, a server that takes CPU time (or none) and then answers after a time.
+///
+/// What it leaves out: loss, TCP's slow start, and that a thread which has more to do at once does it cheaper.
+struct FanOutSimulation: Sendable {
+    /// Times are nanoseconds, sizes bytes, rates bytes a second.
+    struct Settings: Sendable {
+        /// Client threads, with the connections shared out evenly among them.
+        var workers = 1
+        var connections = 1
+        /// On each connection.
+        var streams = 1000
+        /// CPU time of the client a push.
+        var clientCost = TimeDistribution.constant(0)
+        /// Most pushes a thread sends, or the server takes, before it looks at something else.
+        var batch = 38
+        /// 0: a server that is never short of CPU time.
+        var serverThreads = 0
+        var serverCost = TimeDistribution.constant(0)
+        /// Cores that all threads of client and server share; nil: each has its own.
+        var cores: Int?
+        var roundTrip = 0.0
+        /// Of a push and of its answer, as the link carries them.
+        var requestBytes = 0.0
+        var answerBytes = 0.0
+        /// What a push takes of the window.
+        var payloadBytes = 0.0
+        /// A push is begun only when as much of the window is left.
+        var largestPayload = 0.0
+        /// Of each connection, each way; nil: unlimited.
+        var linkRate: Double?
+        /// Of all connections together, towards the server; nil: unlimited.
+        var uplinkRate: Double?
+        /// Bytes of DATA each connection may have unacknowledged; nil: unlimited.
+        var window: Double?
+        /// The server opens the window again when more than this share of it is used, 0…1.
+        var windowReopen = 0.5
+        /// From a push being read to its answer being written, besides CPU time.
+        var serverTime = TimeDistribution.constant(0)
+        var arrivals = Arrivals.closed
+        /// To simulate in all, at least 1.
+        var pushes = 100_000
+        /// The first so many answers are left out of throughput and latencies.
+        var warmup = 0
+        var seed: UInt64 = 1
+
+        init() {}
+    }
+
+    enum Arrivals: Sendable, Equatable {
+        /// A push is due when a stream is free for it.
+        case closed
+        /// So many a second over all workers, due at equal distances.
+        case constant(Double)
+        /// The same, each due independently of the others.
+        case poisson(Double)
+    }
+
+    struct Outcome: Sendable {
+        /// Pushes a second while pushes were still begun, warm-up left out.
+        var throughput = 0.0
+        /// Due to answered, and begun to be sent to answered, warm-up left out.
+        var total = LatencyHistogram()
+        var roundTrip = LatencyHistogram()
+        /// Of the whole run, warm-up included: pushes due and not answered, averaged over time; due to last answer.
+        var meanInSystem = 0.0
+        var meanTotal = 0.0
+        var arrivalRate = 0.0
+        /// Simulated time, seconds.
+        var seconds = 0.0
+        var answered = 0
+        var events: UInt64 = 0
+        /// Share of the time each client thread had work, 0…1, on average.
+        var clientLoad = 0.0
+    }
+
+    let settings: Settings
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    /// Runs it; the same seed gives the same outcome. A million pushes take less than a second.
+    func run() -> Outcome { FanOutEngine(settings).run() }
+}

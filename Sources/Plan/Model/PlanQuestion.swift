@@ -1,0 +1,50 @@
+/// What is asked of a plan. Times are nanoseconds, sizes bytes, bandwidths bytes a second.
+struct PlanQuestion: Sendable, Equatable {
+    /// nil: what can the configuration do? Then `machines` and `connections` must be given.
+    var devices: UInt64?
+    var within: Double?
+    var roundTrip = 0.0
+    /// From a push being read by the server to its answer being written.
+    var serverTime = TimeDistribution.constant(0)
+    /// On each connection.
+    var streams = 1000
+    /// In all; nil: as many as it takes.
+    var connections: Int?
+    /// As many as it takes when nil.
+    var machines: Int?
+    /// Of each machine; one worker each.
+    var cores = 1
+    /// Of every bound, how much is planned with, 0…1.
+    var utilisation = 0.8
+    /// What a push takes of the server's window, and as HTTP/2 frames; its answer as frames.
+    var payloadBytes = 0.0
+    var largestPayload = 0.0
+    var requestBytes = 0.0
+    var answerBytes = 0.0
+    /// Of a machine, towards the server; with what TLS, TCP, IP and Ethernet add.
+    var bandwidth: Double?
+    /// Of a connection, each way, HTTP/2's bytes.
+    var linkRate: Double?
+    /// Bytes of DATA each connection may have unacknowledged, and which share of them the server lets be used before it says more.
+    var window: Double?
+    var windowReopen = 0.5
+    /// Due times are drawn independently of each other instead of lying at equal distances.
+    var isPoisson = false
+    /// The bundled mock on the same machine, with so many threads; 0: the server is elsewhere, and as large as it takes.
+    var mockThreads = 0
+    /// Cores that client and mock share; nil: each thread has its own.
+    var sharedCores: Int?
+    var seed: UInt64 = 1
+    /// Most pushes of a simulation.
+    var simulated = 1_500_000
+
+    init() {}
+
+    /// TCP, TLS 1.3, and the first push, which is alone on its connection until its token was found valid.
+    static let setupRoundTrips = 3.0
+    /// TLS 1.3 adds 22 bytes to a record of 16 KB; Ethernet, IPv4 and TCP with timestamps 90 to 1,448 bytes (preamble and gap
+    /// counted).
+    static let wireFactor = (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
+
+    var wireBytes: Double { requestBytes * Self.wireFactor }
+}

@@ -1,0 +1,147 @@
+import Analysis
+import ArgumentParser
+import Flags
+import Foundation
+import Harness
+import Reports
+import Results
+import Scenarios
+import Settings
+
+package struct PlanCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract:
+            "Say what it takes to reach so many devices in so long: connections, cores, machines, memory, bandwidth.",
+        discussion: """
+            The cost of a push comes from results (--from), from a calibration made earlier (--calibration), or from a minute of \
+            runs against the bundled mock. Without --devices, and with --connections and --machines, it says what those can do. \
+            Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when a goal is \
+            not reached.
+            """)
+
+    @Option(help: ArgumentHelp("Devices to reach, such as 100M.", valueName: "count"))
+    var devices: String?
+
+    @Option(help: ArgumentHelp("From the first connection to the last answer.", valueName: "duration"))
+    var within: String?
+
+    @Option(
+        help: ArgumentHelp("Round-trip time to the server, such as 80ms; 0 on this machine.", valueName: "duration"))
+    var rtt: String?
+
+    @Option(
+        help: ArgumentHelp("What must hold besides, as thresholds are written: \"p99 < 1s\".", valueName: "condition"))
+    var goal: [String] = []
+
+    @OptionGroup(title: "Client") var client: PlanClientOptions
+    @OptionGroup(title: "Link and server") var server: PlanServerOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Measured runs: result files, run folders, folders of runs, calibrations.", valueName: "path"))
+    var from: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the costs from this file; when it is not there, measure them and write it.", valueName: "file"))
+    var calibration: String?
+
+    @Option(help: ArgumentHelp("Seed of the simulation and of the bootstrap.", valueName: "number"))
+    var seed = "1"
+
+    @Flag(help: "Print the plan as JSON, and nothing else on standard output.")
+    var json = false
+
+    @Flag(help: "Print the plan as Markdown.")
+    var markdown = false
+
+    package init() {}
+
+    package func run() async throws {
+        guard from.isEmpty || calibration == nil else {
+            throw HarnessError("--from and --calibration: give one of them")
+        }
+        var question = PlanQuestion()
+        let goals: [Threshold]
+        do throws(SettingsError) {
+            var read: [Threshold] = []
+            for text in goal { read += try Threshold.list(parsing: text) }
+            goals = read
+        } catch { throw HarnessError("--goal \(error)") }
+        guard let rtt else {
+            throw HarnessError(
+                "plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine")
+        }
+        question.roundTrip = Double(try PlanValue.read("--rtt", rtt, Units.duration))
+        question.seed = try PlanValue.read("--seed", seed, Units.count)
+        try load(into: &question)
+        try client.apply(to: &question)
+        try server.apply(to: &question)
+        let (samples, origin) = try await measured()
+        let plan: PlanDocument
+        do throws(Planner.Failure) {
+            plan = try Planner.plan(question, goals: goals, samples: samples, origin: origin)
+        } catch { throw HarnessError(error.description) }
+        do throws(ResultError) {
+            Console.output(
+                json
+                    ? String(decoding: try PlanFile.encode(plan), as: UTF8.self)
+                    : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
+        } catch { throw HarnessError(error.description, .unwritable) }
+        if plan.goals.contains(where: { !$0.held }) { throw ExitCode(99) }
+    }
+
+    private func load(into question: inout PlanQuestion) throws(HarnessError) {
+        guard devices != nil || within != nil else {
+            guard client.connections != nil, client.machines != nil else {
+                throw HarnessError("plan: expected --devices and --within, or --connections and --machines to judge")
+            }
+            return
+        }
+        guard let devices, let within else { throw HarnessError("plan: --devices and --within go together") }
+        let count = try PlanValue.read("--devices", devices, Units.count)
+        guard (1...1_000_000_000_000).contains(count) else {
+            throw HarnessError("--devices \(devices): expected 1 to 1,000,000 M")
+        }
+        let time = try PlanValue.read("--within", within, Units.duration)
+        guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }
+        question.devices = count
+        question.within = Double(time)
+    }
+
+    private func measured() async throws -> ([CostSample], String) {
+        if !from.isEmpty {
+            let samples = try PlanSamples.read(from)
+            return (samples, from.joined(separator: ", "))
+        }
+        if let calibration, FileManager.default.fileExists(atPath: calibration) {
+            return (try PlanSamples.read([calibration]), calibration)
+        }
+        let document = try await Calibration.measure(client.scenario())
+        if let calibration {
+            do throws(ResultError) { try PlanFile.write(document, to: calibration) } catch {
+                throw HarnessError(error.description, .unwritable)
+            }
+        }
+        return (document.samples, calibration ?? "a calibration against the bundled mock on this machine, just now")
+    }
+}
+
+/// Numbers of flags.
+enum PlanValue {
+    static func read<Value>(
+        _ flag: String, _ text: String, _ read: (String) throws(Units.ParseError) -> Value
+    ) throws(HarnessError) -> Value {
+        do throws(Units.ParseError) { return try read(text) } catch { throw HarnessError("\(flag): \(error)") }
+    }
+
+    static func whole(_ flag: String, _ text: String, _ range: ClosedRange<UInt64>) throws(HarnessError) -> Int {
+        let value = try read(flag, text, Units.count)
+        guard range.contains(value) else {
+            throw HarnessError("\(flag) \(text): expected \(range.lowerBound) to \(range.upperBound)")
+        }
+        return Int(value)
+    }
+}

@@ -1,0 +1,177 @@
+import Reports
+import Results
+import Settings
+
+/// A plan for a person: at a terminal, or as Markdown.
+enum PlanReport {
+    static func text(_ plan: PlanDocument, on picture: TextPicture = .plain) -> String {
+        var lines = ["", headline(plan), ""]
+        for section in sections(plan) {
+            var table = TextTable()
+            for row in section.rows { table.add(row) }
+            lines += table.lines(width: picture.width) + [""]
+        }
+        lines += remarks(plan)
+        for assumption in plan.assumptions { lines.append("assumed: \(assumption)") }
+        for warning in plan.warnings { lines.append("warning: \(warning)") }
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    static func markdown(_ plan: PlanDocument) -> String {
+        var lines = ["# \(headline(plan))", ""]
+        for section in sections(plan) {
+            for (index, row) in section.rows.enumerated() {
+                lines.append("| \(row.joined(separator: " | ")) |")
+                if index == 0 { lines.append("|" + String(repeating: " --- |", count: row.count)) }
+            }
+            lines.append("")
+        }
+        lines += remarks(plan) + [""]
+        lines += plan.assumptions.map { "- assumed: \($0)" } + plan.warnings.map { "- warning: \($0)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private struct Section {
+        var rows: [[String]]
+    }
+
+    private static func headline(_ plan: PlanDocument) -> String {
+        let question = plan.question
+        let link = "a round trip of \(Units.duration(nanoseconds: question.roundTrip))"
+        guard let devices = question.devices, let within = question.within else {
+            return "what \(counted(plan.configuration.connections, "connection")) can do at \(link)"
+        }
+        return "\(Units.grouped(devices)) devices within \(Units.duration(nanoseconds: within)) at \(link)"
+    }
+
+    private static func sections(_ plan: PlanDocument) -> [Section] {
+        var sections: [Section] = []
+        if let needed = plan.needed { sections.append(self.needed(plan, needed)) }
+        sections.append(bounds(plan))
+        if let latency = plan.simulation.latency {
+            let unit = TimeUnit(middle: Double(latency.p50), largest: Double(latency.max))
+            func written(_ value: Double) -> String { "\(unit.written(value)) \(unit.rawValue)" }
+            sections.append(
+                Section(rows: [
+                    ["simulated at that rate", "mean", "p50", "p99", "p99.9", "max"],
+                    [
+                        "due to answered", written(latency.mean), written(Double(latency.p50)),
+                        written(Double(latency.p99)), written(Double(latency.p999)), written(Double(latency.max)),
+                    ],
+                ]))
+        }
+        if !plan.sensitivities.isEmpty {
+            var rows = [["1 % more of", "connections", "cores", "memory", "bandwidth"]]
+            for input in plan.sensitivities {
+                rows.append([
+                    input.input, change(input.connections), change(input.cores), change(input.memory),
+                    change(input.bandwidth),
+                ])
+            }
+            sections.append(Section(rows: rows))
+        }
+        return sections
+    }
+
+    private static func needed(_ plan: PlanDocument, _ needed: PlanDocument.Needed) -> Section {
+        func row(_ name: String, _ figure: PlanDocument.Figure, _ used: String, _ written: (Double) -> String)
+            -> [String]
+        {
+            [name, written(figure.value), interval(figure, written), used]
+        }
+        let configuration = plan.configuration
+        return Section(rows: [
+            ["needed", "", "95 % interval", "planned"],
+            ["pushes a second", count(needed.perSecond), "", ""],
+            row(
+                "open streams", needed.inFlight, count(Double(configuration.connections * configuration.streams)), count
+            ),
+            row("connections", needed.connections, count(Double(configuration.connections)), tenth),
+            row("client cores", needed.cores, count(Double(configuration.machines * configuration.workers)), tenth),
+            row(
+                "machines", needed.machines,
+                "\(configuration.machines) with \(counted(configuration.workers, "worker"))", tenth),
+            row("memory, all machines", needed.memory, "", size),
+            row("bandwidth, all machines", needed.bandwidth, "", bits),
+            row("time at full use", needed.shortest, "", Units.duration(nanoseconds:)),
+        ])
+    }
+
+    private static func bounds(_ plan: PlanDocument) -> Section {
+        var rows = [["bound", "pushes a second", "95 % interval", ""]]
+        for (index, bound) in plan.bounds.enumerated() {
+            rows.append([
+                name(bound.name), count(bound.perSecond.value), interval(bound.perSecond, count),
+                index == 0 ? "binds" : index == 1 ? "next" : "",
+            ])
+        }
+        return Section(rows: rows)
+    }
+
+    private static func remarks(_ plan: PlanDocument) -> [String] {
+        let simulation = plan.simulation
+        let sign = simulation.difference < 0 ? "−" : "+"
+        let part =
+            plan.measured.serverCPU == nil
+            ? "\(counted(simulation.workers, "worker")) with \(counted(simulation.connections, "connection"))"
+            : "all of it"
+        var lines = [
+            "simulated (\(part), \(count(Double(simulation.pushes))) pushes, seed \(simulation.seed)): "
+                + "\(count(simulation.simulated))/s at full use, the formula says \(count(simulation.formula))/s "
+                + "(\(sign)\(Units.fixed(abs(simulation.difference) * 100, places: 1)) %)"
+        ]
+        for goal in plan.goals { lines.append("goal \(goal.text): \(goal.held ? "reached" : "missed")") }
+        let measured = plan.measured
+        let client = measured.clientCPU
+        lines.append(
+            "measured: \(measured.origin) (\(counted(measured.runs, "run")), \(counted(measured.settings, "setting"))); "
+                + "client CPU a push \(Units.duration(nanoseconds: client.value))"
+                + (client.low == nil ? "" : " (\(interval(client, Units.duration(nanoseconds:))))")
+                + ", \(Units.fixed(plan.question.wire, places: 0)) bytes on the wire, "
+                + "\(Units.duration(nanoseconds: measured.overhead.value)) besides link and server")
+        return lines
+    }
+
+    // MARK: Writing
+
+    private static func name(_ bound: PlanDocument.BoundName) -> String {
+        switch bound {
+        case .streams: "streams over round trip"
+        case .window: "flow-control window over round trip"
+        case .connectionRate: "bandwidth of each connection"
+        case .bandwidth: "bandwidth of the machines"
+        case .clientCPU: "CPU of the client"
+        case .serverCPU: "CPU of the mock"
+        case .sharedCores: "cores that client and mock share"
+        }
+    }
+
+    private static func interval(_ figure: PlanDocument.Figure, _ written: (Double) -> String) -> String {
+        guard let low = figure.low, let high = figure.high else { return "" }
+        let (from, to) = (written(low), written(high))
+        return from == to ? "" : "\(from) - \(to)"
+    }
+
+    private static func change(_ elasticity: Double) -> String {
+        abs(elasticity) < 0.005 ? "-" : "\(elasticity < 0 ? "−" : "+")\(Units.fixed(abs(elasticity), places: 2)) %"
+    }
+
+    private static func counted(_ number: Int, _ what: String) -> String {
+        "\(Units.grouped(UInt64(number))) \(what)\(number == 1 ? "" : "s")"
+    }
+
+    private static func count(_ value: Double) -> String {
+        value.isFinite ? Units.grouped(UInt64(min(max(value, 0), 1e18).rounded())) : "-"
+    }
+
+    private static func tenth(_ value: Double) -> String { value < 1000 ? Units.fixed(value, places: 1) : count(value) }
+
+    private static func size(_ value: Double) -> String { Units.bytes(UInt64(max(value, 0))) }
+
+    /// Bytes a second as bits.
+    private static func bits(_ value: Double) -> String {
+        let bits = value * 8
+        return bits >= 1e9
+            ? "\(Units.fixed(bits / 1e9, places: 2)) Gbit/s" : "\(Units.fixed(bits / 1e6, places: 1)) Mbit/s"
+    }
+}

@@ -1,0 +1,62 @@
+import Analysis
+import Flags
+import Foundation
+import Harness
+import Results
+import Settings
+
+/// Measured runs from files.
+enum PlanSamples {
+    /// - Parameter paths: result.json files, calibrations, or folders with any number of results below them.
+    static func read(_ paths: [String]) throws(HarnessError) -> [CostSample] {
+        var samples: [CostSample] = []
+        var results: [String] = []
+        var calibrations: Set<String> = []
+        for path in paths {
+            if try isCalibration(path) {
+                guard calibrations.insert(FoundResults.place(path)).inserted else { continue }
+                do throws(ResultError) { add(try PlanFile.readCalibration(path).samples, of: path, to: &samples) } catch
+                {
+                    throw HarnessError(error.description)
+                }
+            } else {
+                results.append(path)
+            }
+        }
+        if !results.isEmpty {
+            let found = try FoundResults(results) {
+                FoundResults.incomplete($0, "only whole runs say what a push costs") ?? CostSample.problem($0)
+            }
+            found.tell()
+            for run in found.runs {
+                add([CostSample(run.result, roundTrip: roundTrip(run.result))], of: run.path, to: &samples)
+            }
+        }
+        return samples
+    }
+
+    /// Runs that are there already count once, and are said to be.
+    private static func add(_ new: [CostSample], of path: String, to samples: inout [CostSample]) {
+        let known = Set(samples.map(\.run))
+        let others = new.filter { !known.contains($0.run) }
+        samples += others
+        guard others.count < new.count else { return }
+        Console.error(
+            "\(path): left out \(Units.counted(new.count - others.count, "run")) that an earlier file has too")
+    }
+
+    private static func isCalibration(_ file: String) throws(HarnessError) -> Bool {
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw HarnessError("\(file): no such file or folder; expected results or a calibration to plan with")
+        }
+        guard let data = FileManager.default.contents(atPath: file),
+            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { return false }
+        return (object["schema"] as? String)?.hasPrefix("pushload.calibration/") == true
+    }
+
+    static func roundTrip(_ result: ResultDocument) -> UInt64 {
+        guard case .string(let text)? = result.scenario["rtt"] else { return 0 }
+        return (try? Units.duration(text)) ?? 0
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Synchronization
+
+/// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
+/// Random Variables is Stochastically Larger than the Other, 1947.) Exact when both samples have at most 12 values and none is
+/// tied; else the normal approximation, corrected for ties and continuity.
+package struct MannWhitney: Sendable, Equatable {
+    package static let mostExact = 12
+
+    /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
+    package let u: Double
+    /// 0…1.
+    package let p: Double
+    /// Cliff's delta: the share of pairs in which B's value is larger, less the share in which it is smaller. −1…1.
+    package let delta: Double
+    package let isExact: Bool
+
+    /// nil when a sample is empty.
+    package init?(_ a: [Double], _ b: [Double]) {
+        guard !a.isEmpty, !b.isEmpty else { return nil }
+        let (n, m) = (Double(a.count), Double(b.count))
+        var u = 0.0
+        for x in a { for y in b { u += x > y ? 1 : x == y ? 0.5 : 0 } }
+        self.u = u
+        delta = 1 - 2 * u / (n * m)
+        let ties = Self.tieSizes(a + b)
+        isExact = ties.isEmpty && max(a.count, b.count) <= Self.mostExact
+        let smaller = min(u, n * m - u)
+        if isExact {
+            let ways = Self.ways(a.count, b.count)
+            p = min(1, 2 * ways[...Int(smaller)].reduce(0, +) / ways.reduce(0, +))
+        } else {
+            let total = n + m
+            let tied = ties.reduce(0) { $0 + ($1 * $1 * $1 - $1) } / (total * (total - 1))
+            let deviation = (n * m / 12 * (total + 1 - tied)).squareRoot()
+            p = deviation > 0 ? min(1, erfc(max(0, n * m / 2 - smaller - 0.5) / deviation / 2.0.squareRoot())) : 1
+        }
+    }
+
+    /// The smallest p-value samples of these sizes can have: all of one below all of the other.
+    package static func smallestP(_ n: Int, _ m: Int) -> Double {
+        let ways = (0..<min(n, m)).reduce(1.0) { $0 * Double(n + m - $1) / Double($1 + 1) }
+        return min(1, 2 / ways)
+    }
+
+    /// How many values are equal to each other, where more than one is.
+    private static func tieSizes(_ values: [Double]) -> [Double] {
+        Dictionary(values.map { ($0, 1.0) }, uniquingKeysWith: +).values.filter { $0 > 1 }
+    }
+
+    /// In how many orders of `n` and `m` different values each U comes about.
+    package static func ways(_ n: Int, _ m: Int) -> [Double] {
+        let sizes = [n, m]
+        if let known = counted.withLock({ $0[sizes] }) { return known }
+        let ways = count(n, m)
+        counted.withLock { $0[sizes] = ways }
+        return ways
+    }
+
+    /// Counting all orders of 64 and 32 values takes some ten milliseconds, and every look of a gate asks for several metrics.
+    private static let counted = Mutex<[[Int]: [Double]]>([:])
+
+    /// The largest value belongs to one side or the other: ways(n, m)[u] = ways(n − 1, m)[u − m] + ways(n, m − 1)[u].
+    private static func count(_ n: Int, _ m: Int) -> [Double] {
+        // previous[j]: of i − 1 and j values.
+        var previous = [[Double]](repeating: [1], count: m + 1)
+        for i in 1...n {
+            var row = [[1.0]]
+            for j in 1...m {
+                var ways = [Double](repeating: 0, count: i * j + 1)
+                for (u, count) in previous[j].enumerated() { ways[u + j] += count }
+                for (u, count) in row[j - 1].enumerated() { ways[u] += count }
+                row.append(ways)
+            }
+            previous = row
+        }
+        return previous[m]
+    }
+}

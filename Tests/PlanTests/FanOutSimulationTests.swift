@@ -1,0 +1,139 @@
+import Testing
+
+@testable import Plan
+@testable import Statistics
+
+/// The simulation held against what queueing theory says exactly. Times are nanoseconds.
+@Suite struct FanOutSimulationTests {
+    private static let millisecond = 1e6
+
+    /// One server thread that takes `cost` a push, and pushes that arrive as a Poisson process.
+    private func queue(_ cost: TimeDistribution, perSecond: Double, seed: UInt64) -> FanOutSimulation.Settings {
+        var settings = FanOutSimulation.Settings()
+        settings.streams = 1_000_000
+        settings.batch = 1
+        settings.serverThreads = 1
+        settings.serverCost = cost
+        settings.arrivals = .poisson(perSecond)
+        settings.pushes = 60_000
+        settings.seed = seed
+        return settings
+    }
+
+    private func isClose(_ one: Double, _ other: Double, _ within: Double) -> Bool {
+        abs(one / other - 1) <= within
+    }
+
+    @Test(
+        "M/M/1: the mean time in the system is 1 / (μ − λ)",
+        arguments: [(0.3, 1), (0.6, 2)] as [(Double, UInt64)])
+    func exponential(load: Double, seed: UInt64) {
+        let outcome = FanOutSimulation(
+            queue(.exponential(mean: Self.millisecond), perSecond: 1000 * load, seed: seed)
+        ).run()
+        let expected = Self.millisecond / (1 - load)
+        #expect(
+            isClose(outcome.meanTotal, expected, 0.05), "seed \(seed), load \(load): \(outcome.meanTotal), \(expected)")
+        #expect(isClose(outcome.arrivalRate, 1000 * load, 0.01), "seed \(seed)")
+        // The median of an exponentially distributed time.
+        let median = Double(outcome.total.value(atPercentile: 50))
+        #expect(isClose(median, expected * 0.693147, 0.05), "seed \(seed), load \(load): \(median)")
+    }
+
+    @Test(
+        "M/D/1: the mean time in the system is (2 − ρ) / (2 μ (1 − ρ))",
+        arguments: [(0.5, 4), (0.7, 5)] as [(Double, UInt64)])
+    func constant(load: Double, seed: UInt64) {
+        let outcome = FanOutSimulation(queue(.constant(Self.millisecond), perSecond: 1000 * load, seed: seed)).run()
+        let expected = Self.millisecond * (2 - load) / (2 * (1 - load))
+        #expect(
+            isClose(outcome.meanTotal, expected, 0.04), "seed \(seed), load \(load): \(outcome.meanTotal), \(expected)")
+    }
+
+    @Test("M/M/∞: a server that is never short answers after its own time and the link's, whatever the load")
+    func unlimited() {
+        var settings = queue(.constant(0), perSecond: 20_000, seed: 6)
+        settings.serverThreads = 0
+        settings.serverTime = .exponential(mean: 5 * Self.millisecond)
+        settings.roundTrip = 20 * Self.millisecond
+        let outcome = FanOutSimulation(settings).run()
+        #expect(isClose(outcome.meanTotal, 25 * Self.millisecond, 0.01), "\(outcome.meanTotal)")
+        #expect(isClose(outcome.meanInSystem, 20_000 * 0.025, 0.04), "\(outcome.meanInSystem)")
+    }
+
+    @Test("Little's law holds to the last digit: what is in the system is counted apart from how long each push takes")
+    func little() {
+        for seed in 1...6 as ClosedRange<UInt64> {
+            var random = SplitMix(seed: seed)
+            var settings = queue(.exponential(mean: 2000), perSecond: 300_000, seed: seed)
+            settings.pushes = 3000
+            settings.workers = 1 + random.below(3)
+            settings.connections = settings.workers + random.below(5)
+            settings.streams = 10 + random.below(300)
+            settings.batch = 1 + random.below(40)
+            settings.clientCost = .uniform(low: 100, high: 900)
+            settings.roundTrip = Double(random.below(3_000_000))
+            settings.payloadBytes = 300
+            settings.requestBytes = 400
+            settings.answerBytes = 50
+            settings.window = seed % 2 == 0 ? 65_536 : nil
+            settings.linkRate = seed % 3 == 0 ? 50_000_000 : nil
+            settings.cores = seed % 2 == 0 ? 2 : nil
+            settings.serverTime = .lognormal(median: 100_000, sigma: 0.8)
+            if seed % 2 == 1 { settings.arrivals = .closed }
+            let outcome = FanOutSimulation(settings).run()
+            #expect(outcome.answered == 3000, "seed \(seed): every push is answered")
+            let product = outcome.arrivalRate * outcome.meanTotal / 1e9
+            #expect(isClose(outcome.meanInSystem, product, 1e-9), "seed \(seed): \(outcome.meanInSystem), \(product)")
+            #expect(FanOutSimulation(settings).run().meanTotal == outcome.meanTotal, "seed \(seed): the same again")
+        }
+    }
+
+    /// A closed loop with constant times.
+    private func loop(_ change: (inout FanOutSimulation.Settings) -> Void) -> Double {
+        var settings = FanOutSimulation.Settings()
+        settings.pushes = 30_000
+        settings.warmup = 6000
+        settings.payloadBytes = 313
+        settings.requestBytes = 400
+        settings.answerBytes = 50
+        change(&settings)
+        return FanOutSimulation(settings).run().throughput
+    }
+
+    @Test("A pipeline goes at the rate of its slowest stage; threads that share a core add up")
+    func pipeline() {
+        func rate(_ change: (inout FanOutSimulation.Settings) -> Void) -> Double {
+            loop { settings in
+                settings.clientCost = .constant(1000)
+                settings.serverCost = .constant(2000)
+                settings.serverThreads = 1
+                change(&settings)
+            }
+        }
+        #expect(isClose(rate { _ in }, 500_000, 0.002))
+        #expect(isClose(rate { $0.serverCost = .constant(400) }, 1_000_000, 0.002))
+        #expect(isClose(rate { $0.cores = 1 }, 1e9 / 3000, 0.002))
+        #expect(
+            isClose(
+                rate {
+                    ($0.workers, $0.connections, $0.serverThreads, $0.cores) = (2, 4, 2, 2)
+                    $0.roundTrip = 100_000
+                }, 2e9 / 3000, 0.005))
+    }
+
+    @Test("Streams, link rate, window and uplink each bound a closed loop as their formula says")
+    func bounds() {
+        let trip = 20 * Self.millisecond
+        #expect(isClose(loop { ($0.connections, $0.streams, $0.roundTrip) = (2, 10, trip) }, 1000, 0.01))
+        #expect(isClose(loop { ($0.connections, $0.roundTrip, $0.linkRate) = (2, trip, 1e6) }, 5000, 0.01))
+        #expect(isClose(loop { ($0.connections, $0.roundTrip, $0.uplinkRate) = (4, trip, 4e6) }, 10_000, 0.01))
+        // The window opens by 105 pushes, the first number above half of it.
+        #expect(isClose(loop { ($0.roundTrip, $0.window, $0.largestPayload) = (trip, 65_536, 500) }, 105 / 0.02, 0.02))
+        // Opened after every push, all of it is used: 208 pushes.
+        #expect(
+            isClose(
+                loop { ($0.roundTrip, $0.window, $0.windowReopen, $0.largestPayload) = (trip, 65_536, 0, 500) },
+                208 / 0.02, 0.02))
+    }
+}

@@ -1,0 +1,271 @@
+import Results
+import SampleRuns
+import Scenarios
+import Testing
+
+@testable import Plan
+
+@Suite struct PlannerTests {
+    private func sample(
+        _ run: String, threads: Int = 1, connections: Int = 1, streams: Int = 1000, cpu: Double = 1000,
+        mock: Double? = 500, memory: UInt64? = 40_000_000, rtt: UInt64 = 0, service: Double = 0, rate: Double = 800_000,
+        engine: String = "wire", version: String = "1"
+    ) -> CostSample {
+        CostSample(
+            run: run, engine: engine, version: version, machine: "m", threads: threads, connections: connections,
+            streams: streams, roundTrip: rtt, isShaped: false, isBundledMock: true, perSecond: rate, clientCPU: cpu,
+            mockCPU: mock, clientMemory: memory, workerLoad: rtt > 0 ? 0.1 : 0.9, service: service, serverTime: nil)
+    }
+
+    @Test("Counts that add up to more than there are numbers are no reason to stop")
+    func largeCounts() {
+        var result = SampleRun.make("a", 1)
+        result.pushes.accepted = .max
+        result.pushes.rejected = .max
+        result.pushes.failed = 5
+        #expect(CostSample.problem(result)?.contains(" pushes were accepted; a cost takes at least 99 %") == true)
+    }
+
+    @Test("A sample of costs takes the mean of the answered pushes, however long others were waited for")
+    func meanCost() {
+        var result = SampleRun.make("a", 1)
+        result.latency.service = .init()
+        result.latency.total.mean = 5e9
+        result.latency.total.unanswered = 1
+        result.latency.totalAccepted.count = 30
+        result.latency.totalAccepted.mean = 100
+        result.latency.totalRejected.count = 10
+        result.latency.totalRejected.mean = 20
+        #expect(CostSample(result, roundTrip: 0).service == 80)
+        result.latency.total.unanswered = 0
+        #expect(CostSample(result, roundTrip: 0).service == 5e9)
+    }
+
+    private var samples: [CostSample] { [sample("a"), sample("b")] }
+
+    /// 100,000 devices in 10 s over 100 ms, half of every bound used.
+    private var question: PlanQuestion {
+        var question = PlanQuestion()
+        question.devices = 100_000
+        question.within = 10e9
+        question.roundTrip = 100e6
+        question.cores = 4
+        question.utilisation = 0.5
+        question.payloadBytes = 300
+        question.largestPayload = 400
+        question.requestBytes = 400
+        question.answerBytes = 50
+        // Where it is not the simulation that is looked at.
+        question.simulated = 2000
+        return question
+    }
+
+    private func isClose(_ one: Double?, _ other: Double, _ within: Double = 1e-9) -> Bool {
+        one.map { abs($0 - other) <= within * max(1, abs(other)) } ?? false
+    }
+
+    @Test("Machines that bandwidth asks for have no more workers than the work does")
+    func narrowMachines() throws {
+        var question = question
+        // 10 Mbit/s.
+        question.bandwidth = 1.25e6
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        let wire = 400 * (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
+        let machines = 1e5 / 9.6 / 0.5 * wire / 1.25e6
+        #expect(isClose(plan.needed?.machines.value, machines))
+        #expect(plan.configuration.machines == Int(machines.rounded(.up)) && plan.configuration.workers == 1)
+    }
+
+    @Test("Known numbers: rate, streams, connections, cores, memory and bandwidth follow from the formulas")
+    func known() throws {
+        var question = question
+        // Sixteen round trips at full use.
+        question.simulated = 64_000
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        let needed = try #require(plan.needed)
+        // 3 round trips to connect, one for the last answers: 9.6 s are left.
+        let rate = 1e5 / 9.6
+        #expect(isClose(needed.perSecond, rate))
+        #expect(isClose(needed.inFlight.value, rate * 0.1))
+        // 1,000 streams over 100 ms: 10,000 a second a connection, half of it used.
+        #expect(isClose(needed.connections.value, rate / 5000))
+        #expect(isClose(needed.cores.value, rate * 1e-6 / 0.5))
+        #expect(isClose(needed.machines.value, rate * 1e-6 / 0.5 / 4))
+        let wire = 400 * (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
+        #expect(isClose(needed.bandwidth.value, rate * wire))
+        #expect(plan.configuration == .init(machines: 1, workers: 1, connections: 3, streams: 1000))
+        #expect(plan.bounds.map(\.name) == [.streams, .clientCPU])
+        #expect(isClose(plan.bounds[0].perSecond.value, 30_000) && isClose(plan.bounds[1].perSecond.value, 1e6))
+        #expect(isClose(needed.shortest.value, 1e14 / 30_000 + 0.4e9))
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
+        #expect(plan.warnings.contains { $0.hasPrefix("connections were not varied") }, "\(plan.warnings)")
+    }
+
+    @Test("Window, bandwidth and a connection's rate bind where they are the tightest")
+    func binding() throws {
+        var question = question
+        question.simulated = 25_000
+        question.window = 65_536
+        var plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.bounds[0].name == .window)
+        // 110 pushes, the first number above half the window, a round trip.
+        #expect(isClose(plan.bounds[0].perSecond.value, 1100 * Double(plan.configuration.connections)))
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
+        question.window = nil
+        question.linkRate = 1e6
+        plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.bounds[0].name == .connectionRate)
+        #expect(isClose(plan.bounds[0].perSecond.value, 2500 * Double(plan.configuration.connections)))
+        question.linkRate = nil
+        question.bandwidth = 1e6
+        plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.bounds[0].name == .bandwidth && plan.configuration.machines == 9)
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
+    }
+
+    @Test("Elasticities: devices and time in inverse, the round trip moves connections and not cores")
+    func sensitivities() throws {
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        func input(_ name: String) -> PlanDocument.Sensitivity? { plan.sensitivities.first { $0.input == name } }
+        #expect(isClose(input("devices")?.connections, 1, 1e-3) && isClose(input("devices")?.cores, 1, 1e-3))
+        // ln (10.6 / 8.6) / ln (11 / 9) with the 0.4 s that connecting takes.
+        #expect(isClose(input("time")?.cores, -1.042, 2e-3), "\(plan.sensitivities)")
+        #expect(isClose(input("round-trip time")?.connections, 1.042, 2e-3), "\(plan.sensitivities)")
+        #expect(isClose(input("round-trip time")?.cores, 0.042, 2e-3), "\(plan.sensitivities)")
+        #expect(isClose(input("streams a connection")?.connections, -1, 1e-3))
+        #expect(isClose(input("client CPU a push")?.cores, 1, 1e-3) && input("client CPU a push")?.connections == 0)
+        #expect(input("window") == nil && input("server's answer time") == nil)
+    }
+
+    @Test("Intervals come from repeated runs only, hold the figure, and are the same with the same seed")
+    func intervals() throws {
+        let spread = [900.0, 950, 1000, 1050, 1100].enumerated().map { sample("\($0.offset)", cpu: $0.element) }
+        let plan = try Planner.plan(question, samples: spread, origin: "x")
+        let cores = try #require(plan.needed?.cores)
+        let (low, high) = (try #require(cores.low), try #require(cores.high))
+        #expect(low < cores.value && cores.value < high)
+        #expect(isClose(low / cores.value, 0.9, 0.06) && isClose(high / cores.value, 1.1, 0.06), "\(cores)")
+        #expect(try Planner.plan(question, samples: spread, origin: "x") == plan)
+        let single = try Planner.plan(question, samples: [sample("a")], origin: "x")
+        #expect(single.needed?.cores.low == nil)
+        #expect(single.warnings.contains { $0.hasPrefix("each setting was run once") })
+    }
+
+    @Test(
+        "The cost at a measured setting is what was measured; between settings it lies between; memory by least squares"
+    )
+    func costs() throws {
+        let samples = [
+            sample("a", connections: 1, cpu: 600, memory: 40_000_000),
+            sample("b", connections: 100, cpu: 1000, memory: 49_900_000),
+            sample(
+                "c", connections: 1, streams: 50, cpu: 9000, memory: nil, rtt: 10_000_000, service: 10_400_000,
+                rate: 4000),
+        ]
+        let model = try #require(CostModel(samples))
+        func cost(_ connections: Double) -> Double {
+            model.client(connectionsPerWorker: connections, streams: 1000, hasLink: false)
+        }
+        #expect(cost(1) == 600 && cost(100) == 1000)
+        #expect(isClose(cost(10), 800) && cost(3) < 800 && cost(30) > 800)
+        #expect(isClose(model.memoryPerConnection, 100_000) && isClose(model.memoryBase, 39_900_000))
+        // The run over the link was idle: its cost is not one of busy threads, but its wait is the overhead.
+        #expect(model.overhead == 400_000 && model.settings == 2 && model.isOfBusyRuns)
+    }
+
+    @Test("Several numbers of workers: the law is fitted to workers over CPU time, and costs are those of one worker")
+    func workers() throws {
+        let law = ScalabilityLaw(rate: 1e6, contention: 0.03, crosstalk: 0.001)
+        let samples = [1, 2, 4, 8].map { threads in
+            sample(
+                "\(threads)", threads: threads, connections: threads,
+                cpu: Double(threads) / law.rate(of: Double(threads)) * 1e9, rate: law.rate(of: Double(threads)))
+        }
+        let model = try #require(CostModel(samples))
+        #expect(isClose(model.law.contention, 0.03, 1e-6) && isClose(model.law.crosstalk, 0.001, 1e-6), "\(model.law)")
+        #expect(isClose(model.client(connectionsPerWorker: 1, streams: 1000, hasLink: false), 1000, 1e-6))
+        var question = question
+        question.devices = 100_000_000
+        question.cores = 64
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        // √(0.97 / 0.001) = 31.1: more workers on a machine would do less.
+        #expect(plan.configuration.workers == 31, "\(plan.configuration)")
+    }
+
+    @Test("Goals: reached, out of reach because of the link, and those a plan does not predict")
+    func goals() throws {
+        func plan(_ goal: String) throws -> PlanDocument {
+            try Planner.plan(question, goals: try Threshold.list(parsing: goal), samples: samples, origin: "x")
+        }
+        let reached = try plan("p99 < 1s && cpu < 2us && rss < 1GB && rate > 10k")
+        #expect(reached.goals.map(\.held) == [true, true, true, true], "\(reached.goals)")
+        let missed = try plan("p99 < 50ms")
+        #expect(missed.goals.map(\.held) == [false] && missed.configuration == reached.configuration)
+        #expect(missed.warnings.contains { $0.hasPrefix("goal p99 < 50ms is not reached: 100") }, "\(missed.warnings)")
+        #expect(throws: Planner.Failure.self) { try plan("accepted >= 99%") }
+    }
+
+    @Test("What is too short, too small, mixed or without cost is said in one line")
+    func refused() throws {
+        var short = question
+        short.within = 300e6
+        #expect(
+            throws: Planner.Failure(
+                description: "within 300 ms: connecting and the last answers alone take 400 ms; expected more")
+        ) { try Planner.plan(short, samples: samples, origin: "x") }
+        #expect(throws: Planner.Failure(description: "x: no run with a CPU time a push to plan with")) {
+            try Planner.plan(question, samples: [sample("a", cpu: 0)], origin: "x")
+        }
+        var small = question
+        small.connections = 1
+        let plan = try Planner.plan(
+            small, samples: samples + [sample("c", engine: "nghttp2", version: "2")], origin: "x")
+        #expect(plan.configuration.connections == 1)
+        #expect(
+            plan.warnings.contains {
+                $0.contains(
+                    "1 connection on 1 machine do 10,000/s at most, of 10,416/s needed: the devices take 10.4 s")
+            })
+        #expect(plan.warnings.contains("the runs differ in engine: nghttp2; wire; their costs are mixed"))
+        #expect(plan.warnings.contains("the runs differ in version: 1; 2; their costs are mixed"))
+    }
+
+    @Test("With the mock on the same machine its threads and the shared cores are bounds")
+    func shared() throws {
+        var question = PlanQuestion()
+        (question.machines, question.connections, question.cores) = (1, 4, 2)
+        (question.mockThreads, question.sharedCores) = (1, 2)
+        (question.requestBytes, question.payloadBytes, question.simulated) = (400, 300, 25_000)
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.needed == nil && plan.bounds.map(\.name) == [.sharedCores, .clientCPU, .serverCPU])
+        #expect(isClose(plan.bounds[0].perSecond.value, 2e9 / 1500) && isClose(plan.bounds[2].perSecond.value, 2e6))
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
+    }
+
+    @Test("A run too short, too cheap or with rejections says nothing of what a push costs, and why")
+    func fitness() {
+        func problem(accepted: UInt64, rejected: UInt64 = 0, failed: UInt64 = 0, notSent: UInt64 = 0, cpu: Double)
+            -> String?
+        {
+            var result = SampleRun.make("a", 1)
+            result.pushes = .init(
+                planned: accepted + rejected + failed + notSent, sent: accepted, accepted: accepted, rejected: rejected,
+                failed: failed, notSent: notSent, retried: 0, lost: nil, duplicated: nil)
+            result.cost.clientCPU = cpu
+            return CostSample.problem(result)
+        }
+        #expect(problem(accepted: 10_000, notSent: 5000, cpu: 5000) == nil)
+        #expect(problem(accepted: 99_000, rejected: 500, failed: 500, cpu: 1000) == nil)
+        #expect(problem(accepted: 10, cpu: 1e9) == "10 pushes were accepted; a cost takes at least 10,000")
+        #expect(problem(accepted: 0, cpu: 0) == "0 pushes were accepted; a cost takes at least 10,000")
+        #expect(
+            problem(accepted: 10_000, cpu: 4800)
+                == "the client's CPU time was 48.0 ms; a cost takes at least 50.0 ms")
+        #expect(
+            problem(accepted: 0, rejected: 50_000, cpu: 5000)
+                == "0 of 50,000 pushes were accepted; a cost takes at least 99 %")
+        #expect(
+            problem(accepted: 98_999, rejected: 501, failed: 500, cpu: 1000)
+                == "98,999 of 100,000 pushes were accepted; a cost takes at least 99 %")
+    }
+}
