@@ -58,6 +58,10 @@ struct RateShortfall: CustomStringConvertible {
         let isOneRun = generator.workerLoad.count <= (number("threads", result).map { Int(min($0, 1e6)) } ?? 1)
         if let load = generator.workerLoad.first, load >= busy { return seeGenerator }
         if isOneRun, let mock = mockLimit(result) { return mock }
+        if let share = result.connections.windowLimited, share >= 0.5 {
+            return
+                "the target's flow-control windows held pushes back \(Units.fixed(100 * share, places: 0)) % of the time"
+        }
         let service = result.latency.service
         if !generator.limited || service.mean <= unloaded * Double(service.min), let streams = streamLimit(result) {
             return streams

@@ -45,6 +45,7 @@ package enum ResultMerge {
             opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
             reconnects: sum(parts, \.connections.reconnects))
+        merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
         merged.connections.ends = added(parts.map(\.connections.ends))
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)

@@ -114,6 +114,7 @@ struct RunDocument {
         result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.ends.counts
+        result.connections.windowLimited = outcome.windowLimited.map { ($0 * 10_000).rounded() / 10_000 }
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,

@@ -11,7 +11,7 @@ struct RunNotes {
     var all: [String] {
         outcome.notes
             + [
-                connectionProblem, streamFault, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
+                connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 }
     }
@@ -24,6 +24,13 @@ struct RunNotes {
 
     private var streamFault: String? {
         outcome.streamFault.isEmpty ? nil : "first broken stream: \(outcome.streamFault)"
+    }
+
+    private var windows: String? {
+        guard let share = outcome.windowLimited, share >= 0.1 else { return nil }
+        return
+            "the target's flow-control windows held pushes back \(Units.fixed(100 * share, places: 0)) % of the time (RFC 9113 "
+            + "section 5.2)"
     }
 
     private var unanswered: String? {

@@ -318,9 +318,12 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var reconnects: UInt64
         /// Connections that ended before the run did, by why.
         public var ends: [String: UInt64] = [:]
+        /// Share of the time in which the target's windows kept payloads from being sent; nil where nobody looked.
+        public var windowLimited: Double?
 
         enum CodingKeys: String, CodingKey {
             case opened, lost, reconnects, ends
+            case windowLimited = "window_limited"
             case connectFailures = "connect_failures"
             case goAways = "goaways"
         }

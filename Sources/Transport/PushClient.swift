@@ -53,6 +53,8 @@ public final class PushClient {
     public private(set) var waitTime: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
+    /// Looks at open connections, about fifty a second at each, and those at which the peer's windows kept payloads from being sent.
+    package private(set) var windowLooks: (limited: UInt64, all: UInt64) = (0, 0)
 
     /// - Parameters:
     ///   - headerSets: for each kind of push the APNs headers that never change.
@@ -177,12 +179,14 @@ public final class PushClient {
         return total
     }
 
-    /// Streams on which a push could be put at this moment.
+    /// Streams on which a push could be put at this moment, as far as the connection's window goes for payloads like the last one.
     package var freeStreams: UInt64 {
         var free = 0
+        let payload = max(1, requestMemory.payloadLength)
         for lane in lanes {
             if let connection = lane.connection, connection.canSend {
-                free += connection.session.streamLimit - connection.inFlight
+                let session = connection.session
+                free += min(session.streamLimit - connection.inFlight, session.sendWindow / payload + 1)
             }
         }
         return UInt64(free)
@@ -406,6 +410,8 @@ public final class PushClient {
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
+                windowLooks.all += 1
+                if connection.isWindowLimited { windowLooks.limited += 1 }
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
                     isTrusted = isTrusted || !lanes[lane].isDoubtful

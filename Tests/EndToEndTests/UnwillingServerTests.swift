@@ -108,6 +108,37 @@ private final class UnwillingServer: Sendable {
         #expect(error.contains("the peer let no push be sent on it"), "\(error)")
     }
 
+    @Test("A window that is never given back is named, and bounds what may wait", arguments: Programs.engines)
+    func closedWindow(_ engine: String) throws {
+        // 1,000 streams, and the 65,535 bytes that a connection begins with (RFC 9113 section 6.9.2): about 200 payloads.
+        let streams: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0xE8] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
+        let (result, status, error) = try run(
+            streams,
+            [
+                "--engine", engine, "--stages", "pause 200ms, burst 1000, hold 500 1s", "--backlog", "20", "--timeout",
+                "500ms",
+            ])
+        let begun = result.pushes.planned - result.pushes.notSent
+        #expect(status == 1 && begun > 50 && begun < 900 && result.pushes.failed == begun, "\(error)")
+        // What was on its way when the window closed, and one that waits for the rest of it.
+        #expect(result.notSent["overflowed"] ?? 0 >= result.pushes.notSent - 60, "\(error)")
+        #expect(result.connections.windowLimited.map { $0 > 0.3 } == true, "\(error)")
+        #expect(error.contains("the target's flow-control windows held pushes back"), "\(error)")
+    }
+
+    @Test("Streams that may not carry a byte are named, too", arguments: Programs.engines)
+    func closedStreams(_ engine: String) throws {
+        // SETTINGS_INITIAL_WINDOW_SIZE 0 (RFC 9113 section 6.5.2).
+        let settings: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
+        let (result, status, error) = try run(
+            settings,
+            ["--engine", engine, "--rate", "200", "-D", "1s", "-m", "10", "--timeout", "5s", "--drain", "100ms"])
+        #expect(status == 1 && result.pushes.accepted == 0 && result.pushes.failed == 10, "\(error)")
+        #expect(result.connections.windowLimited.map { $0 > 0.5 } == true, "\(error)")
+        #expect(
+            error.contains("rate not reached") && error.contains("flow-control windows held pushes back"), "\(error)")
+    }
+
     @Test(
         "What has a status is not sent again by --retry; what nothing came of is, when its connection is lost",
         arguments: Programs.engines)

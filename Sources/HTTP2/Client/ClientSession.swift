@@ -66,6 +66,9 @@ public class ClientSession {
             && sendWindow > 0
     }
 
+    /// The peer's windows, the connection's or a stream's, keep payloads from being sent (RFC 9113 section 5.2).
+    public final var isWindowLimited: Bool { sendWindow <= 0 || streams.heldBack > 0 }
+
     // MARK: Verbs
 
     /// Says the preface and SETTINGS.
