@@ -77,6 +77,10 @@ import Testing
             ).run()
             #expect(driver.outcomes == [outcome] && driver.requeues == 0, "\(name): \(driver.outcomes)")
             #expect(server.goAwayCode() == Self.ends[name], "\(name)")
+            if Self.ends[name] == nil {
+                let isBroken = outcome == Self.violation || name == "refused after its status"
+                #expect(driver.faults.count == (isBroken ? 1 : 0), "\(name): \(driver.faults)")
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ final class OnePush: PushDriver {
     var outcomes: [String] = []
     var requeues = 0
     var events: [String] = []
+    var faults: [String] = []
     var stop: RunControl
 
     init(_ control: RunControl) { stop = control }
@@ -28,6 +29,7 @@ final class OnePush: PushDriver {
         body: UnsafeBufferPointer<UInt8>
     ) { outcomes.append("\(outcome)") }
     override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
+    override func streamFault(_ text: String) { faults.append(text) }
     override func connection(_ index: Int, _ event: ConnectionEvent) {
         events.append("\(event)")
         // One connection is enough to see.

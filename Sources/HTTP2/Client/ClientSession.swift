@@ -19,6 +19,7 @@ public class ClientSession {
     @exclusivity(unchecked) public final internal(set) var streamLimit: Int
     /// Answers that came whole.
     @exclusivity(unchecked) public final internal(set) var answered: UInt64 = 0
+    private final var hasToldFault = false
     @exclusivity(unchecked) private final var owner = Unmanaged.passUnretained(nobody)
 
     /// Bytes of `output` that must be free before a request is begun: its HEADERS frame must leave the session at once,
@@ -112,6 +113,14 @@ public class ClientSession {
     final func end(_ index: Int, _ ending: StreamEnding) {
         tell { $0.didEnd(index, ending) }
         streams.free(index)
+    }
+
+    /// Tells what is wrong with the first of the connection's broken streams.
+    final func tellFault(_ fault: @autoclosure () -> String) {
+        if hasToldFault { return }
+        hasToldFault = true
+        let text = fault()
+        tell { $0.didFindFault(text) }
     }
 
     /// All of a request's bytes are in `output`.

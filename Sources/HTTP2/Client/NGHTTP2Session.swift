@@ -13,6 +13,8 @@ public final class NGHTTP2Session: ClientSession {
     /// The stream whose payload lies in `request`, -1 when none does.
     private var composing = -1
     private var composedOffset = 0
+    /// What nghttp2 said first of a stream's header fields or messages that it found wrong.
+    private var said: String?
     /// The stream whose last byte is in the frame just produced, -1 when none.
     private var completed = -1
 
@@ -201,6 +203,18 @@ public final class NGHTTP2Session: ClientSession {
         if streams.entries[index].held != nil { submitReset(streams.entries[index].id) }
     }
 
+    /// What nghttp2 finds wrong, one line, which may quote the peer; of single streams, not of the connection.
+    fileprivate func didSay(_ code: Int32, _ text: UnsafeBufferPointer<UInt8>) {
+        guard said == nil, code == NGHTTP2_ERR_HTTP_HEADER.rawValue || code == NGHTTP2_ERR_HTTP_MESSAGING.rawValue
+        else { return }
+        said = String(decoding: text.prefix(200).map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+    }
+
+    private func endMalformed(_ index: Int) {
+        tellFault("malformed answer: \(said ?? "against RFC 9113, nghttp2 does not say how")")
+        end(index, .malformed)
+    }
+
     /// `stream` is over, by its end, a reset of either side, or a GOAWAY (then with REFUSED_STREAM).
     fileprivate func didClose(_ stream: Int32, _ code: ErrorCode) {
         guard let index = streams.find(stream) else { return }
@@ -210,12 +224,15 @@ public final class NGHTTP2Session: ClientSession {
             streams.free(index)
         } else if entry.isAnswered {
             answered &+= 1
-            end(index, entry.status == 0 ? .malformed : .answered(status: entry.status))
+            if entry.status == 0 { endMalformed(index) } else { end(index, .answered(status: entry.status)) }
         } else if code == .refusedStream, !hasStatus(index) {
             end(index, .refused)
+        } else if entry.isReset {
+            if code == .refusedStream { tellFault("malformed answer: REFUSED_STREAM after :status") }
+            end(index, .reset(code))
         } else {
             // Streams that the session resets itself had answers that break HTTP/2.
-            end(index, entry.isReset ? .reset(code) : .malformed)
+            endMalformed(index)
         }
     }
 }
@@ -253,6 +270,11 @@ private final class SessionCallbacks: @unchecked Sendable {
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(pointer) { _, stream, code, user in
             forward(user) { $0.didClose(stream, ErrorCode(rawValue: code)) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_error_callback2(pointer) { _, code, text, length, user in
+            let bytes = UnsafeRawBufferPointer(start: text, count: length).assumingMemoryBound(to: UInt8.self)
+            forward(user) { $0.didSay(code, bytes) }
             return 0
         }
     }

@@ -17,7 +17,6 @@ public final class WireSession: ClientSession {
     @exclusivity(unchecked) var hasSettings = false
     /// The peer has broken HTTP/2: it is not listened to any more.
     @exclusivity(unchecked) private var isTerminated = false
-    private var hasToldFault = false
 
     // What the peer allows; `sendWindow` and the streams' windows besides.
     var widestWindow = 65_535
@@ -248,14 +247,6 @@ public final class WireSession: ClientSession {
         }
         (knownAnswers, knownDataFrames) = (answered, dataFrames)
         return budget.take(now: Double(now) * 1e-9) ? nil : .flood(frames)
-    }
-
-    /// Tells what is wrong with the first of the connection's broken streams.
-    func tellFault(_ fault: @autoclosure () -> String) {
-        if hasToldFault { return }
-        hasToldFault = true
-        let text = fault()
-        tell { $0.didFindFault(text) }
     }
 
     /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.
