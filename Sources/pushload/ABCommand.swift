@@ -78,7 +78,6 @@ struct ABCommand: AsyncParsableCommand, RunFlags {
             throw HarnessError(
                 "--metric \(name): expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
-        let base = try source.scenario(given)
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {
             let shared = ABBinarySide.words(source, given)
@@ -87,7 +86,9 @@ struct ABCommand: AsyncParsableCommand, RunFlags {
                 try await ABBinarySide("B", isSelf ? binaryA : binaryB, shared, isSelf ? a : b ?? ""),
             ]
         } else {
-            sides = [try ABOwnSide("A", a, base), try ABOwnSide("B", isSelf ? a : b ?? "", base)]
+            sides = [
+                try ABOwnSide("A", a, source, given), try ABOwnSide("B", isSelf ? a : b ?? "", source, given),
+            ]
         }
         let series = RunSeries()
         let signals = StopSignals { series.stop() }

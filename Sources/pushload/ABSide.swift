@@ -32,7 +32,12 @@ struct ABOwnSide: ABSide {
         @OptionGroup(title: "Transport") var transport: TransportFlags
     }
 
-    init(_ name: String, _ flags: String, _ base: Scenario) throws(HarnessError) {
+    /// - Parameters:
+    ///   - flags: of this side, as they were typed.
+    ///   - source: the scenario of both, and `given` the flags of both.
+    init(
+        _ name: String, _ flags: String, _ source: ScenarioArguments, _ given: [(key: String, texts: [String]?)]
+    ) throws {
         let parsed: Flags
         do { parsed = try Flags.parse(try ShellWords.split(flags)) } catch let error as HarnessError {
             throw HarnessError("--\(name.lowercased()): \(error.description)")
@@ -45,7 +50,7 @@ struct ABOwnSide: ABSide {
         guard parsed.source.file == nil else {
             throw HarnessError("--\(name.lowercased()): expected flags; a scenario is named outside --a and --b")
         }
-        var scenario = base
+        var scenario = try source.scenario(given)
         try ScenarioArguments.apply(
             settings: parsed.source.settings,
             flags: parsed.given, to: &scenario)
@@ -53,7 +58,7 @@ struct ABOwnSide: ABSide {
         self.flags = flags
         self.scenario = scenario
         // Before anything is sent: what cannot be run is found out now.
-        _ = try makeRun()
+        _ = try source.locating(scenario, given + parsed.given) { try makeRun() }
     }
 
     func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument? {

@@ -56,7 +56,8 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var scenario = try source.scenario(load.given + identity.given + transport.given)
+        let given = load.given + identity.given + transport.given
+        var scenario = try source.scenario(given)
         let goals: [Threshold]
         let length: UInt64
         let share: Double
@@ -118,7 +119,11 @@ struct SearchCommand: AsyncParsableCommand {
             let rate = probe.rate ?? 1
             probe.duration = max(length, UInt64(min(2000 / rate * 1e9, 6 * Double(length))))
             probe.warmup = (probe.duration ?? length) / 5
-            guard let result = try await series.execute(try Run(probe, identity: try probe.identity())) else {
+            let made = ["rate", "connections", "duration", "warmup"].map { key in
+                (key: key, texts: ScenarioKey.named(key)?.text(in: probe).map { [$0] })
+            }
+            let run = try source.locating(probe, given + made) { try Run(probe, identity: try probe.identity()) }
+            guard let result = try await series.execute(run) else {
                 throw HarnessError(
                     "interrupted before an answer was found: what is above has been measured", .failed)
             }

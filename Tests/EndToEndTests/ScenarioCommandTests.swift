@@ -44,7 +44,7 @@ import Testing
         let base = try file("connections: 2\nduration: 5s\n")
         let path = try file("include: \(base)\nname: x\nthreads: 4\nwarmup: 10s\npacing: spin\n")
         defer { for made in [base, path] { try? FileManager.default.removeItem(atPath: made) } }
-        for arguments in [["scenario", "check", path], ["run", path]] {
+        for arguments in [["scenario", "check", path], ["run", path], ["ab", path, "--a", "-m 5", "--b", "-m 9"]] {
             let finished = try Programs.run("pushload", arguments)
             let lines = finished.error.split(separator: "\n").map { $0.replacing("pushload: ", with: "") }
             #expect(
@@ -57,6 +57,10 @@ import Testing
                         ].sorted(),
                 "\(finished)")
         }
+        let side = try Programs.run("pushload", ["ab", path, "--a", "-t 2 --warmup 9s", "--b", "-t 2"])
+        #expect(side.error.contains("\(base):2:1: warmup 9.00 s") && !side.error.contains("connections"), "\(side)")
+        let search = try Programs.run("pushload", ["search", path, "--goal", "p99 < 1s"])
+        #expect(search.error.contains("\(base):1:1 and \(path):3:1: connections 2: each of"), "\(search)")
         let changed = try Programs.run("pushload", ["run", path, "-t", "1", "--warmup", "9s"])
         #expect(
             changed.status == 64
