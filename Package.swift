@@ -4,6 +4,17 @@ import PackageDescription
 /// Every target of ours: Swift 6 language mode and no warning left standing.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+/// What a question that users ask may know: a room each, of which only the command is seen outside.
+let question: [Target.Dependency] = [
+    "Flags", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Statistics", "Measurement", "Networking",
+    "Settings", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+]
+
+/// What their tests may know besides.
+let asked: [Target.Dependency] = [
+    "Results", "Reports", "Analysis", "Statistics", "Measurement", "Scenarios", "Settings", "SampleRuns",
+]
+
 let package = Package(
     name: "pushload",
     products: [
@@ -87,24 +98,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .target(
-            name: "Plan",
-            dependencies: [
-                "Flags", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Statistics", "Measurement",
-                "Settings",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
+        .target(name: "Comparison", dependencies: question, swiftSettings: strict),
+        .target(name: "Gate", dependencies: question + ["Reference"], swiftSettings: strict),
+        .target(name: "Sweep", dependencies: question + ["Payloads"], swiftSettings: strict),
+        .target(name: "Plan", dependencies: question, swiftSettings: strict),
+        .target(name: "History", dependencies: question, swiftSettings: strict),
         .executableTarget(
             name: "pushload",
-            dependencies: [
-                "Plan", "Flags", "Statistics", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Reference",
-                "Measurement",
-                "Payloads",
-                "Signing",
-                "Networking", "Settings",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: question + ["Comparison", "Gate", "Sweep", "Plan", "History", "Payloads", "Signing"],
             swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
         // The mock APNs server.
@@ -153,17 +154,20 @@ let package = Package(
         .target(
             name: "SampleRuns", dependencies: ["Results", "Measurement"], path: "Tests/SampleRuns",
             swiftSettings: strict),
-        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"], swiftSettings: strict),
+        .testTarget(
+            name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests",
             dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns"],
             swiftSettings: strict),
+        .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
+        .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
+        .testTarget(name: "SweepTests", dependencies: asked + ["Sweep"], swiftSettings: strict),
+        .testTarget(name: "PlanTests", dependencies: asked + ["Plan"], swiftSettings: strict),
+        .testTarget(name: "HistoryTests", dependencies: asked + ["History"], swiftSettings: strict),
         .testTarget(
-            name: "PlanTests",
-            dependencies: ["Plan", "Results", "Reports", "Measurement", "Scenarios", "Settings", "SampleRuns"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings"], swiftSettings: strict
+            name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings", "SampleRuns"],
+            swiftSettings: strict
         ),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
@@ -178,7 +182,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTP2", "Networking", "Results", "Plan", "Flags", "Signing", "Settings", "pushload", "mock-apns",
+                "HTTP2", "Networking", "Results", "Comparison", "Gate", "Sweep", "Plan", "History", "Flags", "Signing",
+                "Settings", "pushload", "mock-apns",
             ],
             exclude: ["Python"], swiftSettings: strict),
     ],

@@ -3,8 +3,8 @@ import Scenarios
 import Settings
 
 /// What a run was, apart from its figures: machine, versions and settings, by name.
-enum RunFacts {
-    static func of(_ result: ResultDocument) -> [String: String] {
+package enum RunFacts {
+    package static func of(_ result: ResultDocument) -> [String: String] {
         let environment = result.environment
         var facts = [
             "host": environment.host, "cpu": environment.cpu, "cores": "\(environment.cores)",
@@ -39,7 +39,7 @@ enum RunFacts {
     }
 
     /// What may change from run to run of a series: the causes of changes, rather than other questions.
-    static func areOfSeries(_ name: String) -> Bool {
+    package static func areOfSeries(_ name: String) -> Bool {
         !name.hasPrefix("version of ") && !["kernel", "system", "commit", "memory"].contains(name)
     }
 }

@@ -8,7 +8,7 @@ import Settings
 package struct FoundResults {
     package private(set) var runs: [(path: String, result: ResultDocument)] = []
     /// What cannot be used, and why.
-    package private(set) var leftOut: [HistoryDocument.LeftOut] = []
+    package private(set) var leftOut: [LeftOutResult] = []
     /// Files that were named again.
     package private(set) var repeated: [String] = []
     /// Files that were looked at, without links and `..`.

@@ -4,12 +4,12 @@ import Results
 package enum MarkdownReport {
     /// - Parameters:
     ///   - runs: at least one.
-    ///   - comparisons: of these runs, shown beside them.
-    package static func text(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
-        text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
+    ///   - beside: sections of these runs, after those they share.
+    package static func text(_ runs: [ReportedRun], beside: [ReportSection] = []) -> String {
+        text(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, beside))
     }
 
-    static func text(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+    package static func text(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
         var parts = ["# \(escape(title))", escape(subtitle)]
         for section in sections {
             let blocks = section.blocks.compactMap(block)
@@ -21,7 +21,7 @@ package enum MarkdownReport {
     }
 
     /// Text as text: nothing in it is markup, a table's cell or a line's end.
-    static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

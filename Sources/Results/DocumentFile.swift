@@ -1,9 +1,9 @@
 import Foundation
 
 /// What reading and writing documents have in common.
-enum DocumentFile {
+package enum DocumentFile {
     /// As JSON text: sorted keys, pretty-printed, ending with a newline.
-    static func encode(
+    package static func encode(
         _ document: some Encodable, _ what: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(ResultError) -> [UInt8] {
         let encoder = JSONEncoder()
@@ -15,18 +15,18 @@ enum DocumentFile {
     }
 
     /// `schema` of a JSON object; nil when it has none.
-    static func schema(_ bytes: [UInt8], origin: String) throws(ResultError) -> String? {
+    package static func schema(_ bytes: [UInt8], origin: String) throws(ResultError) -> String? {
         try object(bytes, origin: origin)?["schema"] as? String
     }
 
     /// nil when it is JSON of another kind.
-    static func object(_ bytes: [UInt8], origin: String) throws(ResultError) -> [String: Any]? {
+    package static func object(_ bytes: [UInt8], origin: String) throws(ResultError) -> [String: Any]? {
         do { return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] } catch {
             throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
         }
     }
 
-    static func decode<Document: Decodable>(
+    package static func decode<Document: Decodable>(
         _ bytes: [UInt8], origin: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(ResultError) -> Document {
         let decoder = JSONDecoder()

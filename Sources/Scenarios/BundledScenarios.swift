@@ -9,6 +9,12 @@ public enum BundledScenarios {
         public let summary: String
         /// YAML.
         public let text: String
+
+        package init(name: String, summary: String, text: String) {
+            self.name = name
+            self.summary = summary
+            self.text = text
+        }
     }
 
     /// Applies a scenario file, or the bundled scenario of this name when there is no such file.

@@ -9,7 +9,7 @@ public enum ScenarioFile {
         /// Keys whose values could not be taken; nil where nobody knows which.
         public let keys: Set<String>?
 
-        init(lines: [String], keys: Set<String>? = nil) {
+        package init(lines: [String], keys: Set<String>? = nil) {
             self.lines = lines
             self.keys = keys
         }
@@ -17,6 +17,8 @@ public enum ScenarioFile {
         public var description: String { lines.joined(separator: "\n") }
     }
 
+    /// The keys that sweep files have besides.
+    package static let sweepKeys = ["vary", "search"]
     /// Includes within includes.
     static let deepest = 8
 
@@ -38,8 +40,8 @@ public enum ScenarioFile {
 
     /// - Parameters:
     ///   - folder: where included files, and files the scenario names, are looked for.
-    ///   - isSweep: the keys of a sweep may be there, and are left to `SweepFile`.
-    static func apply(
+    ///   - isSweep: the keys of a sweep may be there, and are left to who reads sweep files.
+    package static func apply(
         _ text: String, file: String, folder: String, depth: Int, isSweep: Bool = false,
         leavingOut leftOut: String? = nil, to scenario: inout Scenario
     ) throws(Problems) {
@@ -63,8 +65,8 @@ public enum ScenarioFile {
             }
         } catch { problems.append(error.description) }
         if !problems.isEmpty { keys = nil }
-        for entry in entries where entry.name != "include" && !(isSweep && SweepFile.keys.contains(entry.name)) {
-            if SweepFile.keys.contains(entry.name) {
+        for entry in entries where entry.name != "include" && !(isSweep && sweepKeys.contains(entry.name)) {
+            if sweepKeys.contains(entry.name) {
                 problems.append(
                     entry.key.error("\"\(entry.name)\" belongs in a sweep file itself: pushload sweep \(file)")
                         .description)
@@ -72,7 +74,7 @@ public enum ScenarioFile {
             }
             guard let key = ScenarioKey.named(entry.name) else {
                 let hint = NearestName.of(
-                    entry.name, among: ScenarioKey.allNames + ["include"] + (isSweep ? SweepFile.keys : []))
+                    entry.name, among: ScenarioKey.allNames + ["include"] + (isSweep ? sweepKeys : []))
                 if let hint { keys?.insert(hint) }
                 problems.append(
                     entry.key.error(
@@ -158,7 +160,7 @@ public enum ScenarioFile {
         } catch { problems += error.lines }
     }
 
-    static func resolve(_ path: String, _ folder: String) -> String {
+    package static func resolve(_ path: String, _ folder: String) -> String {
         path.hasPrefix("/") || path.isEmpty ? path : folder + "/" + path
     }
 

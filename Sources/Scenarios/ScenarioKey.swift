@@ -50,7 +50,7 @@ public struct ScenarioKey: Sendable {
     }
 
     /// Its value is a file or folder, in a scenario file meant from where that lies.
-    var isPath: Bool { Self.paths.contains(name) }
+    package var isPath: Bool { Self.paths.contains(name) }
     private static let paths: Set<String> = [
         "trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert",
     ]

@@ -1,9 +1,13 @@
 import ArgumentParser
+import Comparison
 import Flags
+import Gate
 import Glibc
 import Harness
+import History
 import Networking
 import Plan
+import Sweep
 
 @main
 struct Pushload: AsyncParsableCommand {

@@ -30,7 +30,7 @@ struct ReportCommand: ParsableCommand {
     var format = ReportFormat.html
 
     func run() throws {
-        if let output { try ReportFile.checkName(output, "--output", format.endings) }
+        if let output { try FileName.check(output, "--output", format.endings) }
         let found = try FoundResults(results)
         found.tell()
         let runs = found.runs.map { ReportFile.run($0.result, path: $0.path) }

@@ -1,5 +1,6 @@
 import Analysis
 import ArgumentParser
+import Comparison
 import Foundation
 import Harness
 import Reports
@@ -33,28 +34,12 @@ enum ReportFile {
         return RunVerdict(result, thresholds: thresholds)
     }
 
-    /// - Throws: one line when the name says that something else is in it.
-    static func checkName(_ path: String, _ flag: String, _ endings: [String]) throws(HarnessError) {
-        guard !endings.contains(where: path.lowercased().hasSuffix) else { return }
-        let expected = endings.filter { $0 != ".htm" }.joined(separator: " or ")
-        throw HarnessError("\(flag) \(path): expected a name that ends in \(expected)")
-    }
-
     static func text(_ runs: [ReportedRun], _ format: ReportFormat, _ picture: TextPicture) -> String {
-        let comparisons = comparisons(runs)
-        return switch format {
-        case .html: HTMLReport.page(runs, comparisons: comparisons)
-        case .markdown: MarkdownReport.text(runs, comparisons: comparisons)
-        case .terminal: TerminalReport.text(runs, comparisons: comparisons, picture)
+        switch format {
+        case .html: HTMLReport.page(runs, beside: ComparedRuns.sections(runs))
+        case .markdown: MarkdownReport.text(runs, beside: ComparedRuns.sections(runs))
+        case .terminal: TerminalReport.text(runs, beside: ComparedRuns.text(runs, on: picture), picture)
         }
-    }
-
-    /// Each run against the first; none with a run that cannot be compared, which its verdict says.
-    private static func comparisons(_ runs: [ReportedRun]) -> [ComparisonDocument] {
-        func side(_ run: ReportedRun) -> ResultComparison.Side {
-            .init(name: run.label, runs: [(run.label, run.result)])
-        }
-        return runs.dropFirst().compactMap { try? ResultComparison.compare(side(runs[0]), side($0)) }
     }
 
     /// Whole or not at all.

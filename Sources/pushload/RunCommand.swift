@@ -53,7 +53,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(given)
-        if let report { try ReportFile.checkName(report, "--report", [".html", ".htm", ".md"]) }
+        if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
         let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }

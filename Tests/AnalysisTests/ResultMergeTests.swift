@@ -1,6 +1,7 @@
 import Foundation
 import Measurement
 import Results
+import SampleRuns
 import Testing
 
 @testable import Analysis

@@ -1,4 +1,5 @@
 import Results
+import SampleRuns
 import Scenarios
 import Testing
 

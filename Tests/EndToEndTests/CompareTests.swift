@@ -2,6 +2,8 @@ import Foundation
 import Results
 import Testing
 
+@testable import Comparison
+
 @Suite(.serialized, .waitsForPrograms) struct CompareTests {
     @Test("Folders of runs, a run's folder and a file are compared; JSON says the same; nothing of it fails")
     func compared() throws {

@@ -2,6 +2,9 @@ import Foundation
 import Results
 import Testing
 
+@testable import Comparison
+@testable import Sweep
+
 /// Commands that make many runs, when runs fail.
 @Suite(.serialized, .waitsForPrograms) struct FailedRunTests {
     private static let refused = "no connection could be made (http://127.0.0.1:1): connection_refused"

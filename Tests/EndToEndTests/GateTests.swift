@@ -2,6 +2,8 @@ import Foundation
 import Results
 import Testing
 
+@testable import Gate
+
 @Suite(.serialized, .waitsForPrograms) struct GateTests {
     /// A gate's 30 seconds are too short beside other work.
     private static let patience = ["--budget", "1h"]

@@ -2,6 +2,8 @@ import Foundation
 import Results
 import Testing
 
+@testable import History
+
 @Suite(.serialized, .waitsForPrograms) struct HistoryTests {
     @Test(
         "Runs of a folder become series; files that are no results get a line each; picture, JSON and CSV say the same")

@@ -2,6 +2,8 @@ import Foundation
 import Results
 import Testing
 
+@testable import Sweep
+
 /// `pushload sweep`, as a user runs it.
 @Suite(.waitsForPrograms) struct SweepTests {
     private func folders(_ path: String) throws -> [String] {

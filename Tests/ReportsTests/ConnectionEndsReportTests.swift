@@ -1,3 +1,4 @@
+import SampleRuns
 import Testing
 
 @testable import Reports

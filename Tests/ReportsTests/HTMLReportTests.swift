@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import SampleRuns
 import Testing
 
 @testable import Reports
@@ -130,24 +131,17 @@ import Testing
         #expect(MarkupChecker.problem(page) == nil)
     }
 
-    @Test("Comparisons of the runs stand beside them, in HTML and Markdown, as text")
-    func compared() {
-        let metric = ComparisonDocument.Metric(
-            name: "total p99", unit: .nanoseconds, a: [1e6], b: [2e6], medianA: 1e6, medianB: 2e6, ratio: 2, low: 1.9,
-            high: 2.1, p: 0.002, adjusted: 0.02, delta: 1, detectable: nil, verdict: .slower)
-        let comparison = ComparisonDocument(
-            a: .init(name: "one", runs: ["1"]), b: .init(name: "<two>", runs: ["2"]), judged: 1, fewestRuns: 4,
-            metrics: [metric],
-            distributions: [
-                .init(
-                    name: "total", d: 0.5, p: 0, betweenRuns: nil, place: 1000, belowA: 1, belowB: 0.5, differs: true)
-            ], warnings: ["A and B differ in streams: 1 and 2"])
+    @Test("Sections of others stand beside those that runs share, in HTML and Markdown, as text")
+    func beside() {
+        var table = ReportTable(["median", "B/A"])
+        table.add(["total p99", "2.000"])
+        let section = ReportSection(
+            title: "<two> against one", blocks: [.table(table), .list(["A and B differ in streams: 1 and 2"])])
         let runs = [ReportedDocument.make(name: "one"), ReportedDocument.make(name: "<two>")].map(ReportedDocument.run)
-        let page = HTMLReport.page(runs, comparisons: [comparison])
+        let page = HTMLReport.page(runs, beside: [section])
         #expect(MarkupChecker.problem(page) == nil && page.contains("<h2>&lt;two&gt; against one</h2>"))
-        #expect(page.contains("<td>2.000</td><td>1.900 - 2.100</td><td>0.002</td><td>0.020</td>"))
-        for text in [page, MarkdownReport.text(runs, comparisons: [comparison])] {
-            for part in ["slower by 100.0 %", "the shapes differ", "A and B differ in streams: 1 and 2"] {
+        for text in [page, MarkdownReport.text(runs, beside: [section])] {
+            for part in ["total p99", "2.000", "A and B differ in streams: 1 and 2"] {
                 #expect(text.contains(part), "\(part)")
             }
         }

@@ -57,11 +57,9 @@ import Testing
     func several() {
         var second = ReportedDocument.make(name: "m")
         second.throughput.answered = 123_456
-        let comparison = ComparisonDocument(
-            a: .init(name: "n", runs: ["1"]), b: .init(name: "m", runs: ["2"]), judged: 0, fewestRuns: 4, metrics: [],
-            distributions: [], warnings: ["A and B differ in name: n and m"])
         let text = TerminalReport.text(
-            [ReportedDocument.make(), second].map(ReportedDocument.run), comparisons: [comparison], unicode)
+            [ReportedDocument.make(), second].map(ReportedDocument.run),
+            beside: "\nA and B\nwarning: A and B differ in name: n and m\n", unicode)
         let rows = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(
             rows.contains("figure n m") && rows.contains("rate answered 499,999 pushes/s 123,456 pushes/s"), "\(text)")

@@ -104,9 +104,4 @@ struct CalibrationDocument: Codable, Sendable, Equatable {
         case schema, samples
         case madeAt = "made_at"
     }
-
-    init(madeAt: String, samples: [CostSample]) {
-        self.madeAt = madeAt
-        self.samples = samples
-    }
 }

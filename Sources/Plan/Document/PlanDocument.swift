@@ -19,22 +19,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
     var assumptions: [String]
     var warnings: [String]
 
-    init(
-        question: Question, measured: Measured, needed: Needed?, configuration: Configuration, bounds: [Bound],
-        simulation: Simulation, goals: [Goal], sensitivities: [Sensitivity], assumptions: [String], warnings: [String]
-    ) {
-        self.question = question
-        self.measured = measured
-        self.needed = needed
-        self.configuration = configuration
-        self.bounds = bounds
-        self.simulation = simulation
-        self.goals = goals
-        self.sensitivities = sensitivities
-        self.assumptions = assumptions
-        self.warnings = warnings
-    }
-
     /// A value, and where 95 % of the bootstrap's resamples of the measured runs put it; nil without repeated runs.
     struct Figure: Codable, Sendable, Equatable {
         var value: Double
@@ -76,26 +60,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
             case linkRate = "connection_bandwidth"
             case window = "window_bytes"
         }
-
-        init(
-            devices: UInt64?, within: Double?, roundTrip: Double, serverTime: Double, streams: Int, utilisation: Double,
-            payload: Double, request: Double, answer: Double, wire: Double, bandwidth: Double?, linkRate: Double?,
-            window: Double?
-        ) {
-            self.devices = devices
-            self.within = within
-            self.roundTrip = roundTrip
-            self.serverTime = serverTime
-            self.streams = streams
-            self.utilisation = utilisation
-            self.payload = payload
-            self.request = request
-            self.answer = answer
-            self.wire = wire
-            self.bandwidth = bandwidth
-            self.linkRate = linkRate
-            self.window = window
-        }
     }
 
     /// What the runs gave for the planned configuration.
@@ -123,23 +87,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
             case memoryPerConnection = "memory_bytes_per_connection"
             case workerCounts = "worker_counts"
         }
-
-        init(
-            origin: String, runs: Int, settings: Int, clientCPU: Figure, serverCPU: Figure?, overhead: Figure,
-            memoryBase: Figure, memoryPerConnection: Figure, contention: Double, crosstalk: Double, workerCounts: Int
-        ) {
-            self.origin = origin
-            self.runs = runs
-            self.settings = settings
-            self.clientCPU = clientCPU
-            self.serverCPU = serverCPU
-            self.overhead = overhead
-            self.memoryBase = memoryBase
-            self.memoryPerConnection = memoryPerConnection
-            self.contention = contention
-            self.crosstalk = crosstalk
-            self.workerCounts = workerCounts
-        }
     }
 
     /// Before rounding up, which `configuration` does.
@@ -165,20 +112,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
             case bandwidth = "bandwidth_bytes_per_second"
             case shortest = "shortest_ns"
         }
-
-        init(
-            perSecond: Double, inFlight: Figure, connections: Figure, cores: Figure, machines: Figure, memory: Figure,
-            bandwidth: Figure, shortest: Figure
-        ) {
-            self.perSecond = perSecond
-            self.inFlight = inFlight
-            self.connections = connections
-            self.cores = cores
-            self.machines = machines
-            self.memory = memory
-            self.bandwidth = bandwidth
-            self.shortest = shortest
-        }
     }
 
     struct Configuration: Codable, Sendable, Equatable {
@@ -188,13 +121,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
         /// On all machines together.
         var connections: Int
         var streams: Int
-
-        init(machines: Int, workers: Int, connections: Int, streams: Int) {
-            self.machines = machines
-            self.workers = workers
-            self.connections = connections
-            self.streams = streams
-        }
     }
 
     enum BoundName: String, Codable, Sendable, CaseIterable {
@@ -213,11 +139,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
         enum CodingKeys: String, CodingKey {
             case name
             case perSecond = "per_second"
-        }
-
-        init(name: BoundName, perSecond: Figure) {
-            self.name = name
-            self.perSecond = perSecond
         }
     }
 
@@ -242,20 +163,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
             case simulated = "simulated_per_second"
             case latency = "total_ns"
         }
-
-        init(
-            seed: UInt64, workers: Int, connections: Int, pushes: Int, formula: Double, simulated: Double,
-            difference: Double, latency: ResultDocument.Latency?
-        ) {
-            self.seed = seed
-            self.workers = workers
-            self.connections = connections
-            self.pushes = pushes
-            self.formula = formula
-            self.simulated = simulated
-            self.difference = difference
-            self.latency = latency
-        }
     }
 
     struct Goal: Codable, Sendable, Equatable {
@@ -263,12 +170,6 @@ struct PlanDocument: Codable, Sendable, Equatable {
         /// In the goal's own unit (nanoseconds, bytes, pushes/s).
         var value: Double
         var held: Bool
-
-        init(text: String, value: Double, held: Bool) {
-            self.text = text
-            self.value = value
-            self.held = held
-        }
     }
 
     /// By what per cent each need grows when an input grows by one per cent, from ±10 %.
@@ -278,13 +179,5 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var cores: Double
         var memory: Double
         var bandwidth: Double
-
-        init(input: String, connections: Double, cores: Double, memory: Double, bandwidth: Double) {
-            self.input = input
-            self.connections = connections
-            self.cores = cores
-            self.memory = memory
-            self.bandwidth = bandwidth
-        }
     }
 }

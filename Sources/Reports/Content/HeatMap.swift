@@ -1,6 +1,6 @@
 /// Figures over two axes, as a grid of cells that are the darker the larger they are; `SVGHeatMap` draws it.
-struct HeatMap: Sendable {
-    enum Cell: Sendable {
+package struct HeatMap: Sendable {
+    package enum Cell: Sendable {
         /// - share: 0 (smallest) … 1 (largest).
         case value(text: String, share: Double, mark: Mark)
         /// There is no figure: why.
@@ -9,15 +9,25 @@ struct HeatMap: Sendable {
         case none
     }
 
-    enum Mark: Sendable {
+    package enum Mark: Sendable {
         case none, best, front
     }
 
-    var title: String
-    var rowName: String
-    var columnName: String
-    var rows: [String]
-    var columns: [String]
+    package var title: String
+    package var rowName: String
+    package var columnName: String
+    package var rows: [String]
+    package var columns: [String]
     /// Row by row, as many as `rows`, each with as many as `columns`.
-    var cells: [[Cell]]
+    package var cells: [[Cell]]
+
+    package init(title: String, rowName: String, columnName: String, rows: [String], columns: [String], cells: [[Cell]])
+    {
+        self.title = title
+        self.rowName = rowName
+        self.columnName = columnName
+        self.rows = rows
+        self.columns = columns
+        self.cells = cells
+    }
 }

@@ -3,18 +3,18 @@ import Results
 import Settings
 
 /// A place on a chart, in the units of its axes.
-struct ChartPoint: Sendable, Equatable {
-    var x: Double
-    var y: Double
+package struct ChartPoint: Sendable, Equatable {
+    package var x: Double
+    package var y: Double
 
-    init(_ x: Double, _ y: Double) {
+    package init(_ x: Double, _ y: Double) {
         self.x = x
         self.y = y
     }
 }
 
-struct ChartLine: Sendable {
-    enum Style: Sendable {
+package struct ChartLine: Sendable {
+    package enum Style: Sendable {
         case line
         /// Points alone, each series with a shape of its own.
         case marks
@@ -22,21 +22,28 @@ struct ChartLine: Sendable {
         case bound
     }
 
-    var name: String
+    package var name: String
     /// One whose y is no number is a gap.
-    var points: [ChartPoint]
-    var style = Style.line
+    package var points: [ChartPoint]
+    package var style = Style.line
     /// Lines that belong together have the same; nil: one of its own.
-    var colour: Int?
+    package var colour: Int?
+
+    package init(name: String, points: [ChartPoint], style: Style = .line, colour: Int? = nil) {
+        self.name = name
+        self.points = points
+        self.style = style
+        self.colour = colour
+    }
 }
 
 /// What an axis shows, which says how it is divided and labelled.
-enum ChartAxis: Sendable, Equatable {
+package enum ChartAxis: Sendable, Equatable {
     case seconds, count, rate
     /// Runs, numbered from 1.
     case run
     /// A figure of runs: linear, and not from 0 where all values are far from it.
-    case figure(ComparisonDocument.Unit)
+    case figure(FigureUnit)
     /// Logarithmic.
     case nanoseconds
     /// Nanoseconds, evenly.
@@ -48,47 +55,76 @@ enum ChartAxis: Sendable, Equatable {
 }
 
 /// Lines over two axes; `SVGLineChart` draws it.
-struct LineChart: Sendable {
-    var title: String
-    var x: ChartAxis
-    var y: ChartAxis
-    var lines: [ChartLine]
+package struct LineChart: Sendable {
+    package var title: String
+    package var x: ChartAxis
+    package var y: ChartAxis
+    package var lines: [ChartLine]
     /// Vertical lines, where something happened.
-    var marks: [ChartMark] = []
+    package var marks: [ChartMark] = []
     /// Parts of the horizontal axis, behind everything.
-    var bands: [ChartBand] = []
+    package var bands: [ChartBand] = []
+
+    package init(
+        title: String, x: ChartAxis, y: ChartAxis, lines: [ChartLine], marks: [ChartMark] = [], bands: [ChartBand] = []
+    ) {
+        self.title = title
+        self.x = x
+        self.y = y
+        self.lines = lines
+        self.marks = marks
+        self.bands = bands
+    }
 }
 
 /// A part of the horizontal axis with a name, such as a stage; one without length is where something happens at once.
-struct ChartBand: Sendable, Equatable {
-    var from: Double
-    var to: Double
-    var label: String
+package struct ChartBand: Sendable, Equatable {
+    package var from: Double
+    package var to: Double
+    package var label: String
+
+    package init(from: Double, to: Double, label: String) {
+        self.from = from
+        self.to = to
+        self.label = label
+    }
 }
 
 /// A place on the horizontal axis, with what happened there.
-struct ChartMark: Sendable {
-    var x: Double
-    var label: String
+package struct ChartMark: Sendable {
+    package var x: Double
+    package var label: String
+
+    package init(x: Double, label: String) {
+        self.x = x
+        self.label = label
+    }
 }
 
 /// Horizontal bars, one or more for each row; `SVGBarChart` draws it.
-struct BarChart: Sendable {
-    struct Row: Sendable {
-        var name: String
-        var value: String
+package struct BarChart: Sendable {
+    package struct Row: Sendable {
+        package var name: String
+        package var value: String
         /// One for each of `parts`.
-        var lengths: [Double]
+        package var lengths: [Double]
         /// As of a line.
-        var colour = 0
+        package var colour = 0
+
+        package init(name: String, value: String, lengths: [Double], colour: Int = 0) {
+            self.name = name
+            self.value = value
+            self.lengths = lengths
+            self.colour = colour
+        }
     }
 
-    var title: String
+    package var title: String
     /// What the bars of each row are.
-    var parts: [String]
-    var rows: [Row]
+    package var parts: [String]
+    package var rows: [Row]
     /// How lengths are written under a logarithmic scale, where one is needed to see the shortest; nil: always linear.
-    var axis: ChartAxis?
+    package var axis: ChartAxis?
 
     /// The logarithmic scale; nil where a linear one shows everything.
     var scale: ChartScale? {
@@ -96,6 +132,13 @@ struct BarChart: Sendable {
         guard let axis, let least = lengths.min(), let most = lengths.max(), most > 15 * least else { return nil }
         // The shortest bar is seen too.
         return ChartScale(axis, [least / 1.6, most])
+    }
+
+    package init(title: String, parts: [String], rows: [Row], axis: ChartAxis? = nil) {
+        self.title = title
+        self.parts = parts
+        self.rows = rows
+        self.axis = axis
     }
 }
 

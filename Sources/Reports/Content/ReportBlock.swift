@@ -1,11 +1,16 @@
 /// A titled part of a report, the same for every format.
-struct ReportSection: Sendable {
-    var title: String
-    var blocks: [ReportBlock]
+package struct ReportSection: Sendable {
+    package var title: String
+    package var blocks: [ReportBlock]
+
+    package init(title: String, blocks: [ReportBlock]) {
+        self.title = title
+        self.blocks = blocks
+    }
 }
 
 /// What sections are made of. All texts are plain: each format escapes them.
-indirect enum ReportBlock: Sendable {
+package indirect enum ReportBlock: Sendable {
     /// Name, value with its unit, and a remark that may be empty.
     case figures([(name: String, value: String, remark: String)])
     case table(ReportTable)
@@ -23,14 +28,14 @@ indirect enum ReportBlock: Sendable {
 }
 
 /// A table whose first column names the rows.
-struct ReportTable: Sendable {
-    var header: [String]
+package struct ReportTable: Sendable {
+    package var header: [String]
     private(set) var rows: [[String]] = []
 
-    init(_ header: [String]) { self.header = header }
+    package init(_ header: [String]) { self.header = header }
 
     /// A row as wide as the header: what is missing is empty, what is too much is left out.
-    mutating func add(_ row: [String]) {
+    package mutating func add(_ row: [String]) {
         rows.append((0..<header.count).map { $0 < row.count ? row[$0] : "" })
     }
 }

@@ -13,7 +13,7 @@ enum ReportContent {
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }
 
-    static func sections(_ runs: [ReportedRun], _ comparisons: [ComparisonDocument] = []) -> [ReportSection] {
+    static func sections(_ runs: [ReportedRun], _ beside: [ReportSection] = []) -> [ReportSection] {
         guard let first = runs.first else { return [] }
         if runs.count == 1 {
             return [JudgementSections.verdict(first), HeadlineSection.make(first), TimeSection.make(first)]
@@ -33,7 +33,7 @@ enum ReportContent {
             ReportSection(title: "Verdicts", blocks: [.verdicts(verdicts)]), HeadlineSection.compare(runs),
             TimeSection.compare(runs), PercentileSection.compare(runs),
         ]
-        return shared + comparisons.map(ComparisonSection.make)
+        return shared + beside
             + runs.map { run in
                 let parts = [JudgementSections.verdict(run)] + details(run)
                 let blocks: [ReportBlock] = parts.flatMap { [.text($0.title + ":")] + $0.blocks }

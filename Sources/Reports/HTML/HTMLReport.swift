@@ -4,13 +4,13 @@ import Results
 package enum HTMLReport {
     /// - Parameters:
     ///   - runs: at least one; several are laid over each other and put side by side.
-    ///   - comparisons: of these runs, shown beside them.
-    package static func page(_ runs: [ReportedRun], comparisons: [ComparisonDocument] = []) -> String {
-        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, comparisons))
+    ///   - beside: sections of these runs, after those they share.
+    package static func page(_ runs: [ReportedRun], beside: [ReportSection] = []) -> String {
+        page(ReportContent.title(runs), ReportContent.subtitle(runs), ReportContent.sections(runs, beside))
     }
 
     /// Any sections as such a page.
-    static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+    package static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
         let title = HTMLText.escape(title)
         return """
             <!DOCTYPE html>

@@ -7,9 +7,9 @@ import Settings
 package enum TerminalReport {
     /// - Parameters:
     ///   - runs: at least one; of several, the curves one below the other and the figures side by side.
-    ///   - comparisons: of these runs, shown after them.
+    ///   - beside: lines of these runs, after their own.
     package static func text(
-        _ runs: [ReportedRun], comparisons: [ComparisonDocument] = [], _ picture: TextPicture
+        _ runs: [ReportedRun], beside: String = "", _ picture: TextPicture
     ) -> String {
         var lines = ["", ReportContent.title(runs)] + wrapped(ReportContent.subtitle(runs), picture.width)
         if runs.count == 1 {
@@ -21,10 +21,7 @@ package enum TerminalReport {
                 lines += ["", run.named] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
             }
             lines += ["", "side by side"] + side(runs, picture.width)
-            for comparison in comparisons {
-                let text = ComparisonReport.text(comparison, on: picture)
-                lines += text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-            }
+            lines += beside.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
         }
         let text = TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
         return picture.isUnicode ? text : String(text.map { $0.isASCII ? $0 : $0 == "·" ? "-" : "?" })

@@ -1,0 +1,92 @@
+import Reports
+import Results
+import Settings
+
+/// A comparison for a person at a terminal.
+enum ComparisonReport {
+    static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
+        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
+        var table = TextTable()
+        table.add(header("A", "B"))
+        for row in rows(comparison) {
+            table.add(row.dropLast() + [coloured(row.last ?? "", picture)])
+        }
+        lines += table.lines(width: picture.width) + [""]
+        for distribution in comparison.distributions { lines.append(line(distribution)) }
+        for warning in comparison.warnings { lines.append("warning: \(warning)") }
+        return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    private static func coloured(_ verdict: String, _ picture: TextPicture) -> String {
+        switch verdict.prefix(while: { $0 != " " }) {
+        case "faster", "less": picture.good(verdict)
+        case "slower", "more": picture.bad(verdict)
+        default: verdict
+        }
+    }
+
+    static func header(_ a: String, _ b: String) -> [String] {
+        ["median", a, b, "B/A", "95 % interval", "p", "adjusted", "delta", "verdict"]
+    }
+
+    /// One row a figure.
+    static func rows(_ comparison: ComparisonDocument) -> [[String]] {
+        comparison.metrics.map { metric in
+            let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
+            return [Written.title(metric.name)] + Written.pair(metric.medianA, metric.medianB, metric.unit) + [
+                metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(Written.chance) ?? "-",
+                metric.adjusted.map(Written.chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
+                verdict(metric, fewest: comparison.fewestRuns),
+            ]
+        }
+    }
+
+    /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
+    static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
+        var table = TextTable()
+        table.add(["noise floor", "half-width"])
+        for metric in comparison.metrics {
+            guard let low = metric.low, let high = metric.high else { continue }
+            table.add([Written.title(metric.name), "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
+        }
+        return "\n" + table.lines(width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    private static func named(_ side: ComparisonDocument.Side) -> String {
+        "\(side.name) (\(side.runs.count) \(side.runs.count == 1 ? "run" : "runs"))"
+    }
+
+    /// `slower by 8.1 %`, `no difference seen (could have seen 3.1 %)`.
+    static func verdict(_ metric: ComparisonDocument.Metric, fewest: Int) -> String {
+        let percent = metric.ratio.map { "\(Units.fixed(abs($0 - 1) * 100, places: 1)) %" } ?? ""
+        switch metric.verdict {
+        case .faster, .slower, .more, .less: return "\(metric.verdict.rawValue) by \(percent)"
+        case .noDifference:
+            let seen = metric.detectable.map { " (could have seen \(Units.fixed(($0 - 1) * 100, places: 1)) %)" }
+            return "no difference seen" + (seen ?? "")
+        case .tooFewRuns: return "too few runs to call a difference (\(fewest) a side can)"
+        case .oneRun:
+            if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
+            return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
+        case .noRatio: return metric.medianA == 0 && metric.medianB == 0 ? "both 0" : "no ratio to 0"
+        }
+    }
+
+    static func line(_ distribution: ComparisonDocument.Distribution) -> String {
+        let name = distribution.name == "round_trip" ? "round trip" : distribution.name
+        let distance = "D \(three(distribution.d)), p \(Written.chance(distribution.betweenRuns ?? distribution.p))"
+        func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }
+        let place =
+            "most at \(Units.duration(nanoseconds: Double(distribution.place))): "
+            + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B"
+        switch distribution.differs {
+        case true?: return "\(name): the shapes differ \(place) (\(distance))"
+        case false?: return "\(name): shapes alike, apart \(place) (\(distance))"
+        case nil:
+            return "\(name): too few runs to tell whether the shapes differ, apart \(place) "
+                + "(\(distance); so few runs may differ as much by themselves)"
+        }
+    }
+
+    private static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
+}

@@ -1,0 +1,41 @@
+import Analysis
+import Results
+import Settings
+
+/// What a reader of a comparison must know: what else differs, and which runs are doubtful.
+enum ComparisonWarnings {
+    /// Each fact of machine, versions and settings in which not all runs are the same, named once.
+    static func differences(_ a: [ResultDocument], _ b: [ResultDocument]) -> [String] {
+        let (factsA, factsB) = (a.map(RunFacts.of), b.map(RunFacts.of))
+        let names = Set((factsA + factsB).flatMap(\.keys)).sorted()
+        return names.compactMap { name -> String? in
+            let valuesA = Set(factsA.map { $0[name] ?? "none" })
+            let valuesB = Set(factsB.map { $0[name] ?? "none" })
+            if valuesA.count == 1, valuesA == valuesB { return nil }
+            if valuesA.count == 1, valuesB.count == 1 {
+                return "A and B differ in \(name): \(list(valuesA)) and \(list(valuesB))"
+            }
+            let within = [("A", valuesA), ("B", valuesB)].filter { $0.1.count > 1 }
+            return within.map { "the runs of \($0.0) differ in \(name): \(list($0.1))" }.joined(separator: "; ")
+        }
+    }
+
+    /// What is wrong with some runs of a side.
+    static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
+        func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {
+            let count = runs.filter(isSo).count
+            return count > 0 ? "\(side): \(what) in \(count) of \(Units.counted(runs.count, "run"))" : nil
+        }
+        return [
+            count("pushes were rejected, failed or not sent") {
+                $0.pushes.rejected > 0 || $0.pushes.failed > 0 || $0.pushes.notSent > 0
+            },
+            count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
+            count("the generator was a limit") { $0.generator.limited },
+        ].compactMap { $0 }
+    }
+
+    private static func list(_ values: Set<String>) -> String {
+        values.sorted().map { $0.isEmpty ? "\"\"" : $0 }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,167 @@
+import Analysis
+import Measurement
+import Results
+import Settings
+import Statistics
+
+/// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
+/// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
+/// runs, the test alone says nothing of size, and of a dozen figures one in a dozen would be called by chance. The two
+/// distributions are judged likewise, apart from the figures.
+enum ResultComparison {
+    /// Why results cannot be compared, one line.
+    struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        let description: String
+    }
+
+    /// The chance of calling any of the figures different where none is.
+    static let level = 0.05
+    /// Above which distance, and below which p, distributions are said to differ; beside that, exchanging runs between the
+    /// sides must not often give as large a distance.
+    static let leastDistance = 0.05
+    static let distributionLevel = 0.01
+
+    /// One side: its runs with the names of their files.
+    struct Side: Sendable {
+        let name: String
+        let runs: [(path: String, result: ResultDocument)]
+    }
+
+    /// - Parameters:
+    ///   - leftOut: metrics that mean nothing here, by name.
+    ///   - chosen: the only ones to judge, of `ComparedMetric.names`; none: all. Fewer figures need fewer runs.
+    static func compare(
+        _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = [], judging chosen: [String] = []
+    ) throws(Failure) -> ComparisonDocument {
+        for side in [a, b] { try check(side) }
+        for name in chosen where ComparedMetric.named(name) == nil {
+            throw Failure(
+                description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
+        }
+        var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
+        warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
+        warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
+        if let shared = shared(a, b) { warnings.append(shared) }
+        var metrics: [ComparisonDocument.Metric] = []
+        let all = (a.runs + b.runs).map(\.result)
+        for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
+            guard chosen.isEmpty ? all.contains(where: metric.isOfUse) : chosen.contains(metric.name) else { continue }
+            let unknown = unknown(metric, "A", a) + unknown(metric, "B", b)
+            if !unknown.isEmpty {
+                warnings.append("\(metric.name): not compared; \(unknown.joined(separator: "; "))")
+                continue
+            }
+            let (valuesA, valuesB) = (a.runs.map { metric.value($0.result) }, b.runs.map { metric.value($0.result) })
+            let (knownA, knownB) = (valuesA.compactMap { $0 }, valuesB.compactMap { $0 })
+            if knownA.count < valuesA.count || knownB.count < valuesB.count {
+                // A metric that no run has (allocations without jemalloc) is not worth a word.
+                if !knownA.isEmpty || !knownB.isEmpty {
+                    warnings.append("\(metric.name): not compared, some runs have no such figure")
+                }
+                continue
+            }
+            metrics.append(metric.compare(knownA, knownB))
+        }
+        let judged = ComparedMetric.judged(metrics)
+        let distributions = try distributions(a, b)
+        func described(_ side: Side) -> ComparisonDocument.Side {
+            .init(name: side.name, runs: side.runs.map(\.result.run.id))
+        }
+        let tested = judged.count { $0.adjusted != nil }
+        return ComparisonDocument(
+            a: described(a), b: described(b), judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested),
+            metrics: judged, distributions: distributions, warnings: warnings)
+    }
+
+    /// What it means that a run is on both sides: a file that was named twice, or a folder that holds the other; nil: none is.
+    private static func shared(_ a: Side, _ b: Side) -> String? {
+        let (ofA, ofB) = (Set(a.runs.map(\.result.run.id)), Set(b.runs.map(\.result.run.id)))
+        guard !ofA.isDisjoint(with: ofB) else { return nil }
+        let why =
+            if ofA == ofB {
+                "they are the same, and cannot differ"
+            } else if ofA.isSubset(of: ofB) {
+                "all of A's are among B's, so that B is held against a part of itself"
+            } else if ofB.isSubset(of: ofA) {
+                "all of B's are among A's, so that A is held against a part of itself"
+            } else {
+                "what they share cannot differ"
+            }
+        return "A and B share runs: \(why)"
+    }
+
+    /// A figure that is only known from below in some runs cannot be held against one that is known: why, at most one
+    /// sentence.
+    private static func unknown(_ metric: ComparedMetric, _ name: String, _ side: Side) -> [String] {
+        let bounds = side.runs.compactMap { metric.bound($0.result) }
+        guard let first = bounds.first else { return [] }
+        return ["not known in \(bounds.count) of \(Units.counted(side.runs.count, "run")) of \(name) (\(first))"]
+    }
+
+    private static func check(_ side: Side) throws(Failure) {
+        guard !side.runs.isEmpty else { throw Failure(description: "\(side.name): no result found") }
+        var seen: [String: String] = [:]
+        for (path, result) in side.runs {
+            if result.run.interrupted || !result.run.complete {
+                throw Failure(
+                    description: "\(path): the run \(result.run.interrupted ? "was interrupted" : "is incomplete"); "
+                        + "only whole runs can be compared")
+            }
+            if let other = seen.updateValue(path, forKey: result.run.id) {
+                throw Failure(description: "\(path): the same run as \(other); each run counts once")
+            }
+        }
+    }
+
+    private static func distributions(_ a: Side, _ b: Side) throws(Failure) -> [ComparisonDocument.Distribution] {
+        let names = ["total", "round_trip"]
+        var found: [ComparisonDocument.Distribution] = []
+        for name in names {
+            let (runsA, runsB) = (try histograms(name, a), try histograms(name, b))
+            guard let test = KolmogorovSmirnov(added(runsA), added(runsB)) else { continue }
+            found.append(
+                .init(
+                    name: name, d: test.d, p: test.p,
+                    betweenRuns: RunExchange.p(runsA, runsB, level: level / Double(names.count)), place: test.place,
+                    belowA: test.below.a, belowB: test.below.b, differs: false))
+        }
+        // Holm's correction for the exchanges; where there are too few runs for any, nothing can be told.
+        let exchanged = found.indices.filter { found[$0].betweenRuns != nil }
+        for (index, p) in zip(exchanged, Holm.adjusted(exchanged.compactMap { found[$0].betweenRuns })) {
+            found[index].betweenRuns = p
+        }
+        for index in found.indices {
+            let isApart = found[index].d > leastDistance && found[index].p < distributionLevel
+            found[index].differs = isApart ? found[index].betweenRuns.map { $0 <= level } : false
+        }
+        return found
+    }
+
+    private static func added(_ histograms: [LatencyHistogram]) -> LatencyHistogram {
+        var sum = LatencyHistogram()
+        for histogram in histograms { sum.add(histogram) }
+        return sum
+    }
+
+    private static func histograms(_ name: String, _ side: Side) throws(Failure) -> [LatencyHistogram] {
+        var histograms: [LatencyHistogram] = []
+        for (path, result) in side.runs {
+            do throws(HistogramCodec.Failure) {
+                let latencies = try result.censoredHistogram(name)
+                if latencies.count > 0 { histograms.append(latencies.neverAnswered) }
+            } catch {
+                throw Failure(description: "\(path): histograms.\(name): \(error.description)")
+            }
+        }
+        return histograms
+    }
+}
+
+extension CensoredHistogram {
+    /// One histogram in which the pushes without an answer are longer than all answers, however long they were waited for.
+    fileprivate var neverAnswered: LatencyHistogram {
+        var all = answered
+        all.record(LatencyHistogram.highest, count: unanswered.count)
+        return all
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Results
+
+/// Reading and writing baselines.
+enum BaselineFile {
+    /// As JSON text: sorted keys, pretty-printed, ending with a newline.
+    static func encode(_ baseline: BaselineDocument) throws(ResultError) -> [UInt8] {
+        try DocumentFile.encode(baseline, "baseline")
+    }
+
+    /// - Parameter origin: the file's name, for error messages.
+    /// - Throws: one line for what is truncated, foreign, of another schema, or holds what no baseline can.
+    static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> BaselineDocument {
+        let schema = try DocumentFile.schema(bytes, origin: origin)
+        guard let schema, schema.hasPrefix("pushload.baseline/") else {
+            let kind = schema.map { "its schema is \($0)" } ?? "\"schema\" is missing or foreign"
+            throw ResultError("\(origin): not a baseline of pushload gate: \(kind)")
+        }
+        guard schema == BaselineDocument.currentSchema else {
+            throw ResultError(
+                "\(origin): schema \(schema); this version reads \(BaselineDocument.currentSchema)"
+            )
+        }
+        let baseline: BaselineDocument = try DocumentFile.decode(bytes, origin: origin)
+        for metric in baseline.metrics {
+            let counts = [metric.raw.count, metric.normalised?.count ?? metric.raw.count]
+            guard counts.allSatisfy({ $0 == baseline.metrics[0].raw.count && $0 > 0 }) else {
+                throw ResultError("\(origin): metric \"\(metric.name)\" does not have one value for each round")
+            }
+            guard (metric.raw + (metric.normalised ?? [])).allSatisfy({ $0 >= 0 && $0.isFinite }) else {
+                throw ResultError("\(origin): metric \"\(metric.name)\" has a value below 0")
+            }
+        }
+        guard !baseline.metrics.isEmpty else { throw ResultError("\(origin): it has no metrics") }
+        return baseline
+    }
+
+    static func read(_ path: String) throws(ResultError) -> BaselineDocument {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ResultError("cannot read \(path); make a baseline with pushload gate --update --baseline \(path)")
+        }
+        return try decode(Array(data), origin: path)
+    }
+
+    /// Writes the whole document or nothing; makes the folder when there is none.
+    static func write(_ baseline: BaselineDocument, to path: String) throws(ResultError) {
+        let folder = (path as NSString).deletingLastPathComponent
+        if !folder.isEmpty {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                throw ResultError("cannot make the folder \(folder): \((error as NSError).localizedDescription)")
+            }
+        }
+        try ResultFile.write(try encode(baseline), to: path)
+    }
+}

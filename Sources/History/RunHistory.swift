@@ -1,0 +1,182 @@
+import Analysis
+import Foundation
+import Results
+import Scenarios
+import Settings
+import Statistics
+
+/// Runs over time: those that can be held against each other, in the order they were made, and where their figures change.
+enum RunHistory {
+    /// Why there is nothing to show: one line, or one for each run that was left out.
+    struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
+        let description: String
+    }
+
+    /// Chances of finding a change in a figure that has none.
+    static let levels = 0.001...0.2
+    /// What is shown where nothing was asked for.
+    static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
+
+    /// - Parameters:
+    ///   - runs: results with the names of their files, each run once, in any order.
+    ///   - unread: files that are no results, and why, one sentence each.
+    ///   - metrics: of `ComparedMetric.names`.
+    ///   - across: facts in which the runs of a series may differ, beside versions, commit, kernel and system.
+    ///   - level: the chance of finding a change in a figure that has none; 0.001 … 0.2.
+    static func make(
+        _ runs: [(path: String, result: ResultDocument)], unread: [LeftOutResult] = [],
+        metrics: [String] = usualMetrics, across: Set<String> = [], level: Double = 0.01
+    ) throws(Failure) -> HistoryDocument {
+        var chosen: [ComparedMetric] = []
+        for name in metrics {
+            guard let metric = ComparedMetric.named(name) else {
+                throw Failure(
+                    description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
+            }
+            chosen.append(metric)
+        }
+        guard levels.contains(level) else {
+            throw Failure(description: "level \(level): expected \(levels.lowerBound) to \(levels.upperBound)")
+        }
+        var leftOut = unread
+        let ordered = usable(runs, &leftOut)
+        let facts = Set(ordered.flatMap { RunFacts.of($0.result).keys }).union(ScenarioKey.allNames)
+        for name in across.sorted() where !ordered.isEmpty && !facts.contains(name) {
+            throw Failure(
+                description: "across \"\(name)\": no fact of these runs" + NearestName.hint(name, among: facts.sorted())
+            )
+        }
+        var groups = grouped(ordered, across)
+        for group in groups where group.runs.count > ChangePoints.most {
+            for run in group.runs.dropLast(ChangePoints.most) {
+                leftOut.append(
+                    .init(path: run.path, reason: "older than the newest \(ChangePoints.most) of its series"))
+            }
+        }
+        for index in groups.indices { groups[index].runs = groups[index].runs.suffix(ChangePoints.most) }
+        let telling = tellingFacts(groups.map(\.facts))
+        var series: [HistoryDocument.Series] = []
+        for group in groups {
+            let facts = group.facts.filter { telling.contains($0.key) }
+            if group.runs.count == 1, groups.count > 1 {
+                let apart = others(group.facts, groups[0].facts)
+                leftOut.append(
+                    .init(
+                        path: group.runs[0].path, reason: "the only run of its series\(apart.map { " (\($0))" } ?? "")")
+                )
+                continue
+            }
+            leftOut += group.runs.flatMap { run in
+                chosen.compactMap { metric in
+                    metric.bound(run.result).map {
+                        .init(path: run.path, reason: "\(metric.name) is not known, \($0)")
+                    }
+                }
+            }
+            series.append(
+                .init(
+                    name: group.runs[group.runs.count - 1].result.run.name, facts: facts,
+                    runs: group.runs.map(described),
+                    metrics: chosen.compactMap { self.metric($0, group.runs.map(\.result), level) }))
+        }
+        guard !series.isEmpty else {
+            throw Failure(
+                description: leftOut.isEmpty
+                    ? "no result.json found; expected result files or folders of runs"
+                    : leftOut.map { "no run to show: \($0.path): \($0.reason)" }.joined(separator: "\n"))
+        }
+        return HistoryDocument(level: level, series: series, leftOut: leftOut)
+    }
+
+    private typealias Run = (path: String, result: ResultDocument)
+
+    /// Whole runs, by time.
+    private static func usable(_ runs: [Run], _ leftOut: inout [LeftOutResult]) -> [Run] {
+        var usable: [Run] = []
+        // Folders of one second are numbered: run, run-2 … run-10.
+        func place(_ run: Run) -> (String, Int, String) {
+            let folder = run.path.hasSuffix("/result.json") ? String(run.path.dropLast(12)) : run.path
+            return (run.result.run.startedAt, folder.count, folder)
+        }
+        for run in runs.sorted(by: { place($0) < place($1) }) {
+            if run.result.run.interrupted || !run.result.run.complete {
+                let problems = RunVerdict(run.result).problems.filter { !$0.hasPrefix("the run was interrupted") }
+                let what = run.result.run.interrupted ? "was interrupted" : "is incomplete"
+                leftOut.append(
+                    .init(path: run.path, reason: (["the run \(what)"] + problems).joined(separator: "; ")))
+            } else {
+                usable.append(run)
+            }
+        }
+        return usable
+    }
+
+    private struct Group {
+        var facts: [String: String]
+        var runs: [Run]
+    }
+
+    /// The longest first; of equal ones the newest.
+    private static func grouped(_ runs: [Run], _ across: Set<String>) -> [Group] {
+        var groups: [[String: String]: Group] = [:]
+        for run in runs {
+            let facts = RunFacts.of(run.result).filter { RunFacts.areOfSeries($0.key) && !across.contains($0.key) }
+            groups[facts, default: Group(facts: facts, runs: [])].runs.append(run)
+        }
+        func newest(_ group: Group) -> String { group.runs.last?.result.run.startedAt ?? "" }
+        return groups.values.sorted { ($0.runs.count, newest($0)) > ($1.runs.count, newest($1)) }
+    }
+
+    /// Names of facts that are not the same for all.
+    private static func tellingFacts(_ groups: [[String: String]]) -> Set<String> {
+        guard let first = groups.first else { return [] }
+        let names = Set(groups.flatMap(\.keys))
+        return names.filter { name in groups.contains { $0[name] != first[name] } }
+    }
+
+    /// `engine nghttp2, streams 50`: what one has that another has not; at most four.
+    private static func others(_ facts: [String: String], _ usual: [String: String]) -> String? {
+        let names = tellingFacts([facts, usual]).sorted()
+        guard !names.isEmpty else { return nil }
+        let list = names.prefix(4).map { "\($0) \(facts[$0] ?? "none")" }.joined(separator: ", ")
+        return list + (names.count > 4 ? " and \(names.count - 4) more" : "")
+    }
+
+    private static func described(_ run: Run) -> HistoryDocument.Run {
+        let environment = run.result.environment
+        return .init(
+            id: run.result.run.id, path: run.path, startedAt: run.result.run.startedAt,
+            version: environment.versions["pushload"] ?? "unknown", commit: environment.commit)
+    }
+
+    /// nil when no run has the figure.
+    private static func metric(
+        _ metric: ComparedMetric, _ results: [ResultDocument], _ level: Double
+    ) -> HistoryDocument.Metric? {
+        let values = results.map { metric.value($0).flatMap { $0.isFinite ? $0 : nil } }
+        // Places of the known values among all runs.
+        let places = values.indices.filter { values[$0] != nil }
+        let known = values.compactMap { $0 }
+        guard !known.isEmpty else { return nil }
+        let found = ChangePoints(known, level: level)
+        let stretches = found.segments(of: known.count)
+        let segments = stretches.map { stretch in
+            HistoryDocument.Segment(
+                first: places[stretch.lowerBound], last: places[stretch.upperBound - 1],
+                median: Quantile.median(Array(known[stretch])) ?? 0)
+        }
+        let changes = found.starts.indices.map { index in
+            let (before, after) = (segments[index].median, segments[index + 1].median)
+            let interval = BootstrapRatio(Array(known[stretches[index]]), Array(known[stretches[index + 1]]))
+            let verdict: FigureVerdict =
+                after > before ? metric.higher : after < before ? metric.lower : .noDifference
+            return HistoryDocument.Change(
+                run: places[found.starts[index]], before: before, after: after,
+                ratio: before > 0 && after > 0 ? after / before : nil, low: interval?.low, high: interval?.high,
+                p: found.p[index], verdict: verdict)
+        }
+        return .init(
+            name: metric.name, unit: metric.unit, values: values, segments: segments, changes: changes,
+            isTooShort: known.count < ChangePoints.fewest(level: level))
+    }
+}

@@ -1,0 +1,11 @@
+/// What a figure of some runs is against others.
+package enum FigureVerdict: String, Codable, Sendable {
+    case faster, slower, more, less
+    /// Interval and test do not agree that there is one.
+    case noDifference = "no_difference"
+    /// A side has so few runs that no outcome could be called a difference.
+    case tooFewRuns = "too_few_runs"
+    case oneRun = "one_run"
+    /// A median is 0.
+    case noRatio = "no_ratio"
+}

@@ -1,0 +1,191 @@
+import Results
+import SampleRuns
+import Testing
+
+@testable import Comparison
+
+@Suite struct ResultComparisonTests {
+    private func result(_ id: String, _ factor: Double, _ values: [UInt64] = [100, 200, 300]) -> ResultDocument {
+        SampleRun.make(id, factor, values)
+    }
+
+    private func side(_ name: String, _ results: [ResultDocument]) -> ResultComparison.Side {
+        .init(name: name, runs: results.map { ("\(name)/\($0.run.id)", $0) })
+    }
+
+    private func side(_ name: String, _ factors: [Double], _ values: [UInt64] = [100, 200, 300])
+        -> ResultComparison.Side
+    {
+        side(name, factors.enumerated().map { result("\(name)\($0.offset)", $0.element, values) })
+    }
+
+    private func verdicts(_ comparison: ComparisonDocument) -> [String: FigureVerdict] {
+        Dictionary(uniqueKeysWithValues: comparison.metrics.map { ($0.name, $0.verdict) })
+    }
+
+    private func message(_ a: ResultComparison.Side, _ b: ResultComparison.Side) -> String {
+        do throws(ResultComparison.Failure) {
+            _ = try ResultComparison.compare(a, b)
+            return "compared"
+        } catch { return error.description }
+    }
+
+    private let calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005]
+
+    @Test("Higher figures are called faster, slower or more, by what they count; the ratio is B's to A's")
+    func called() throws {
+        let raised = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 * 1.5 }))
+        #expect(
+            verdicts(raised) == [
+                "rate": .faster, "client CPU a push": .more, "allocations a push": .noRatio,
+                "client peak memory": .more, "total p50": .slower, "total p90": .slower, "total p99": .slower,
+                "total p99.9": .slower, "round trip p50": .slower, "round trip p99": .slower,
+            ])
+        let rate = try #require(raised.metrics.first)
+        #expect(abs(rate.ratio! - 1.5) < 1e-9 && rate.low! > 1.4 && rate.high! < 1.6 && rate.p! < 0.01)
+        // Nine figures: allocations are 0 on both sides.
+        #expect(abs(rate.adjusted! - 9 * rate.p!) < 1e-12)
+        #expect(rate.delta == 1 && rate.detectable! > 1 && rate.detectable! < 1.1)
+        let lowered = try ResultComparison.compare(side("a", calm.map { $0 * 1.5 }), side("b", calm))
+        #expect(verdicts(lowered)["rate"] == .slower && verdicts(lowered)["total p99"] == .faster)
+        #expect(verdicts(lowered)["client CPU a push"] == .less)
+    }
+
+    @Test("No difference, too few runs and one run are each said to be that")
+    func notCalled() throws {
+        let same = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }))
+        #expect(verdicts(same)["rate"] == .noDifference)
+        let few = try ResultComparison.compare(
+            side("a", [1, 1.1, 1.2, 1.3, 1.4]), side("b", [5, 5.1, 5.2, 5.3, 5.4]))
+        #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].low! > 1)
+        #expect(few.judged == 9 && few.fewestRuns == 6)
+        let one = try ResultComparison.compare(side("a", [1]), side("b", [5]))
+        #expect(verdicts(one)["rate"] == .oneRun && one.metrics[0].low == nil && one.metrics[0].p == nil)
+    }
+
+    @Test("Figures named beforehand are judged alone, and need fewer runs")
+    func chosen() throws {
+        let (a, b) = (side("a", [1, 1.1, 1.2, 1.3]), side("b", [5, 5.1, 5.2, 5.3]))
+        let one = try ResultComparison.compare(a, b, judging: ["total p99"])
+        #expect(one.metrics.map(\.name) == ["total p99"] && one.metrics[0].verdict == .slower)
+        #expect(one.judged == 1 && one.fewestRuns == 4 && one.metrics[0].adjusted == one.metrics[0].p)
+        #expect(throws: ResultComparison.Failure.self) { try ResultComparison.compare(a, b, judging: ["speed"]) }
+    }
+
+    @Test("Histograms of a side are added up, and called different when they are, medians being the same or not")
+    func shapes() throws {
+        let a = side("a", calm, [100, 200, 300])
+        let alike = try ResultComparison.compare(a, side("b", calm, [100, 200, 300]))
+        #expect(alike.distributions.map(\.name) == ["total"] && alike.distributions[0].differs == false)
+        let tail = try ResultComparison.compare(a, side("b", calm, [100, 200, 900]))
+        let distribution = try #require(tail.distributions.first)
+        #expect(distribution.differs == true && distribution.place == 300 && abs(distribution.d - 1 / 3.0) < 1e-9)
+        #expect(distribution.belowA == 1 && abs(distribution.belowB - 2 / 3.0) < 1e-9)
+    }
+
+    @Test("Of runs that are too few for a test of shapes, none are called different: that is not known")
+    func fewShapes() throws {
+        let tail = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01], [100, 200, 900]))
+        let distribution = try #require(tail.distributions.first)
+        #expect(distribution.betweenRuns == nil && distribution.differs == nil && distribution.d > 0.3)
+        let alike = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01]))
+        #expect(alike.distributions.first?.differs == false)
+    }
+
+    @Test("A figure that is only known from below in some run is not compared, and why; others are")
+    func censored() throws {
+        let slow = (0..<6).map { UnansweredRun.make("u\($0)", unanswered: $0 < 2 ? 30 : 0) }
+        let comparison = try ResultComparison.compare(
+            side("a", (0..<6).map { UnansweredRun.make("a\($0)", unanswered: 0) }), side("b", slow))
+        let names = comparison.metrics.map(\.name)
+        #expect(names.contains("total p50") && names.contains("total p90"))
+        #expect(!names.contains("total p99") && !names.contains("total p99.9"))
+        #expect(
+            comparison.warnings.contains(
+                "total p99: not compared; not known in 2 of 6 runs of B "
+                    + "(more than 20.0 s: 30 of 1,227 pushes got no answer)"), "\(comparison.warnings)")
+        // Asked for by name it is no more known.
+        let chosen = try ResultComparison.compare(side("a", calm), side("b", slow), judging: ["total p99"])
+        #expect(chosen.metrics.isEmpty && chosen.warnings.contains { $0.hasPrefix("total p99: not compared; ") })
+    }
+
+    @Test("Among all latencies those without an answer are the longest, even if they were given up at once")
+    func unansweredShapes() throws {
+        // A fifth of B's connections is refused after 100 ns, which is shorter than any answer.
+        var refused = (0..<6).map { result("r\($0)", 1, [200, 300, 400, 500]) }
+        for index in refused.indices {
+            refused[index].histograms["total_unanswered"] = SampleRun.make("", 1, [100]).histograms["total"]
+        }
+        let comparison = try ResultComparison.compare(side("a", calm, [200, 300, 400, 500]), side("b", refused))
+        let total = try #require(comparison.distributions.first { $0.name == "total" })
+        #expect(total.differs == true && total.place == 500 && abs(total.d - 0.2) < 1e-9)
+        #expect(total.belowA == 1 && abs(total.belowB - 0.8) < 1e-9)
+    }
+
+    @Test("Goodput is compared where pushes were rejected, and where it is asked for")
+    func goodput() throws {
+        func sides(_ share: Double) -> (ResultComparison.Side, ResultComparison.Side) {
+            let b = calm.enumerated().map { index, factor -> ResultDocument in
+                var result = result("b\(index)", factor * 1.5)
+                result.throughput.accepted = result.throughput.answered * share
+                result.pushes.rejected = share < 1 ? 1 : 0
+                return result
+            }
+            return (side("a", calm), side("b", b))
+        }
+        let (a, clean) = sides(1)
+        #expect(try ResultComparison.compare(a, clean).metrics.allSatisfy { $0.name != "goodput" })
+        #expect(try ResultComparison.compare(a, clean, judging: ["goodput"]).metrics.map(\.name) == ["goodput"])
+        // Half as many pushes again are answered, most of them with a rejection.
+        let rejecting = verdicts(try ResultComparison.compare(a, sides(0.3).1))
+        #expect(rejecting["rate"] == .faster && rejecting["goodput"] == .slower)
+    }
+
+    @Test("What cannot be compared is refused, and why")
+    func refused() {
+        let good = side("a", [1])
+        #expect(message(good, side("b", [ResultDocument]())) == "b: no result found")
+        var stopped = result("s", 1)
+        stopped.run.interrupted = true
+        #expect(
+            message(good, side("b", [stopped])) == "b/s: the run was interrupted; only whole runs can be compared")
+        var short = result("s", 1)
+        short.run.complete = false
+        #expect(message(side("b", [short]), good) == "b/s: the run is incomplete; only whole runs can be compared")
+        #expect(
+            message(side("b", [result("x", 1), result("x", 1)]), good)
+                == "b/x: the same run as b/x; each run counts once")
+        var damaged = result("d", 1)
+        damaged.histograms["total"] = "HISTFAAA"
+        #expect(message(good, side("b", [damaged])) == "b/d: histograms.total: a histogram that is not Base64")
+    }
+
+    @Test("Whatever else differs is named, within a side and between both")
+    func warned() throws {
+        var other = result("o", 1)
+        other.environment.host = "k"
+        other.environment.versions["openssl"] = "3.5"
+        other.run.engine = "nghttp2"
+        other.scenario["streams"] = .integer(500)
+        other.pushes.failed = 1
+        other.generator.limited = true
+        let between = try ResultComparison.compare(side("a", [1]), side("b", [other]))
+        #expect(
+            between.warnings == [
+                "A and B differ in engine: wire and nghttp2", "A and B differ in host: h and k",
+                "A and B differ in streams: 100 and 500", "A and B differ in version of openssl: 3.0 and 3.5",
+                "B: pushes were rejected, failed or not sent in 1 of 1 run",
+                "B: the generator was a limit in 1 of 1 run",
+            ])
+        var mixed = result("m", 1)
+        mixed.environment.host = "k"
+        mixed.cost.clientAllocations = nil
+        let within = try ResultComparison.compare(side("a", [result("a0", 1), mixed]), side("b", [result("m", 1)]))
+        #expect(
+            within.warnings == [
+                "the runs of A differ in host: h, k",
+                "A and B share runs: all of B's are among A's, so that A is held against a part of itself",
+                "allocations a push: not compared, some runs have no such figure",
+            ])
+    }
+}

@@ -1,0 +1,138 @@
+import Results
+import SampleRuns
+import Testing
+
+@testable import History
+
+@Suite struct RunHistoryTests {
+    /// Runs a minute apart, one a factor, newest first, as a folder may list them.
+    private func runs(_ factors: [Double], engine: String = "wire") -> [(path: String, result: ResultDocument)] {
+        factors.enumerated().map { index, factor in
+            var result = SampleRun.make("\(engine)\(index)", factor)
+            result.run.engine = engine
+            result.run.startedAt = "2026-11-21T10:\(index < 10 ? "0" : "")\(index):00Z"
+            result.environment.versions["pushload"] = factor > 1.1 ? "0.2.0" : "0.1.0"
+            result.environment.commit = "c\(index)"
+            return ("\(engine)/\(index)", result)
+        }.reversed()
+    }
+
+    private let calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005, 1.015, 0.985]
+
+    private func message(_ make: () throws(RunHistory.Failure) -> HistoryDocument) -> String {
+        do throws(RunHistory.Failure) {
+            _ = try make()
+            return "made"
+        } catch { return error.description }
+    }
+
+    @Test("A planted change is found in every figure, with both medians, their ratio and what it means")
+    func change() throws {
+        let history = try RunHistory.make(runs(calm + calm.map { $0 * 1.5 }))
+        #expect(history.leftOut.isEmpty && history.series.count == 1 && history.series[0].facts.isEmpty)
+        let series = history.series[0]
+        #expect(series.runs.map(\.path) == (0..<16).map { "wire/\($0)" })
+        #expect(series.runs[8].version == "0.2.0" && series.runs[8].commit == "c8")
+        #expect(series.metrics.map(\.name) == RunHistory.usualMetrics)
+        for metric in series.metrics {
+            let change = try #require(metric.changes.first)
+            #expect(metric.changes.count == 1 && change.run == 8 && !metric.isTooShort)
+            #expect(abs(change.before - 1002.5) < 1 && abs(change.after - 1503.75) < 1)
+            #expect(abs(change.ratio! - 1.5) < 1e-3 && change.low! > 1.4 && change.high! < 1.6 && change.p <= 0.01)
+            #expect(metric.segments.map(\.first) == [0, 8] && metric.segments.map(\.last) == [7, 15])
+        }
+        #expect(series.metrics.map { $0.changes[0].verdict } == [.faster, .more, .slower, .slower])
+    }
+
+    @Test("Runs that answer other questions are other series; single ones are left out, and why")
+    func apart() throws {
+        var all = runs(calm) + runs([1, 1.1, 1], engine: "nghttp2")
+        var other = SampleRun.make("o", 1)
+        other.scenario["streams"] = .integer(7)
+        all.append(("other", other))
+        let history = try RunHistory.make(all, metrics: ["rate"])
+        #expect(history.series.map { $0.runs.count } == [8, 3])
+        #expect(history.series[1].facts == ["engine": "nghttp2", "streams": "100"])
+        #expect(history.series[1].metrics[0].isTooShort)
+        #expect(history.leftOut == [.init(path: "other", reason: "the only run of its series (streams 7)")])
+        for (name, value, text) in [
+            ("push_timeout", 5_000_000_000, "timeout 5s"), ("warmup_pushes", 30, "warmup 30 pushes"),
+        ] as [(String, Int64, String)] {
+            var odd = SampleRun.make("p", 1)
+            odd.scenario[name] = .integer(value)
+            let history = try RunHistory.make(runs(calm) + [("odd", odd)], metrics: ["rate"])
+            #expect(history.leftOut == [.init(path: "odd", reason: "the only run of its series (\(text))")])
+        }
+        let parts = (runs(calm) + [("whole", SampleRun.make("w", 1))]).map { run in
+            var result = run.result
+            result.scenario["by"] = .array(run.path == "whole" ? [] : [.string("status")])
+            return (path: run.path, result: result)
+        }
+        let kept = try RunHistory.make(parts, metrics: ["rate"])
+        #expect(kept.leftOut == [.init(path: "whole", reason: "the only run of its series (by none)")])
+        let across = try RunHistory.make(all, metrics: ["rate"], across: ["engine", "streams"])
+        #expect(across.series.map { $0.runs.count } == [12] && across.leftOut.isEmpty)
+    }
+
+    @Test("A series cannot go across what is no fact of a run")
+    func unknownFact() {
+        let all = [1.0, 1].enumerated().map { (path: "\($0)", result: SampleRun.make("\($0)", $1)) }
+        var message = ""
+        do throws(RunHistory.Failure) { _ = try RunHistory.make(all, across: ["hosst"]) } catch {
+            message = error.description
+        }
+        #expect(message == "across \"hosst\": no fact of these runs; did you mean \"host\"?")
+    }
+
+    @Test("Interrupted and incomplete runs are left out by name; figures that some runs lack are gaps")
+    func leftOut() throws {
+        var all = runs(calm)
+        all[0].result.run.interrupted = true
+        all[1].result.run.complete = false
+        all[3].result.cost.mockCPU = 500
+        let unread = LeftOutResult(path: "x.json", reason: "no result")
+        let history = try RunHistory.make(all, unread: [unread], metrics: ["mock CPU a push", "allocations a push"])
+        #expect(
+            history.leftOut.map { "\($0.path): \($0.reason)" } == [
+                "x.json: no result", "wire/6: the run is incomplete",
+                "wire/7: the run was interrupted",
+            ])
+        let metrics = history.series[0].metrics
+        #expect(metrics.map(\.name) == ["mock CPU a push", "allocations a push"])
+        #expect(metrics[0].values == [nil, nil, nil, nil, 500, nil])
+        #expect(metrics[0].segments == [.init(first: 4, last: 4, median: 500)])
+    }
+
+    @Test("A latency that is only known from below is a gap, and said to be one")
+    func censored() throws {
+        var all = runs(calm)
+        all[0].result.latency.total.unanswered = 3
+        all[0].result.latency.total.censored = ["mean", "p99", "p99_9", "max"]
+        let history = try RunHistory.make(all)
+        let metrics = Dictionary(uniqueKeysWithValues: history.series[0].metrics.map { ($0.name, $0.values) })
+        #expect(metrics["total p99"]?.last == .some(nil) && metrics["total p50"]?.last == 985)
+        #expect(
+            history.leftOut == [
+                .init(
+                    path: "wire/7",
+                    reason: "total p99 is not known, more than 985 ns: 3 of 9 pushes got no answer")
+            ])
+    }
+
+    @Test("Unknown metrics, impossible levels and folders without runs are refused in one line")
+    func refused() {
+        #expect(
+            message { () throws(RunHistory.Failure) in try RunHistory.make(runs(calm), metrics: ["speed"]) }.hasPrefix(
+                "metric \"speed\": expected one of rate, goodput, client CPU a push, "))
+        #expect(
+            message { () throws(RunHistory.Failure) in try RunHistory.make(runs(calm), level: 0.5) }
+                == "level 0.5: expected 0.001 to 0.2")
+        #expect(
+            message { () throws(RunHistory.Failure) in try RunHistory.make([]) }
+                == "no result.json found; expected result files or folders of runs")
+        #expect(
+            message { () throws(RunHistory.Failure) in
+                try RunHistory.make([], unread: [.init(path: "x", reason: "truncated")])
+            } == "no run to show: x: truncated")
+    }
+}
