@@ -12,7 +12,8 @@ struct RateShortfall: CustomStringConvertible {
     /// nil: the rate was reached, or there was none.
     init?(_ result: ResultDocument) {
         guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted else { return nil }
-        let sent = Self.sentFirst(result)
+        // A server may answer before it has the whole push (RFC 9113 section 8.1).
+        let sent = max(Self.sentFirst(result), min(result.throughput.answered, offered))
         guard sent < Self.reached * offered else { return nil }
         let share = Units.fixed(100 * sent / offered, places: 1)
         description =
@@ -58,10 +59,7 @@ struct RateShortfall: CustomStringConvertible {
         let isOneRun = generator.workerLoad.count <= (number("threads", result).map { Int(min($0, 1e6)) } ?? 1)
         if let load = generator.workerLoad.first, load >= busy { return seeGenerator }
         if isOneRun, let mock = mockLimit(result) { return mock }
-        if let share = result.connections.windowLimited, share >= 0.5 {
-            return
-                "the target's flow-control windows held pushes back \(Units.fixed(100 * share, places: 0)) % of the time"
-        }
+        if let hold = Self.holdUp(result.connections) { return hold }
         let service = result.latency.service
         if !generator.limited || service.mean <= unloaded * Double(service.min), let streams = streamLimit(result) {
             return streams
@@ -81,6 +79,18 @@ struct RateShortfall: CustomStringConvertible {
             return "pushes failed or found no connection"
         }
         return "streams were not free in time, or the target took nothing: look at in flight and backlog in the series"
+    }
+
+    /// Half of the time and more.
+    private static func holdUp(_ connections: ResultDocument.Connections) -> String? {
+        func percent(_ share: Double) -> String { "\(Units.fixed(100 * share, places: 0)) %" }
+        if let share = connections.windowLimited, share >= 0.5 {
+            return "the target's flow-control windows held back \(percent(share)) of what could have been sent"
+        }
+        if let share = connections.writeBlocked, share >= 0.5 {
+            return "the target, or the way there, took no more bytes \(percent(share)) of the time"
+        }
+        return nil
     }
 
     private static let seeGenerator = "the generator was a limit, see there"

@@ -46,6 +46,7 @@ package enum ResultMerge {
             connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
             reconnects: sum(parts, \.connections.reconnects))
         merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
+        merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
         merged.connections.ends = added(parts.map(\.connections.ends))
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)

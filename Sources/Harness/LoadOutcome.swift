@@ -42,8 +42,7 @@ struct LoadOutcome: Sendable {
     var connectFailures: UInt64 = 0
     var goAways: UInt64 = 0
     var reconnects: UInt64 = 0
-    /// Share of the looks at open connections at which the target's windows kept payloads from being sent; nil without looks.
-    var windowLimited: Double?
+    var holdUps = HoldUps()
     /// Connections that ended before the run did, by why.
     var ends = ConnectionEnds()
     var tokensSigned: UInt64 = 0

@@ -114,7 +114,11 @@ struct RunDocument {
         result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.ends.counts
-        result.connections.windowLimited = outcome.windowLimited.map { ($0 * 10_000).rounded() / 10_000 }
+        let looks = Double(outcome.holdUps.looks)
+        if looks > 0 {
+            result.connections.windowLimited = Self.share(outcome.holdUps.windowLimited / looks)
+            result.connections.writeBlocked = Self.share(Double(outcome.holdUps.writeBlocked) / looks)
+        }
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
@@ -130,6 +134,8 @@ struct RunDocument {
         }
         return (comparison.lost, theirs.ledgers.first { $0.run == inputs.run.description }?.duplicated ?? 0)
     }
+
+    private static func share(_ value: Double) -> Double { (value * 10_000).rounded() / 10_000 }
 
     static func measuredCost() -> MeasurementCost {
         MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })

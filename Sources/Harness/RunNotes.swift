@@ -27,10 +27,11 @@ struct RunNotes {
     }
 
     private var windows: String? {
-        guard let share = outcome.windowLimited, share >= 0.1 else { return nil }
+        let share = outcome.holdUps.windowLimited / Double(max(1, outcome.holdUps.looks))
+        guard share >= 0.1 else { return nil }
         return
-            "the target's flow-control windows held pushes back \(Units.fixed(100 * share, places: 0)) % of the time (RFC 9113 "
-            + "section 5.2)"
+            "the target's flow-control windows held back \(Units.fixed(100 * share, places: 0)) % of what could have been sent "
+            + "(RFC 9113 section 5.2; connections.window_limited)"
     }
 
     private var unanswered: String? {

@@ -42,8 +42,12 @@ final class SnapshotBox: Sendable {
     }
 
     /// Called by the worker, often.
-    func offer(_ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, time: UInt64) {
-        guard wanted.exchange(false, ordering: .relaxed) else { return }
+    ///
+    /// - Parameter isLast: the worker has ended: it is seen so, whether anybody has asked or not.
+    func offer(
+        _ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, time: UInt64, isLast: Bool = false
+    ) {
+        guard wanted.exchange(false, ordering: .relaxed) || isLast else { return }
         contents.withLock {
             $0.snapshot.time = time
             $0.snapshot.counts = recorder.counts
@@ -55,7 +59,13 @@ final class SnapshotBox: Sendable {
             // They are due, and were not taken.
             if time >= window.from { $0.snapshot.window.noteDue(count: backlog) }
             // Not yet taken: the worker keeps what has come since for the next time.
-            if !$0.isFresh { recorder.handOver(&$0.totals) }
+            if !$0.isFresh {
+                recorder.handOver(&$0.totals)
+            } else if isLast {
+                var rest = TotalLatencies()
+                recorder.handOver(&rest)
+                $0.totals.add(rest)
+            }
             $0.isFresh = true
         }
     }

@@ -27,6 +27,7 @@ final class WorkerDriver: PushDriver {
     private(set) var interruptedAt: UInt64 = 0
     /// What pushes end with that are not sent because the run was ended.
     private var stoppedBy = FailureCause.interrupted
+    private var hasEnded = false
     /// When the last push ended, ns.
     @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
     /// What happened while pushes are measured.
@@ -111,6 +112,7 @@ final class WorkerDriver: PushDriver {
     /// What waits to be sent again will not be.
     override func ended(now: UInt64) {
         for last in retries.removeAll() { end(last) }
+        hasEnded = true
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
@@ -223,7 +225,10 @@ final class WorkerDriver: PushDriver {
     override func abandon(_ cause: FailureCause, now: UInt64) {
         abandonedBy = cause
         joinSchedule(now)
-        guard isOpenLoop else { return endEarly(now) }
+        guard isOpenLoop else {
+            // The span of a number of pushes ends with the last answer.
+            return length == nil ? _ = closeSupply(now, until: now) : endEarly(now)
+        }
         // No worker has had a connection yet: when the schedule begins, if it does, is not known.
         if start != 0 { giveUpRest(now) }
     }
@@ -404,6 +409,7 @@ final class WorkerDriver: PushDriver {
         composer.unixTime = unixTime
         joinSchedule(now)
         if isOpenLoop { supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) } }
-        box.offer(recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now)
+        box.offer(
+            recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now, isLast: hasEnded)
     }
 }

@@ -136,7 +136,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var planned: UInt64
         public var sent: UInt64
         /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
-        public var sentAgain: UInt64?
+        @AddedLater public var sentAgain: UInt64?
         public var accepted: UInt64
         public var rejected: UInt64
         /// Begun, and not answered.
@@ -183,7 +183,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// Handed to the kernel, attempts counted.
         public var sent: Double
         /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
-        public var sentAgain: Double?
+        @AddedLater public var sentAgain: Double?
         /// Answered with any status.
         public var answered: Double
         /// Answered with status 200: goodput.
@@ -318,12 +318,15 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var reconnects: UInt64
         /// Connections that ended before the run did, by why.
         public var ends: [String: UInt64] = [:]
-        /// Share of the time in which the target's windows kept payloads from being sent; nil where nobody looked.
-        public var windowLimited: Double?
+        /// Share of the streams in use, and of the time, that the target's windows kept from sending; nil where nobody looked.
+        @AddedLater package var windowLimited: Double?
+        /// Share of the time in which sockets took no more bytes.
+        @AddedLater package var writeBlocked: Double?
 
         enum CodingKeys: String, CodingKey {
             case opened, lost, reconnects, ends
             case windowLimited = "window_limited"
+            case writeBlocked = "write_blocked"
             case connectFailures = "connect_failures"
             case goAways = "goaways"
         }

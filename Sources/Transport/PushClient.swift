@@ -53,8 +53,9 @@ public final class PushClient {
     public private(set) var waitTime: UInt64 = 0
     /// TLS version and cipher of the last connection, nil when plain.
     public private(set) var tlsDescription: String?
-    /// Looks at open connections, about fifty a second at each, and those at which the peer's windows kept payloads from being sent.
-    package private(set) var windowLooks: (limited: UInt64, all: UInt64) = (0, 0)
+    package private(set) var holdUps = HoldUps()
+    /// When the next push is due that is not, as far as the driver was asked, ns.
+    private var nextDue: UInt64 = 0
 
     /// - Parameters:
     ///   - headerSets: for each kind of push the APNs headers that never change.
@@ -258,6 +259,7 @@ public final class PushClient {
             case .push: break
             case .notBefore(let due):
                 isPaced = true
+                nextDue = due
                 return pace.next(due: due, began: began)
             case .finished:
                 isFinished = true
@@ -407,11 +409,11 @@ public final class PushClient {
         var isTrusted = draining.contains { $0.answered > 0 }
         var isHeldBack = false
         let mayReconnect = !isHopeless
+        let isSomethingDue = !retries.isEmpty || !isFinished && now >= nextDue
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
-                windowLooks.all += 1
-                if connection.isWindowLimited { windowLooks.limited += 1 }
+                holdUps.look(connection, isSomethingDue: isSomethingDue)
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
                     isTrusted = isTrusted || !lanes[lane].isDoubtful

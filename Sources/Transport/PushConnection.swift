@@ -101,9 +101,6 @@ final class PushConnection: ClientOwner {
     @inline(__always)
     var canSend: Bool { state == .open && !isWriteBlocked && session.canSend }
 
-    /// It is not the socket, but the peer's windows that keep payloads from being sent.
-    var isWindowLimited: Bool { !isWriteBlocked && session.isWindowLimited }
-
     var tlsDescription: String? { stream.tlsDescription }
 
     /// The descriptor is ready: connects on, reads, writes.

@@ -123,7 +123,7 @@ private final class UnwillingServer: Sendable {
         // What was on its way when the window closed, and one that waits for the rest of it.
         #expect(result.notSent["overflowed"] ?? 0 >= result.pushes.notSent - 60, "\(error)")
         #expect(result.connections.windowLimited.map { $0 > 0.3 } == true, "\(error)")
-        #expect(error.contains("the target's flow-control windows held pushes back"), "\(error)")
+        #expect(error.contains("the target's flow-control windows held back"), "\(error)")
     }
 
     @Test("Streams that may not carry a byte are named, too", arguments: Programs.engines)
@@ -136,7 +136,7 @@ private final class UnwillingServer: Sendable {
         #expect(status == 1 && result.pushes.accepted == 0 && result.pushes.failed == 10, "\(error)")
         #expect(result.connections.windowLimited.map { $0 > 0.5 } == true, "\(error)")
         #expect(
-            error.contains("rate not reached") && error.contains("flow-control windows held pushes back"), "\(error)")
+            error.contains("rate not reached") && error.contains("flow-control windows held back"), "\(error)")
     }
 
     @Test(

@@ -51,4 +51,23 @@ import Testing
         }
         #expect(sums.allSatisfy { $0.accepted.count == 12 * 591 && $0.unanswered?.count == 12 * 600 })
     }
+
+    @Test("What a worker ends with is seen, whether somebody has asked or not, and whether the last was taken or not")
+    func last() {
+        let (recorder, box) = (Recorder(causes: 1), SnapshotBox())
+        var spare = TotalLatencies()
+        func answer(_ count: Int) { for _ in 0..<count { recorder.accepted(total: 5, isMeasured: true) } }
+        _ = box.take(&spare)
+        answer(2)
+        box.offer(recorder, window: RateWindow(), inFlight: 3, backlog: 0, time: 1)
+        answer(3)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 2, isLast: true)
+        let seen = box.take(&spare)
+        #expect(seen.time == 2 && seen.inFlight == 0 && seen.counts.accepted == 5 && spare.accepted.count == 5)
+        answer(1)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 3)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 4, isLast: true)
+        spare.removeAll()
+        #expect(box.take(&spare).counts.accepted == 6 && spare.accepted.count == 1)
+    }
 }

@@ -67,8 +67,8 @@ public class ClientSession {
             && sendWindow > 0
     }
 
-    /// The peer's windows, the connection's or a stream's, keep payloads from being sent (RFC 9113 section 5.2).
-    public final var isWindowLimited: Bool { sendWindow <= 0 || streams.heldBack > 0 }
+    /// Streams whose payload, or the rest of it, the peer's windows keep from being sent (RFC 9113 section 5.2).
+    public final var heldBack: Int { streams.heldBack }
 
     // MARK: Verbs
 

@@ -33,10 +33,13 @@ struct RateModel {
     init?(_ model: RunModel) {
         let scenario = model.scenario
         guard model.start > 0, !scenario.warmupAuto, scenario.warmupPushes == 0 else { return nil }
-        // The end of its time is the end of its span.
-        guard model.closed.allSatisfy({ $0 == nil || !$0!.isAbandoned && model.stopCause == .runEnded }) else {
-            return nil
-        }
+        // The end of its time is the end of its span; where a number of pushes ends a closed loop, the last answer is.
+        let isNumber = model.schedule == nil && scenario.duration == nil
+        guard
+            model.closed.allSatisfy({
+                $0 == nil || ($0!.isAbandoned ? isNumber : model.stopCause == .runEnded)
+            })
+        else { return nil }
         let from = model.start + scenario.warmup
         var offered = 0
         let to: UInt64

@@ -102,7 +102,7 @@ struct RunModel {
         var retrying: [UInt64: (last: PushLog.Finish, isWritten: Bool)] = [:]
         var tally = SeriesModel.Snapshot()
         var shown = SeriesModel.Snapshot()
-        var isWanted = false
+        var (isWanted, hasEnded) = (false, false)
         var looks: [SeriesModel.Snapshot] = []
         var writes: [UInt64] = []
         var answers: [RateModel.Answer] = []
@@ -178,11 +178,13 @@ struct RunModel {
                     tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
                 }
                 waiting = [:]
+                hasEnded = true
             case .look:
                 looks.append(shown)
                 isWanted = true
             case .tick(let now, let inFlight):
-                guard isWanted else { continue }
+                // What a worker ends with is always seen.
+                guard isWanted || hasEnded else { continue }
                 isWanted = false
                 tally.time = now
                 tally.inFlight = inFlight
