@@ -59,9 +59,20 @@ package struct Run: Sendable {
         var inputs = try RunInputs(scenario)
         try inputs.checkMeaning()
         inputs.injectedCPU = injectedCPU
+        try Self.checkFiles(inputs.scenario)
         self.inputs = inputs
         self.identity = identity
         stopper = Stopper()
+    }
+
+    /// A descriptor a connection, 4 a thread, and 24 for results, pipes and what libraries keep; the bundled mock has the same
+    /// limit and needs no more.
+    private static func checkFiles(_ scenario: Scenario) throws(HarnessError) {
+        let needed = UInt64(scenario.connections) + 4 * UInt64(scenario.threads) + 24
+        guard needed > FileLimit.current else { return }
+        throw HarnessError(
+            "connections \(scenario.connections): they need \(needed) file descriptors, and \(FileLimit.current) are "
+                + "allowed: raise the limit (ulimit -n \(needed)), or give fewer")
     }
 
     /// The settings as its result will have them.

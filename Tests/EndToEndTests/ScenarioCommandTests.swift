@@ -69,6 +69,21 @@ import Testing
         )
     }
 
+    @Test("More connections than a process may have files are refused, with the limit that would do")
+    func descriptors() throws {
+        for (limit, connections, needed) in [(256, 400, 428), (20, 1, 29)] {
+            let finished = try Programs.run(
+                "/bin/sh",
+                ["-c", "ulimit -n \(limit); exec \"$0\" run -n 10 -c \(connections)", Programs.path("pushload")])
+            #expect(
+                finished.status == 64
+                    && finished.error
+                        == "pushload: connections \(connections): they need \(needed) file descriptors, and \(limit) are "
+                        + "allowed: raise the limit (ulimit -n \(needed)), or give fewer\n",
+                "\(finished)")
+        }
+    }
+
     @Test(
         "What is mistyped is refused with what would be right",
         arguments: [
