@@ -116,13 +116,18 @@ struct PushSupply {
 
     /// Nothing more will be taken: goes over what is due by `time` and waits.
     ///
-    /// - Returns: how many are due later.
-    mutating func close(_ time: UInt64, waiting: (_ sequence: UInt64, _ due: UInt64) -> Void) -> UInt64 {
+    /// - Returns: how many are due later, and how many of these before `end`, ns.
+    mutating func close(
+        _ time: UInt64, end: UInt64, waiting: (_ sequence: UInt64, _ due: UInt64) -> Void
+    ) -> (later: UInt64, measured: UInt64) {
         defer { next = limit }
-        guard let backlog, start != 0, next < limit else { return 0 }
-        return limit
-            - backlog.forEachWaiting(elapsed: max(time, start) &- start, next: next, limit: limit, from: cursor!) {
-                waiting(share.sequence($0), start &+ $1)
-            }
+        guard let backlog, start != 0, next < limit else { return (0, 0) }
+        let first = backlog.forEachWaiting(
+            elapsed: max(time, start) &- start, next: next, limit: limit, from: cursor!
+        ) { waiting(share.sequence($0), start &+ $1) }
+        var walk = cursor!
+        var push = first
+        while push < limit, start &+ walk.due(share.sequence(push)) < end { push += 1 }
+        return (limit - first, push - first)
     }
 }

@@ -209,13 +209,13 @@ final class WorkerDriver: PushDriver {
     /// What waits for a stream will not get one: it is not sent.
     ///
     /// - Parameter time: what is due by then counts as waiting.
-    /// - Returns: how many pushes would have come due later.
-    private func closeSupply(_ now: UInt64, until time: UInt64) -> UInt64 {
-        guard !supply.isUsedUp else { return 0 }
+    /// - Returns: how many pushes would have come due later, and how many of these in the span that is measured.
+    private func closeSupply(_ now: UInt64, until time: UInt64) -> (later: UInt64, measured: UInt64) {
+        guard !supply.isUsedUp else { return (0, 0) }
         beginCooldown(now)
         supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
         let cause = abandonedBy ?? stoppedBy
-        return supply.close(time) {
+        return supply.close(time, end: abandonedBy == nil ? 0 : window.to) {
             recorder.notSent(1, cause: cause.index)
             notBegun($0, due: $1, now: now)
         }
@@ -244,9 +244,9 @@ final class WorkerDriver: PushDriver {
         // One by one, so that parts know of them too, unless that would take seconds.
         let isShort = supply.left <= Self.mostCountedApart
         let rest = closeSupply(now, until: isShort ? .max : window.from == .max ? now : max(now, window.from))
-        guard rest > 0, window.from != .max else { return }
-        window.noteDue(count: rest)
-        if isMeasuring { recorder.unanswered(after: 1, count: rest) }
+        guard rest.later > 0, window.from != .max else { return }
+        window.noteDue(count: rest.measured)
+        if isMeasuring { recorder.unanswered(after: 1, count: rest.later) }
     }
 
     override func stopped(_ cause: FailureCause, now: UInt64) {
@@ -283,6 +283,11 @@ final class WorkerDriver: PushDriver {
             let sample = times.sample(ticket.sequence)
             if sample >= 0 { times.note(.departure, sample: sample, at: time) }
         }
+    }
+
+    override func writtenAfterEnd(at time: UInt64) {
+        recorder.sent()
+        window.noteSent(time)
     }
 
     override func finished(

@@ -34,6 +34,8 @@ extension PushConnection {
                 let slot = slots + index
                 slot.pointee.written = time
                 withDriver { $0.written(slot.pointee.ticket, started: slot.pointee.started, at: time) }
+            } else {
+                driver.writtenAfterEnd(at: time)
             }
         }
     }

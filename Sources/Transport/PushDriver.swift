@@ -110,6 +110,9 @@ open class PushDriver {
     /// The last byte of the push, put on a stream at `started`, was handed to the kernel by a write that began at `time`.
     open func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) {}
 
+    /// The last byte of a push that is over already, by an early answer or its time-out, was handed to the kernel all the same.
+    open func writtenAfterEnd(at time: UInt64) {}
+
     /// The push is over. `connection` is the one it was on, -1 when on none; `started` is when it was put on a stream, 0 when
     /// it never was; `written` is 0 when it never reached the kernel. `body` is the answer's (cut at 256 bytes).
     open func finished(

@@ -69,10 +69,13 @@ import Transport
         var later: UInt64 = 0
         if stop != .max, !supply.isUsedUp {
             supply.noteOverflow(now, free: { 0 }) { sequence, _ in lost.append(sequence) }
-            later = supply.close(now) { sequence, due in
+            let end = now + UInt64(random.below(200_000_000))
+            let rest = supply.close(now, end: end) { sequence, due in
                 #expect(due <= now, "seed \(seed)")
                 waiting.append(sequence)
             }
+            later = rest.later
+            #expect(rest.measured == UInt64(dues.count { $0 > now && $0 < end }), "seed \(seed)")
         }
         let all = (taken + lost + waiting).sorted()
         #expect(Set(all).count == all.count, "seed \(seed): a push ended twice")

@@ -28,6 +28,7 @@ final class PushLog: PushDriver {
         case finished(Finish)
         case requeued
         case idled(until: UInt64)
+        case writtenAfterEnd(at: UInt64)
         case abandoned(now: UInt64)
         case stopped(FailureCause, now: UInt64)
         case ended(now: UInt64)
@@ -81,6 +82,12 @@ final class PushLog: PushDriver {
         entries.append(.written(Written(ticket: copy ticket, started: started, at: time)))
         world.digest.add(time)
         books.written(worker, copy ticket, started: started, at: time)
+    }
+
+    override func writtenAfterEnd(at time: UInt64) {
+        inner.writtenAfterEnd(at: time)
+        entries.append(.writtenAfterEnd(at: time))
+        world.digest.add(time)
     }
 
     override func finished(

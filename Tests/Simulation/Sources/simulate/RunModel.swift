@@ -139,6 +139,11 @@ struct RunModel {
                     retries.attempts += 1
                 }
                 tally.sent += 1
+            case .writtenAfterEnd(let time):
+                writes.append(time)
+                sent += 1
+                sentHere += 1
+                tally.sent += 1
             case .requeued: requeued += 1
             case .finished(var finish):
                 if let (last, _) = retrying.removeValue(forKey: finish.ticket.sequence), hasNotLeft(finish) {
