@@ -19,6 +19,20 @@ import Testing
         literal(0x00, name) + [UInt8(value.utf8.count)] + Array(value.utf8)
     }
 
+    @Test("A push that is answered before the rest of it may leave has ended, and has left all the same")
+    func early() throws {
+        let pair = try WirePair()
+        // SETTINGS_INITIAL_WINDOW_SIZE 10.
+        pair.say(WirePair.frame(Frame.settings, 0, 0, [0, 4, 0, 0, 0, 10]))
+        pair.driver.payloadLength = 40
+        pair.push(1)
+        #expect(pair.driver.writes == 0)
+        pair.say(WirePair.frame(Frame.windowUpdate, 0, 1, [0, 0, 0, 40]) + Self.headers([0x88]))
+        #expect(pair.driver.outcomes == [0: "accepted"] && pair.driver.writes == 0 && pair.driver.writesAfterEnd == 1)
+        let data = pair.heard().filter { $0.type == Frame.data }
+        #expect(data.map(\.payload.count) == [10, 30])
+    }
+
     @Test(
         "A malformed answer resets its stream and fails its push; the connection and other pushes go on",
         arguments: [

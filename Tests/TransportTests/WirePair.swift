@@ -13,6 +13,7 @@ final class WirePair {
         var times: [UInt64: UInt64] = [:]
         var events: [String] = []
         var faults: [String] = []
+        var (writes, writesAfterEnd) = (0, 0)
         /// Of each payload, bytes.
         var payloadLength = 1
 
@@ -26,6 +27,8 @@ final class WirePair {
             request.payload.update(repeating: 0x62, count: payloadLength)
             request.payloadLength = payloadLength
         }
+        override func written(_ ticket: borrowing PushTicket, started: UInt64, at time: UInt64) { writes += 1 }
+        override func writtenAfterEnd(at time: UInt64) { writesAfterEnd += 1 }
         override func finished(
             _ ticket: borrowing PushTicket, outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
             at time: UInt64, body: UnsafeBufferPointer<UInt8>
