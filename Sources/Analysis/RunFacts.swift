@@ -14,25 +14,16 @@ package enum RunFacts {
         ]
         for (name, version) in environment.versions { facts["version of \(name)"] = version }
         // By the keys that people give them with; of those that one key sets the one that is in force.
-        for (name, setting) in result.scenario where !isUnset(name, setting) {
+        for (name, setting) in result.scenario where !SettingWords.isNoWarmup(name, setting) {
             facts[SettingWords.key(name)] = text(name, setting)
         }
         if facts["target"] == nil { facts["target"] = result.run.target }
         return facts
     }
 
-    private static func isUnset(_ name: String, _ setting: JSONValue) -> Bool {
-        switch name {
-        case "warmup", "warmup_pushes": setting == .integer(0)
-        case "warmup_auto": setting == .bool(false)
-        default: false
-        }
-    }
-
     /// A setting with its unit.
     private static func text(_ name: String, _ setting: JSONValue) -> String {
-        if name == "warmup_auto" { return "auto" }
-        if name == "warmup_pushes", case .integer(let count) = setting { return Units.counted(count, "push") }
+        if let warmup = SettingWords.warmup(name, setting) { return warmup }
         if case .integer(let value) = setting, let text = SettingWords.text(name, value) { return text }
         let text = setting.description
         return text.isEmpty ? "none" : text

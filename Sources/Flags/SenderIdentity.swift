@@ -48,6 +48,7 @@ extension Scenario {
                 "--target needs to know how to authenticate: give --credentials, --key with --key-id and --team-id, "
                     + "--cert with --cert-key, or --no-auth")
         }
+        try Self.checkTLS(identity)
         var isFolder: ObjCBool = false
         if let credentials, FileManager.default.fileExists(atPath: credentials, isDirectory: &isFolder),
             !isFolder.boolValue
@@ -63,5 +64,17 @@ extension Scenario {
             Console.error("credentials: there is no \(place); new ones for the bundled mock are made there")
         }
         return identity
+    }
+
+    /// - Throws: one line: a certificate, its key or who is trusted, that cannot be used.
+    private static func checkTLS(_ identity: Run.Identity) throws(HarnessError) {
+        guard identity.certificate != nil || identity.trusted != nil else { return }
+        var options = TLSOptions()
+        options.identity = identity.certificate
+        options.trustedCertificates = identity.trusted
+        options.trustedOrigin = identity.trustedOrigin
+        do throws(NetworkError) { _ = try TLSContext(.client, options) } catch {
+            throw HarnessError(error.description)
+        }
     }
 }

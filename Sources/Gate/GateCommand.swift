@@ -42,6 +42,10 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
 
     package func run() async throws {
         try judging.check()
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: baseline, isDirectory: &isFolder), isFolder.boolValue {
+            throw HarnessError("--baseline \(baseline): is a folder; expected a file, such as \(baseline)/alert.json")
+        }
         let series = RunSeries()
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
@@ -131,6 +135,10 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             scenario, in: series,
             ifStopped: before == nil ? "no baseline was written" : "\(baseline) is kept as it was",
             injectedCPU: judging.injectedCPU, onOneCore: !judging.allCores)
+        // Before anything is sent: what cannot be written is found out now.
+        do throws(ResultError) { try BaselineFile.checkWritable(baseline) } catch {
+            throw HarnessError(error.description)
+        }
         _ = try rounds.next()
         var made: [GateDocument.Round] = []
         let count = judging.baselineRounds

@@ -227,6 +227,12 @@ package struct RunInputs: Sendable {
             throw HarnessError(
                 "warmup \(written(scenario.warmup)): the run is \(written(length)) long, nothing would be measured")
         }
+        if planned == 0 {
+            throw HarnessError(
+                scenario.stages.isEmpty
+                    ? "rate: no push comes due in the time there is; give a higher rate or a longer duration"
+                    : "stages: none of them sends a push; expected a rate or a burst in at least one")
+        }
         if let planned, scenario.warmupPushes >= planned {
             throw HarnessError(
                 "warmup of \(Units.counted(scenario.warmupPushes, "push")): the run has \(planned), nothing would be measured"

@@ -1,6 +1,7 @@
 import Networking
 
-/// `https://host[:port]` or `http://host[:port]` (plaintext HTTP/2 with prior knowledge).
+/// `https://host[:port]` or `http://host[:port]` (plaintext HTTP/2 with prior knowledge), whatever the case (RFC 3986 section
+/// 6.2.2.1).
 package struct TargetURL: Sendable, Equatable {
     let isSecure: Bool
     package let host: String
@@ -9,13 +10,14 @@ package struct TargetURL: Sendable, Equatable {
     init(_ text: String) throws(HarnessError) {
         let wrong = HarnessError(
             "target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
+        let lower = text.lowercased()
         var rest: Substring
-        if text.hasPrefix("https://") {
+        if lower.hasPrefix("https://") {
             isSecure = true
-            rest = text.dropFirst(8)
-        } else if text.hasPrefix("http://") {
+            rest = lower.dropFirst(8)
+        } else if lower.hasPrefix("http://") {
             isSecure = false
-            rest = text.dropFirst(7)
+            rest = lower.dropFirst(7)
         } else {
             throw wrong
         }

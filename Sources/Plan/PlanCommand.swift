@@ -16,8 +16,8 @@ package struct PlanCommand: AsyncParsableCommand {
         discussion: """
             The cost of a push comes from results (--from), from a calibration made earlier (--calibration), or from a minute of \
             runs against the bundled mock. Without --devices, and with --connections and --machines, it says what those can do. \
-            Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when a goal is \
-            not reached.
+            Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when the devices \
+            are not reached in time or a goal is missed.
             """)
 
     @Option(help: ArgumentHelp("Devices to reach, such as 100M.", valueName: "count"))
@@ -63,6 +63,7 @@ package struct PlanCommand: AsyncParsableCommand {
         guard from.isEmpty || calibration == nil else {
             throw HarnessError("--from and --calibration: give one of them")
         }
+        guard !(json && markdown) else { throw HarnessError("--json and --markdown: give one of them") }
         var question = PlanQuestion()
         let goals: [Threshold]
         do throws(SettingsError) {
@@ -90,7 +91,7 @@ package struct PlanCommand: AsyncParsableCommand {
                     ? String(decoding: try PlanFile.encode(plan), as: UTF8.self)
                     : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
         } catch { throw HarnessError(error.description, .unwritable) }
-        if plan.goals.contains(where: { !$0.held }) { throw ExitCode(99) }
+        if !plan.isReached { throw ExitCode(99) }
     }
 
     private func load(into question: inout PlanQuestion) throws(HarnessError) {
@@ -103,7 +104,7 @@ package struct PlanCommand: AsyncParsableCommand {
         guard let devices, let within else { throw HarnessError("plan: --devices and --within go together") }
         let count = try PlanValue.read("--devices", devices, Units.count)
         guard (1...1_000_000_000_000).contains(count) else {
-            throw HarnessError("--devices \(devices): expected 1 to 1,000,000 M")
+            throw HarnessError("--devices \(devices): expected 1 to 1000G")
         }
         let time = try PlanValue.read("--within", within, Units.duration)
         guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }

@@ -120,6 +120,12 @@ enum PlanReport {
                 + "\(count(simulation.simulated))/s at full use, the formula says \(count(simulation.formula))/s "
                 + "(\(sign)\(Units.fixed(abs(simulation.difference) * 100, places: 1)) %)"
         ]
+        if let needed = plan.needed, !needed.inTime, let within = plan.question.within {
+            lines.append(
+                "within \(Units.duration(nanoseconds: within)): missed, the devices take "
+                    + "\(Units.duration(nanoseconds: needed.shortest.value)); what is due waits ever longer, so that there are no "
+                    + "latencies to tell")
+        }
         for goal in plan.goals { lines.append("goal \(goal.text): \(goal.held ? "reached" : "missed")") }
         let measured = plan.measured
         let client = measured.clientCPU

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Settings
 
 /// Why a result cannot be read or written, one line.
 package struct ResultError: Error, CustomStringConvertible, Sendable, Equatable {
@@ -43,7 +44,7 @@ package enum ResultFile {
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw ResultError("cannot make the folder \(parent): \((error as NSError).localizedDescription)")
+            throw ResultError("cannot make the folder \(parent): \(FileObstacle.text(parent, isFolder: true))")
         }
         let base = "\(parent)/\(time)-\(name)"
         for number in 1...10_000 {

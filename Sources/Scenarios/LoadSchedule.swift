@@ -91,14 +91,43 @@ public struct LoadSchedule: Sendable, Equatable {
             position += amount
             time += span
         }
+        let last = limit.flatMap { Self.position(of: $0, arrivals, seed, before: position) }
+        if let last {
+            segments = Self.cut(segments, at: last)
+            time = segments.last?.end ?? 0
+        }
         self.segments = segments
         trace = nil
         self.arrivals = arrivals
         self.seed = seed
         stageNames = LoadStage.told(apart: stages.map(\.name))
-        stageTimes = times + [Double](repeating: time, count: stages.count - times.count)
+        let end = time
+        stageTimes = times.map { min($0, end) } + [Double](repeating: end, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
-        count = min(Self.count(upTo: position, arrivals, seed, limit: limit ?? .max), limit ?? .max)
+        let most = limit ?? .max
+        count = last != nil ? most : min(Self.count(upTo: position, arrivals, seed, limit: most), most)
+    }
+
+    /// The position at which the push would be due that is one too many; nil when there are no more than `limit` anyway.
+    private static func position(
+        of limit: UInt64, _ arrivals: Arrivals, _ seed: UInt64, before end: Double
+    ) -> Double? {
+        guard arrivals == .poisson else { return Double(limit) < end ? Double(limit) : nil }
+        var process = PositionProcess(arrivals, seed)
+        for number in 0..<limit where process.position(number) >= end { return nil }
+        let next = process.position(limit)
+        return next < end ? next : nil
+    }
+
+    /// The segments up to a position; nothing is due in what comes then.
+    private static func cut(_ segments: [Segment], at end: Double) -> [Segment] {
+        segments.filter { $0.from < end }.map { segment in
+            guard segment.to > end else { return segment }
+            let span = time(segment.curve, end - segment.from, limit: segment.end - segment.start)
+            return Segment(
+                curve: segment.curve, start: segment.start, end: segment.start + span, from: segment.from, to: end,
+                stage: segment.stage)
+        }
     }
 
     /// A constant rate, until `limit` or `length`.
@@ -124,16 +153,8 @@ public struct LoadSchedule: Sendable, Equatable {
         duration = kept.last ?? 0
     }
 
-    /// When each stage begins, nanoseconds after the start; a stage without pushes begins with the next.
-    public var stageStarts: [UInt64] {
-        guard trace == nil else { return [0] }
-        var starts = [UInt64](repeating: .max, count: stageNames.count)
-        for segment in segments { starts[segment.stage] = UInt64((segment.start * 1e9).rounded()) }
-        for place in starts.indices.reversed() where starts[place] == .max {
-            starts[place] = place + 1 < starts.count ? starts[place + 1] : duration
-        }
-        return starts
-    }
+    /// When each stage begins, nanoseconds after the start.
+    public var stageStarts: [UInt64] { stageTimes.map { UInt64(($0 * 1e9).rounded()) } }
 
     /// A walk from the first push on.
     public func cursor() -> ArrivalCursor { ArrivalCursor(self) }

@@ -173,23 +173,48 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Pushes of a Poisson process: counting them takes about 20 ns each.
     static let mostPoisson: UInt64 = 500_000_000
 
-    /// Of the settings that say when pushes are due a source gives one, and it replaces what weaker sources gave.
+    /// Settings of which only one can be in force.
+    static let exclusive: [Set<String>] = [
+        ["rate", "stages", "trace"], ["profile", "template"], ["devices", "device_file"], ["key", "credentials"],
+        ["key", "no_auth"],
+    ]
+
+    /// Of the settings that exclude each other a source gives one, and it replaces what weaker sources gave.
     ///
     /// - Parameters:
-    ///   - names: of the keys that the source gives.
+    ///   - settings: the keys that the source gives, with the text of those that have one.
     ///   - wrong: the error for a problem with the key of that name.
     /// - Throws: when it gives several.
     mutating func makeRoom(
-        for names: [String], wrong: (_ problem: String, _ name: String) -> SettingsError
+        for settings: [(name: String, text: String?)], wrong: (_ problem: String, _ name: String) -> SettingsError
     ) throws(SettingsError) {
-        let given = names.filter(["rate", "stages", "trace"].contains)
-        guard let first = given.first else { return }
-        if let other = given.first(where: { $0 != first }) {
-            throw wrong("\(first) and \(other) exclude each other: give one of them", other)
+        // Off is as good as not given.
+        let names = settings.filter { $0.name != "no_auth" || ["true", "yes", "on"].contains($0.text) }.map(\.name)
+        for group in Self.exclusive {
+            let given = names.filter(group.contains)
+            guard let first = given.first else { continue }
+            if let other = given.first(where: { $0 != first }) {
+                throw wrong("\(first) and \(other) exclude each other: give one of them", other)
+            }
+            for name in group where name != first { clear(name) }
         }
-        if first != "rate" { rate = nil }
-        if first != "stages" { stages = [] }
-        if first != "trace" { trace = nil }
+    }
+
+    /// Makes a setting, and those that only go with it, what they are without being given.
+    private mutating func clear(_ name: String) {
+        let usual = Scenario()
+        switch name {
+        case "rate": rate = nil
+        case "stages": stages = []
+        case "trace": trace = nil
+        case "profile": profile = usual.profile
+        case "template": (template, pushType) = (nil, usual.pushType)
+        case "devices": devices = usual.devices
+        case "device_file": deviceFile = nil
+        case "key": (key, keyID, teamID) = (nil, nil, nil)
+        case "credentials": credentials = nil
+        default: noAuth = false
+        }
     }
 
     /// Flags, by the names of their keys, with their texts where they were given.
@@ -197,7 +222,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// - Throws: `--rate: …`
     public mutating func apply(flags: [(key: String, texts: [String]?)]) throws(SettingsError) {
         let given = flags.filter { $0.texts != nil }
-        try makeRoom(for: given.map(\.key)) { text, name in
+        try makeRoom(for: given.map { ($0.key, $0.texts?.first) }) { text, name in
             SettingsError("\(ScenarioKey.named(name)?.flag ?? name): \(text)")
         }
         for (name, texts) in given {
@@ -285,9 +310,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(!abortOnFail || !thresholds.isEmpty, "abort on fail: there is no threshold (--threshold) that could fail")
         if PushType(rawValue: pushType) == nil {
             let known = PushType.allCases.map(\.rawValue)
+            let near = NearestName.of(pushType, among: known).map { "; did you mean \"\($0)\"?" }
             problems.append(
-                "push type \"\(pushType)\": known types: \(known.joined(separator: ", "))"
-                    + NearestName.hint(pushType, among: known))
+                "push type \"\(pushType)\": known types: \(known.joined(separator: ", "))\(near ?? "")")
         } else {
             check(
                 template != nil || pushType == "alert",

@@ -60,7 +60,7 @@ public enum ScenarioFile {
         }
         do throws(SettingsError) {
             let given = entries.filter { (try? $0.value.oneOrMore())?.isEmpty == false }
-            try scenario.makeRoom(for: given.map(\.name)) { text, name in
+            try scenario.makeRoom(for: given.map { ($0.name, try? $0.value.text()) }) { text, name in
                 entries.first { $0.name == name }?.key.error(text) ?? SettingsError(text)
             }
         } catch { problems.append(error.description) }
@@ -166,7 +166,10 @@ public enum ScenarioFile {
 
     /// `key=value` each, as `--set` gives them; lists are separated by `;`.
     public static func set(_ texts: [String], in scenario: inout Scenario) throws(SettingsError) {
-        try scenario.makeRoom(for: texts.map { $0.prefix { $0 != "=" } }.map(String.init)) { text, name in
+        let given = texts.map {
+            $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        }
+        try scenario.makeRoom(for: given.map { ($0[0], $0.dropFirst().first) }) { text, name in
             SettingsError("--set \(name): \(text)")
         }
         for text in texts { try set(text, in: &scenario) }
@@ -198,7 +201,7 @@ public enum ScenarioFile {
                         ?? "; a variable is PUSHLOAD_ and a key of a scenario, as in PUSHLOAD_RATE"))
         }
         let given = ScenarioKey.all.filter { environment[$0.variable] != nil }
-        try scenario.makeRoom(for: given.map(\.name)) { text, name in
+        try scenario.makeRoom(for: given.map { ($0.name, environment[$0.variable]) }) { text, name in
             SettingsError("\(ScenarioKey.named(name)?.variable ?? name): \(text)")
         }
         for key in given {

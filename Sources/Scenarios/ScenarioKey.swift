@@ -235,8 +235,8 @@ public struct ScenarioKey: Sendable {
         },
         optional(
             "trace",
-            "File of recorded due times to replay: one a line, or the first column of a CSV; with units (1.5s, 20ms), or "
-                + "under a header that says it (due_s, due_ms).",
+            "File of recorded due times to replay: one a line with its unit (1.5s, 20ms), or the first column of a CSV under "
+                + "a header that names it (due_s, due_ms).",
             example: "due-times.csv", \.trace),
         count(
             "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",

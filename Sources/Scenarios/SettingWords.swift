@@ -32,6 +32,24 @@ public enum SettingWords {
         "mock_flag_text": "mock_flags",
     ]
 
+    /// A setting of a warm-up that is not in force; another one of them may be.
+    public static func isNoWarmup(_ documentName: String, _ setting: JSONValue) -> Bool {
+        switch documentName {
+        case "warmup", "warmup_pushes": setting == .integer(0)
+        case "warmup_auto": setting == .bool(false)
+        default: false
+        }
+    }
+
+    /// A warm-up as its key has it, where that is not a time: `auto`, `10,000 pushes`.
+    public static func warmup(_ documentName: String, _ setting: JSONValue) -> String? {
+        switch (documentName, setting) {
+        case ("warmup_auto", .bool(true)): "auto"
+        case ("warmup_pushes", .integer(let count)): Units.counted(count, "push")
+        default: nil
+        }
+    }
+
     private enum Unit { case duration, bytes }
 
     /// Found by setting each key of that kind and looking what became of it, so that no list has to be kept.

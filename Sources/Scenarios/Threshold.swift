@@ -143,6 +143,15 @@ public struct Threshold: Sendable, Equatable {
         }
     }
 
+    /// A percentile that is only without its point gets it: `p999` is p99.9.
+    private static func hint(_ name: Substring, among known: [String]) -> String {
+        let digits = name.dropFirst()
+        guard name.hasPrefix("p99"), digits.count > 2, digits.allSatisfy({ "0"..."9" ~= $0 }) else {
+            return NearestName.hint(String(name), among: known)
+        }
+        return "; did you mean \"p99.\(digits.dropFirst(2))\"?"
+    }
+
     /// `p99`, `round_trip.p99.9`, `total.max`, `p99{stage=hold}`.
     private static func latency(_ left: String, _ text: String) throws(SettingsError) -> Metric {
         var name = Substring(left)
@@ -182,8 +191,7 @@ public struct Threshold: Sendable, Equatable {
                     throw SettingsError(
                         "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")
                 }
-                throw SettingsError(
-                    "\"\(text)\": \"\(name)\" is not a figure" + NearestName.hint(String(name), among: known))
+                throw SettingsError("\"\(text)\": \"\(name)\" is not a figure" + hint(name, among: known))
             }
             statistic = .percentile(percentile)
         }

@@ -44,8 +44,11 @@ public enum FileContents {
         }
     }
 
+    /// The text without the byte order mark that it may begin with.
+    ///
     /// - Throws: `file:line: not text in UTF-8`
     public static func text(_ bytes: some Collection<UInt8>, file: String) throws(SettingsError) -> String {
+        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         let number = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0

@@ -167,7 +167,7 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
         } catch { throw HarnessError(error.description) }
         do throws(SettingsError) {
             try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
-            for text in vary { sweep.vary(try SweepAxis(parsing: text)) }
+            for axis in try SweepAxis.list(parsing: vary) { sweep.vary(axis) }
             try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
         } catch { throw HarnessError(error.description) }
         try ScenarioArguments.apply(

@@ -57,8 +57,20 @@ struct Pushload: AsyncParsableCommand {
                 Console.error("\(joined): write \(joined.prefix(2)) \(joined.dropFirst(2))")
                 return code.rawValue
             }
+            if let (flag, value) = negativeValue(text) {
+                Console.error("\(flag) \(value): cannot be negative")
+                return code.rawValue
+            }
             if !text.isEmpty { code.isSuccess ? Console.output(text + "\n") : Console.diagnostic(text + "\n") }
             return code.rawValue
+        }
+    }
+
+    /// The flag that misses its value, which is there but begins as a flag does: `-n -5`.
+    private static func negativeValue(_ message: String) -> (flag: String, value: String)? {
+        zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).first { flag, value in
+            message.contains("Missing value for '\(flag) <") && value.hasPrefix("-")
+                && value.dropFirst().first?.isNumber == true
         }
     }
 }

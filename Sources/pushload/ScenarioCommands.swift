@@ -75,7 +75,7 @@ struct InitCommand: ParsableCommand {
 
     private static func write(_ text: String, to file: String) throws(HarnessError) {
         do { try text.write(toFile: file, atomically: true, encoding: .utf8) } catch {
-            throw HarnessError("cannot write \(file): \((error as NSError).localizedDescription)", .unwritable)
+            throw HarnessError("cannot write \(file): \(FileObstacle.text(file))", .unwritable)
         }
     }
 }

@@ -3,6 +3,7 @@ import Flags
 import Harness
 import Networking
 import Payloads
+import Settings
 import Signing
 
 struct TokenCommand: ParsableCommand {
@@ -54,21 +55,31 @@ struct DeviceTokenCommand: ParsableCommand {
         commandName: "device-token",
         abstract: "Print the token of a device of the synthetic population.")
 
-    @Argument(help: "The device's number, from 0.")
-    var device: UInt64
+    @Argument(help: ArgumentHelp("The device's number, from 0, such as 5 or 10k.", valueName: "number"))
+    var device: String
 
-    @Option(help: "Seed of the population.")
-    var seed: UInt64 = 1
+    @Option(help: ArgumentHelp("Seed of the population.", valueName: "number"))
+    var seed = "1"
 
-    @Option(help: "How many devices, from this number on, one a line; at least 1.")
-    var count: UInt64 = 1
+    @Option(
+        help: ArgumentHelp(
+            "How many devices, from this number on, one a line; at least 1, such as 1k.", valueName: "count")
+    )
+    var count = "1"
 
     func run() throws {
+        let device = try Self.read("device", device)
+        let seed = try Self.read("--seed", seed)
+        let count = try Self.read("--count", count)
         let (last, isTooLarge) = device.addingReportingOverflow(count)
         guard count > 0, !isTooLarge else {
             throw HarnessError("--count \(count): expected at least 1, and no device beyond 2^64")
         }
         let devices = SyntheticDevices(seed: seed, count: .max)
         for number in device..<last { Console.output(devices.token(number) + "\n") }
+    }
+
+    private static func read(_ name: String, _ text: String) throws(HarnessError) -> UInt64 {
+        do throws(Units.ParseError) { return try Units.count(text) } catch { throw HarnessError("\(name): \(error)") }
     }
 }

@@ -121,5 +121,20 @@ import Testing
         #expect(try refusal(["--metrics", "mock_cpu"]).contains("the baseline has no mock_cpu, only client_cpu"))
         #expect(try refusal(["--tolerance", "0"]).contains("--tolerance 0: expected above 0 to 100%"))
         #expect(try refusal(["--reason", "x"]) == "pushload: --reason goes with --update\n")
+        for (path, update, problem) in [
+            ("/proc/x/b.json", true, "cannot make the folder /proc/x: nothing can be made in /proc"),
+            (
+                folder.path, false,
+                "--baseline \(folder.path): is a folder; expected a file, such as \(folder.path)/alert.json"
+            ),
+            (
+                folder.path, true,
+                "--baseline \(folder.path): is a folder; expected a file, such as \(folder.path)/alert.json"
+            ),
+        ] {
+            let finished = try Programs.run(
+                "pushload", ["gate", "--baseline", path] + (update ? ["--update", "--reason", "x"] : []))
+            #expect(finished.status == 64 && finished.error == "pushload: \(problem)\n", "\(finished)")
+        }
     }
 }

@@ -101,6 +101,8 @@ import Testing
             try Programs.run("pushload", ["device-token", String(number), "--seed", "7"]).output
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         }
+        let several = try Programs.run("pushload", ["device-token", "9", "--seed", "7", "--count", "1k"]).output
+        #expect(several.hasPrefix(try device(9) + "\n") && several.count { $0 == "\n" } == 1000)
         #expect(try curl(mock, "/3/device/\(try device(9))", authorization) == " 200")
         #expect(try curl(mock, "/3/device/\(try device(10))", authorization) == "{\"reason\":\"BadDeviceToken\"} 400")
         _ = try mock.stop()

@@ -38,6 +38,12 @@ import Testing
         #expect(abs((plan.needed?.connections.value ?? 0) - rate / 10_000) < 1e-6)
         #expect(plan.bounds[0].name == .streams && plan.configuration.connections == 2)
         #expect(plan.needed?.cores.low != nil && abs(plan.simulation.difference) < 0.05)
+        for goal in [[], ["--goal", "p99 < 1s"]] {
+            let late = try Programs.run(
+                "pushload", Self.question + ["--from", path, "--connections", "1", "-m", "500"] + goal)
+            #expect(late.status == 99 && late.output.contains("within 20.0 s: missed"), "\(late)")
+            #expect(!late.output.contains("reached\n"), "\(late)")
+        }
         let markdown = try Programs.run("pushload", Self.question + ["--from", path, "--markdown"])
         #expect(markdown.status == 0 && markdown.output.hasPrefix("# 200,000 devices"), "\(markdown)")
     }
@@ -104,7 +110,9 @@ import Testing
         func question(_ devices: String, _ within: String, _ further: String...) throws -> String {
             try refusal(["--devices", devices, "--within", within, "--calibration", path, "--rtt", "0"] + further)
         }
-        #expect(try question("0", "60s") == "pushload: --devices 0: expected 1 to 1,000,000 M\n")
+        #expect(try question("0", "60s") == "pushload: --devices 0: expected 1 to 1000G\n")
+        #expect(
+            try question("1M", "60s", "--json", "--markdown") == "pushload: --json and --markdown: give one of them\n")
         #expect(try question("1M", "0s") == "pushload: --within 0s: expected more than 0, such as 60s\n")
         #expect(
             try question("1M", "100ms", "--rtt", "80ms")

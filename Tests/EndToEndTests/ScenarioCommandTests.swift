@@ -108,6 +108,26 @@ import Testing
             (["-n", "10", "--template", "/tmp"], "cannot read the template /tmp: Is a directory"),
             (["--trace", "/nowhere/a.csv"], "cannot read the trace /nowhere/a.csv: No such file or directory"),
             (["--trace", "/tmp"], "cannot read the trace /tmp: Is a directory"),
+            (
+                ["--stages", "pause 1s"],
+                "stages: none of them sends a push; expected a rate or a burst in at least one"
+            ),
+            (["-n", "-5"], "-n -5: cannot be negative"),
+            (["-n", "5", "--rtt", "-1ms"], "--rtt -1ms: cannot be negative"),
+            (
+                ["-n", "5", "--push-type", "foo"],
+                "push type \"foo\": known types: alert, background, location, voip, complication, fileprovider, mdm, "
+                    + "liveactivity, pushtotalk, widgets, controls"
+            ),
+            (
+                ["-n", "5", "--cert", "/etc/hostname", "--cert-key", "/etc/hostname"],
+                "/etc/hostname: not a PEM certificate; expected -----BEGIN CERTIFICATE-----"
+            ),
+            (
+                ["-n", "5", "--cacert", "/etc/hostname"],
+                "/etc/hostname: no PEM certificate found; expected -----BEGIN CERTIFICATE-----"
+            ),
+            (["-n", "5", "-o", "/proc/x"], "cannot make the folder /proc/x: nothing can be made in /proc"),
         ])
     func mistyped(_ arguments: [String], _ line: String) throws {
         let output = OutputFolder()
@@ -150,6 +170,10 @@ import Testing
         #expect(schema == (try Programs.run("pushload", ["scenario", "show", "--schema"]).output))
         let again = try Programs.run("pushload", ["scenario", "init", path])
         #expect(again.status == 64 && again.error.contains("is there already"))
+        let nowhere = try Programs.run("pushload", ["scenario", "init", "/nonexistent/e.yaml"])
+        #expect(
+            nowhere.status == 74
+                && nowhere.error == "pushload: cannot write /nonexistent/e.yaml: there is no folder /nonexistent\n")
     }
 
     @Test("Bundled scenarios are listed, printed and run")
@@ -198,6 +222,8 @@ import Testing
         // What is due at once is no rate.
         let burst = try Programs.run("pushload", ["scenario", "schedule", "--stages", "burst 1M"]).output
         #expect(burst.contains("1,000,000 at once") && !burst.contains("000/s"), "\(burst)")
+        let cut = try Programs.run("pushload", ["scenario", "schedule", "--stages", "hold 1k 10s", "-n", "100"]).output
+        #expect(cut.hasPrefix("100 pushes in 100 ms") && cut.contains(" 100 ms\n"), "\(cut)")
         let both = try Programs.start(
             "pushload", ["scenario", "schedule", "--stages", "hold 1k 5s, burst 1M, hold 1k 5s"],
             environment: ["COLUMNS": "80"]

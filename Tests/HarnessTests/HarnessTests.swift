@@ -17,6 +17,8 @@ import Transport
         #expect(!plain.isSecure && plain.port == 8080 && plain.authority == "127.0.0.1:8080")
         let six = try TargetURL("https://[::1]:2197")
         #expect(six.host == "::1" && six.authority == "[::1]:2197")
+        let upper = try TargetURL("HTTPS://LOCALHOST:1")
+        #expect(upper == (try TargetURL("https://localhost:1")) && upper.authority == "localhost:1")
         for text in [
             "", "x", "ftp://a", "https://", "https://a:0", "https://a:99999", "https://a/b", "https://u@a",
             "https://[::1",

@@ -67,6 +67,8 @@ import Testing
             ("{\"aps\":{},\"s\":{{tag}}}", "t:1:15: this hole is text and must stand inside quotes"),
             ("{\"aps\":{},\"{{sequence}}\":1}", "t:1:12: keys take no holes"),
             ("{\"aps\":{},\"s\":\"{{sequence}\"}", "t:1:16: this hole has no closing }}"),
+            ("{\"aps\":{\"s\":\"{{tag}\"}}", "t:1:14: this hole has no closing }}"),
+            ("{\"aps\":{\"s\":\"{{tag(1)\"}}", "t:1:14: this hole has no closing }}"),
             (
                 "{\"aps\":{},\"s\":{{random(5,1)}}}",
                 "t:1:15: hole \"random(5,1)\": expected a first number up to the second, at most 9223372036854775807"

@@ -53,6 +53,23 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  devices") && $0.contains("+1.00 %") && $0.hasSuffix("-") }, "\(text)")
     }
 
+    @Test("Devices that are not reached in time are said to be missed, with or without a goal")
+    func missed() {
+        var late = plan
+        #expect(!PlanReport.text(late).contains("within 60.0 s: missed"))
+        late.goals = []
+        late.needed?.inTime = false
+        late.needed?.shortest = .init(80.3e9)
+        late.simulation.latency = nil
+        #expect(!late.isReached)
+        for text in [PlanReport.text(late), PlanReport.markdown(late)] {
+            #expect(
+                text.contains("within 60.0 s: missed, the devices take 80.3 s; what is due waits ever longer"),
+                "\(text)")
+            #expect(!text.contains("due to answered"), "\(text)")
+        }
+    }
+
     @Test("Markdown has the same rows; without devices only what the configuration can do is said")
     func markdown() {
         let markdown = PlanReport.markdown(plan)

@@ -226,8 +226,24 @@ import Testing
                 $0.contains(
                     "1 connection on 1 machine do 10,000/s at most, of 10,416/s needed: the devices take 10.4 s")
             })
+        #expect(plan.needed?.inTime == false && !plan.isReached && plan.simulation.latency == nil)
         #expect(plan.warnings.contains("the runs differ in engine: nghttp2; wire; their costs are mixed"))
         #expect(plan.warnings.contains("the runs differ in version: 1; 2; their costs are mixed"))
+    }
+
+    @Test("Goals of a plan that does not reach the devices in time: latencies grow, the rate is what can be done")
+    func shortGoals() throws {
+        var small = question
+        small.connections = 1
+        let goals = try Threshold.list(parsing: "p99 < 20s && rate >= 10.4k && rate >= 9.9k && cpu < 2us")
+        let plan = try Planner.plan(small, goals: goals, samples: samples, origin: "x")
+        #expect(plan.goals.map(\.held) == [false, false, true, true], "\(plan.goals)")
+        #expect(plan.goals[0].value == nil && isClose(plan.goals[1].value, 10_000))
+        #expect(plan.warnings.contains("goal p99 < 20s is not reached: latencies grow with the queue"))
+        // All of a bound, but no more, is enough.
+        small = question
+        small.utilisation = 1
+        #expect(try Planner.plan(small, samples: samples, origin: "x").isReached)
     }
 
     @Test("With the mock on the same machine its threads and the shared cores are bounds")

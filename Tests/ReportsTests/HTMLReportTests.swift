@@ -55,6 +55,22 @@ import Testing
         #expect(page(document).contains("asked for") && !page(document).contains("offered, on average"))
     }
 
+    @Test(
+        "A warm-up is one row of the settings, by what is in force",
+        arguments: [
+            ("0s", 0, false, 0), ("5s", 5_000_000_000, false, 0), ("auto", 0, true, 0),
+            ("1,000 pushes", 0, false, 1000),
+        ] as [(String, Int64, Bool, Int64)])
+    func warmup(_ row: String, _ time: Int64, _ isAuto: Bool, _ pushes: Int64) {
+        var document = ReportedDocument.make()
+        document.scenario = [
+            "warmup": .integer(time), "warmup_auto": .bool(isAuto), "warmup_pushes": .integer(pushes),
+        ]
+        let text = MarkdownReport.text([ReportedDocument.run(document)])
+        #expect(text.components(separatedBy: "| warmup |").count == 2, "\(text)")
+        #expect(text.contains("| warmup | \(row) |"), "\(text)")
+    }
+
     @Test("Tables too wide for a phone say that they scroll, others do not; a single chart keeps its size")
     func tables() {
         var (wide, narrow) = (ReportTable(["stage"] + (1...9).map { "column \($0)" }), ReportTable(["a", "b"]))

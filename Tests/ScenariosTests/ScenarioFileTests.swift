@@ -221,6 +221,43 @@ import Testing
             } == "--trace: stages and trace exclude each other: give one of them")
     }
 
+    @Test("Of payload, devices and sender the strongest source's is in force too; two of one source are refused")
+    func exclusive() throws {
+        func applied(_ file: String, _ flags: (key: String, texts: [String]?)...) -> Scenario? {
+            var scenario = Scenario()
+            do {
+                try ScenarioFile.apply(file, file: "s.yaml", folder: "/", depth: 0, to: &scenario)
+                try scenario.apply(flags: flags)
+            } catch { return nil }
+            return scenario
+        }
+        let silent = applied("template: t.json\npush_type: background\n", ("profile", ["silent"]))
+        #expect(silent?.template == nil && silent?.profile == "silent" && silent?.pushType == "alert")
+        let template = applied("profile: silent\n", ("template", ["t.json"]))
+        #expect(template?.template == "t.json" && template?.profile == "alert")
+        #expect(applied("device_file: d.csv\n", ("devices", ["5"]))?.deviceFile == nil)
+        #expect(applied("devices: 5\n", ("device_file", ["d.csv"]))?.devices == Scenario().devices)
+        let unsigned = applied("key: k.p8\nkey_id: a\nteam_id: b\n", ("no_auth", ["true"]))
+        #expect(unsigned?.noAuth == true && unsigned?.key == nil && unsigned?.keyID == nil && unsigned?.teamID == nil)
+        #expect(applied("no_auth: true\n", ("key", ["k.p8"]))?.noAuth == false)
+        #expect(applied("credentials: c\n", ("key", ["k.p8"]))?.credentials == nil)
+        #expect(applied("key: k.p8\n", ("credentials", ["c"]))?.key == nil)
+        // Off excludes nothing.
+        #expect(applied("key: k.p8\nno_auth: false\n", ("no_auth", ["false"]))?.key == "//k.p8")
+        for (one, other, values) in [
+            ("profile", "template", ["alert", "t.json"]), ("devices", "device_file", ["5", "d.csv"]),
+            ("key", "credentials", ["k.p8", "c"]), ("key", "no_auth", ["k.p8", "true"]),
+        ] {
+            let problem = "\(one) and \(other) exclude each other: give one of them"
+            #expect(problems("\(one): \(values[0])\n\(other): \(values[1])\n") == ["s.yaml:2:1: \(problem)"])
+            #expect(applied("", (one, [values[0]]), (other, [values[1]])) == nil)
+            #expect(throws: SettingsError("--set \(other): \(problem)")) {
+                var scenario = Scenario()
+                try ScenarioFile.set(["\(one)=\(values[0])", "\(other)=\(values[1])"], in: &scenario)
+            }
+        }
+    }
+
     @Test("Every bundled scenario can be run as far as its settings go", arguments: BundledScenarios.all.map(\.name))
     func bundled(_ name: String) throws {
         var scenario = Scenario()
@@ -245,10 +282,12 @@ import Testing
             ScenarioKey.all.contains { line.hasPrefix("# \($0.name): ") }
         }
         #expect(values.count == ScenarioKey.all.count - 1)
-        let exclusive = ["rate", "stages", "trace"]
+        let others: Set = ["template", "device_file", "credentials"]
+        let exclusive: Set = ["rate", "stages", "trace"]
         for kept in exclusive {
-            let taken = values.filter { line in !exclusive.contains { $0 != kept && line.hasPrefix("# \($0): ") } }
-            #expect(taken.count == values.count - 2)
+            let left = others.union(exclusive).subtracting([kept])
+            let taken = values.filter { line in !left.contains { line.hasPrefix("# \($0): ") } }
+            #expect(taken.count == values.count - 5)
             #expect(problems(taken.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
         }
         var scenario = Scenario()

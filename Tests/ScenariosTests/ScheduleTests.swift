@@ -157,10 +157,62 @@ import Testing
             throws: SettingsError(
                 "f:2: \"10\" has no unit; write 10ms, 10s or 10m, or a header that says it: due_s, due_ms, due_us or due_ns"
             )
-        ) { try ArrivalTrace.parse("time\n10\n", file: "f") }
+        ) { try ArrivalTrace.parse("due\n10\n", file: "f") }
         #expect(throws: SettingsError("f: no due time in it; expected one a line")) {
-            try ArrivalTrace.parse("t\n", file: "f")
+            try ArrivalTrace.parse("due_s\n", file: "f")
         }
+    }
+
+    @Test("Of a trace no line is dropped: the first is a header only when it names due times, and a comma is no point")
+    func traceLines() throws {
+        func read(_ text: String) throws -> [UInt64] {
+            try ArrivalTrace.parse(try FileContents.text(Array(text.utf8), file: "f"), file: "f")
+        }
+        for text in [
+            "\u{FEFF}0.1s\n0.2s\n", "0.1s\r\n0.2s\r\n", "\u{FEFF}due_s\r\n0.1\r\n0.2\r\n",
+            "# made\nDue_ms,who\n100,a\n200,\"b,c\"\n",
+        ] {
+            #expect(try read(text) == [0, 100_000_000], "\(text)")
+        }
+        let wrong = "is not a duration; expected for example 500ms, 10s, 1m30s or 2h"
+        let unit = "has no unit; write 0ms, 0s or 0m, or a header that says it: due_s, due_ms, due_us or due_ns"
+        for (text, problem) in [
+            ("O.1s\n0.2s\n", "f:1: \"O.1s\" \(wrong)"), (".1s\n0.2s\n", "f:1: \".1s\" \(wrong)"),
+            ("half\n2s\n", "f:1: \"half\" \(wrong)"), ("0\n1s\n", "f:1: \"0\" \(unit)"),
+            ("0,250s\n0,500s\n", "f:1: \"0,250s\" \(wrong); columns take a header, such as due_s"),
+            ("due_s\n1\n0,250\n", "f:3: 2 columns, where the header has 1; decimals have a point, no comma"),
+            ("1s\ndue_s\n", "f:2: \"due_s\" \(wrong)"),
+        ] { #expect(throws: SettingsError(problem)) { try read(text) } }
+    }
+
+    @Test("A schedule of fewer pushes than its stages have ends where the last of them is due")
+    func limited() throws {
+        func limited(_ stages: String, _ limit: UInt64, _ arrivals: Arrivals = .constant) throws -> LoadSchedule {
+            LoadSchedule(stages: try LoadStage.parse(stages), arrivals: arrivals, seed: 3, limit: limit)
+        }
+        for arrivals in [Arrivals.constant, .jitter(share: 1)] {
+            let schedule = try limited("hold 2k 2s", 400, arrivals)
+            #expect(schedule.count == 400 && schedule.duration == 200_000_000)
+        }
+        let later = try limited("hold 1k 1s, pause 1s, burst 50 1s, hold 2k 5s, ramp 1k 2k 9s", 2050)
+        #expect(later.count == 2050 && later.duration == 3_500_000_000 && later.stageTimes == [0, 1, 2, 3, 3.5])
+        #expect(later.rate(at: 3.4) == 2000 && later.rate(at: 3.6) == 0)
+        let burst = try limited("hold 1k 1s, burst 50, pause 1s, hold 1k 1s", 1020)
+        #expect(burst.count == 1020 && burst.duration == 1_000_000_000 && dues(burst).last == 1_000_000_000)
+        // Random arrivals: all that are asked for, and an end after the last of them.
+        let poisson = try limited("hold 1k 10s", 400, .poisson)
+        let next = dues(try limited("hold 1k 10s", 401, .poisson))
+        #expect(poisson.count == 400 && dues(poisson) == Array(next.dropLast()))
+        #expect(abs(Int64(poisson.duration) - Int64(next[400])) <= 1)
+        for enough in [UInt64(1000), 5000] {
+            #expect(try limited("hold 1k 1s, pause 1s", enough) == limited("hold 1k 1s, pause 1s", 1_000_000))
+        }
+    }
+
+    @Test("A pause begins where the stage before it ends")
+    func pauses() throws {
+        let stages = try LoadStage.parse("hold 1k 1s, pause 1s, hold 2k 1s, pause 3s")
+        #expect(LoadSchedule(stages: stages).stageStarts == [0, 1, 2, 3].map { $0 * Self.second })
     }
 
     @Test(

@@ -64,6 +64,8 @@ import Testing
             ("rss < 100", "\"rss < 100\": \"100\" has no unit; write 100B, 100KiB or 100MiB"),
             ("p99 <", "\"p99 <\": nothing to compare with"),
             ("p5O < 1s", "\"p5O < 1s\": \"p5O\" is not a figure; did you mean \"p50\"?"),
+            ("p999 < 1s", "\"p999 < 1s\": \"p999\" is not a figure; did you mean \"p99.9\"?"),
+            ("p9999 < 1s", "\"p9999 < 1s\": \"p9999\" is not a figure; did you mean \"p99.99\"?"),
             ("acepted > 1", "\"acepted > 1\": \"acepted\" is not a figure; did you mean \"accepted\"?"),
             ("godput > 1", "\"godput > 1\": \"godput\" is not a figure; did you mean \"goodput\"?"),
             ("sent_rat > 1", "\"sent_rat > 1\": \"sent_rat\" is not a figure; did you mean \"sent_rate\"?"),

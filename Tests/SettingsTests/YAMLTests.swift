@@ -23,6 +23,17 @@ import Testing
         #expect(try json.need("wait").duration() == 1_000_000_000 && json.need("on").flag() == false)
     }
 
+    @Test("A byte order mark before a file is none of its text (YAML 1.2.2, section 5.2)")
+    func byteOrderMark() throws {
+        let bytes = [0xEF, 0xBB, 0xBF] + Array("pushes: 100\nstreams: 10\n".utf8)
+        let text = try FileContents.text(bytes, file: "f.yaml")
+        #expect(text.utf8.first == UInt8(ascii: "p"))
+        #expect(try YAMLValue(parsing: text, file: "f.yaml").map().entries.map(\.name) == ["pushes", "streams"])
+        #expect(throws: SettingsError("f:1: not text in UTF-8")) {
+            try FileContents.text([0xEF, 0xBB, 0xBF, 0xFF], file: "f")
+        }
+    }
+
     @Test("What is wrong is said with file, line, column and what would be right")
     func errors() {
         #expect(

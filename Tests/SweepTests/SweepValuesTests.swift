@@ -44,6 +44,14 @@ import Testing
         #expect(try SweepAxis(parsing: "engine=wire").isTime == false)
     }
 
+    @Test("A setting that is varied twice is refused, by whichever of its names")
+    func twice() throws {
+        #expect(
+            try SweepAxis.list(parsing: ["streams=1,10", "connections=1,2"]).map(\.name) == ["streams", "connections"])
+        let problem = SettingsError("--vary push_type: given twice; give all its values at once, separated by commas")
+        #expect(throws: problem) { try SweepAxis.list(parsing: ["push-type=alert", "push_type=background"]) }
+    }
+
     @Test("What is wrong is said in one line, with the nearest known name")
     func refusals() {
         let cases = [

@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import Settings
 
 /// Reading and writing baselines.
 enum BaselineFile {
@@ -44,14 +45,21 @@ enum BaselineFile {
 
     /// Writes the whole document or nothing; makes the folder when there is none.
     static func write(_ baseline: BaselineDocument, to path: String) throws(ResultError) {
-        let folder = (path as NSString).deletingLastPathComponent
-        if !folder.isEmpty {
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch {
-                throw ResultError("cannot make the folder \(folder): \((error as NSError).localizedDescription)")
-            }
-        }
+        try makeFolder(of: path)
         try ResultFile.write(try encode(baseline), to: path)
+    }
+
+    /// - Throws: when a baseline cannot be written there, as far as that can be known before.
+    static func checkWritable(_ path: String) throws(ResultError) {
+        try makeFolder(of: path)
+        try ResultFile.checkWritable(path)
+    }
+
+    private static func makeFolder(of path: String) throws(ResultError) {
+        let folder = (path as NSString).deletingLastPathComponent
+        guard !folder.isEmpty else { return }
+        do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+            throw ResultError("cannot make the folder \(folder): \(FileObstacle.text(folder, isFolder: true))")
+        }
     }
 }

@@ -309,7 +309,9 @@ struct TemplateParser {
         let place = position
         var end = position + 2
         while end + 1 < text.count, !(text[end] == 0x7D && text[end + 1] == 0x7D), text[end] != 0x0A { end += 1 }
-        guard end + 1 < text.count, text[end] == 0x7D else { throw error("this hole has no closing }}", at: place) }
+        guard end + 1 < text.count, text[end] == 0x7D, !hasQuote(text[(position + 2)..<end]) else {
+            throw error("this hole has no closing }}", at: place)
+        }
         let inner = String(decoding: text[(position + 2)..<end], as: UTF8.self)
         position = end + 2
         do throws(PayloadError) {
@@ -317,5 +319,12 @@ struct TemplateParser {
         } catch let problem {
             throw error(problem.description, at: place)
         }
+    }
+
+    /// A quote outside parentheses: the braces that come after it close something else than this hole.
+    private func hasQuote(_ inner: ArraySlice<UInt8>) -> Bool {
+        guard let quote = inner.firstIndex(of: 0x22) else { return false }
+        let before = inner[..<quote]
+        return !before.contains(UInt8(ascii: "(")) || before.contains(UInt8(ascii: ")"))
     }
 }

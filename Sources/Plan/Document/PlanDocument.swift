@@ -19,6 +19,9 @@ struct PlanDocument: Codable, Sendable, Equatable {
     var assumptions: [String]
     var warnings: [String]
 
+    /// The devices are reached in time, and every goal holds.
+    var isReached: Bool { needed?.inTime != false && goals.allSatisfy(\.held) }
+
     /// A value, and where 95 % of the bootstrap's resamples of the measured runs put it; nil without repeated runs.
     struct Figure: Codable, Sendable, Equatable {
         var value: Double
@@ -103,9 +106,12 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var bandwidth: Figure
         /// How long it takes with `configuration` at full use, ns; longer than asked for when that was given too small.
         var shortest: Figure
+        /// Whether `shortest` is within the time asked for.
+        var inTime = true
 
         enum CodingKeys: String, CodingKey {
             case connections, cores, machines
+            case inTime = "in_time"
             case perSecond = "per_second"
             case inFlight = "in_flight"
             case memory = "memory_bytes"
@@ -154,7 +160,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var simulated: Double
         /// simulated / formula − 1.
         var difference: Double
-        /// At the planned rate, due to answered; nil when no devices were asked for.
+        /// At the planned rate, due to answered; nil when no devices were asked for, or when the queue would grow all the time.
         @Nullable var latency: ResultDocument.Latency?
 
         enum CodingKeys: String, CodingKey {
@@ -167,8 +173,8 @@ struct PlanDocument: Codable, Sendable, Equatable {
 
     struct Goal: Codable, Sendable, Equatable {
         var text: String
-        /// In the goal's own unit (nanoseconds, bytes, pushes/s).
-        var value: Double
+        /// In the goal's own unit (nanoseconds, bytes, pushes/s); nil for a latency that grows all the time.
+        @Nullable var value: Double?
         var held: Bool
     }
 

@@ -166,6 +166,11 @@ struct PlanModel {
         return Configuration(machines: machines, workers: min(used, connections), connections: connections)
     }
 
+    /// Whether a configuration can do a rate, but for rounding.
+    func canDo(_ rate: Double, _ configuration: Configuration) -> Bool {
+        bounds(configuration)[0].rate >= rate * (1 - 1e-6)
+    }
+
     /// How long the devices take with a configuration at full use, ns.
     func shortest(_ configuration: Configuration) -> Double {
         Double(question.devices ?? 0) / bounds(configuration)[0].rate * 1e9 + edges

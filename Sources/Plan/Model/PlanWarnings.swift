@@ -57,7 +57,9 @@ enum PlanWarnings {
     static func shortfalls(
         _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs
     ) -> [String] {
-        guard let tightest = model.bounds(configuration).first, tightest.rate < needs.perSecond else { return [] }
+        guard !model.canDo(needs.perSecond, configuration), let tightest = model.bounds(configuration).first else {
+            return []
+        }
         return [
             "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) do "
                 + "\(Units.grouped(UInt64(tightest.rate)))/s at most, of \(Units.grouped(UInt64(needs.perSecond)))/s needed: the "

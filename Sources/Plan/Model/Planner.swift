@@ -44,7 +44,8 @@ enum Planner {
             warnings += PlanWarnings.shortfalls(model, draft.configuration, needs)
         }
         for goal in draft.goals where !goal.held {
-            warnings.append("goal \(goal.text) is not reached: \(written(goal.value, goals, goal.text))")
+            let value = goal.value.map { written($0, goals, goal.text) } ?? "latencies grow with the queue"
+            warnings.append("goal \(goal.text) is not reached: \(value)")
         }
         draft.simulation = PlanDocument.Simulation(
             seed: question.seed, workers: full.workers, connections: full.connections, pushes: outcome.answered,
@@ -59,6 +60,7 @@ enum Planner {
         var configuration: PlanModel.Configuration
         var reserve = 1.0
         var latency: ResultDocument.Latency?
+        var isInTime = true
         var goals: [PlanDocument.Goal] = []
         var simulation: PlanDocument.Simulation?
     }
@@ -80,28 +82,25 @@ enum Planner {
                     "within \(Units.duration(nanoseconds: question.within ?? 0)): connecting and the last answers alone take "
                     + "\(Units.duration(nanoseconds: model.edges)); expected more")
         }
-        var draft: Draft?
+        var plain: Draft?
         for reserve in reserves {
             let needs = model.needs(rate, reserve: reserve)
             let configuration = model.configuration(needs)
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
             let outcome = PlanSimulation(model, configuration).paced(rate)
-            next.latency = latency(outcome.total)
+            next.isInTime = model.canDo(rate, configuration)
+            next.latency = next.isInTime ? latency(outcome.total) : nil
             next.goals = goals.map { goal in
-                let value = value(goal, outcome, rate: rate, needs: needs, model, configuration)
-                return .init(text: goal.text, value: value, held: goal.comparison.holds(value, goal.limit))
+                let value = value(goal, next.isInTime ? outcome : nil, needs: needs, model, configuration)
+                return .init(
+                    text: goal.text, value: value, held: value.map { goal.comparison.holds($0, goal.limit) } ?? false)
             }
-            draft = next
-            if next.goals.allSatisfy(\.held) || question.machines != nil && question.connections != nil { break }
-            // What no reserve can help, the link, is not paid for.
-            if reserve == reserves.last, let first = reserves.first {
-                let plain = model.needs(rate, reserve: first)
-                draft?.needs = plain
-                draft?.configuration = model.configuration(plain)
-                draft?.reserve = first
-            }
+            if next.isInTime, next.goals.allSatisfy(\.held) { return next }
+            plain = plain ?? next
+            if plain?.isInTime == false || question.machines != nil && question.connections != nil { break }
         }
-        return draft!
+        // What no reserve can help, the link or what was given, is not paid for.
+        return plain!
     }
 
     private static func isPredicted(_ goal: Threshold) -> Bool {
@@ -115,15 +114,15 @@ enum Planner {
         }
     }
 
+    /// - Parameter outcome: nil when the queue grows: a latency has no value then.
     private static func value(
-        _ goal: Threshold, _ outcome: FanOutSimulation.Outcome, rate: Double, needs: PlanModel.Needs,
-        _ model: PlanModel,
+        _ goal: Threshold, _ outcome: FanOutSimulation.Outcome?, needs: PlanModel.Needs, _ model: PlanModel,
         _ configuration: PlanModel.Configuration
-    ) -> Double {
+    ) -> Double? {
         switch goal.metric {
         case .latency(let stage, let statistic, _):
-            ThresholdVerdict.value(statistic, stage == "total" ? outcome.total : outcome.roundTrip)
-        case .rate: rate
+            outcome.map { ThresholdVerdict.value(statistic, stage == "total" ? $0.total : $0.roundTrip) }
+        case .rate: outcome == nil ? model.bounds(configuration)[0].rate : needs.perSecond
         case .memory: needs.memory / configuration.machines
         default: model.clientCost(configuration)
         }
@@ -172,7 +171,7 @@ enum Planner {
             needed = .init(
                 perSecond: needs.perSecond, inFlight: need(\.inFlight), connections: need(\.connections),
                 cores: need(\.cores), machines: need(\.machines), memory: need(\.memory), bandwidth: need(\.bandwidth),
-                shortest: figure { $0.shortest(configuration) })
+                shortest: figure { $0.shortest(configuration) }, inTime: draft.isInTime)
         }
         let bounds = model.bounds(configuration).map { bound in
             PlanDocument.Bound(

@@ -13,6 +13,14 @@ enum ConfigurationSection {
         ]
     }
 
+    /// The settings, with one for the warm-up.
+    private static func inForce(_ settings: [String: JSONValue]) -> [String: JSONValue] {
+        func isWarmup(_ name: String) -> Bool { SettingWords.key(name) == "warmup" }
+        var kept = settings.filter { !SettingWords.isNoWarmup($0.key, $0.value) }
+        if !kept.keys.contains(where: isWarmup) { kept["warmup"] = settings["warmup"] }
+        return kept
+    }
+
     static func make(_ run: ReportedRun) -> ReportSection {
         let result = run.result
         let environment = result.environment
@@ -29,8 +37,8 @@ enum ConfigurationSection {
             facts.add(["version of \(name)", version])
         }
         var settings = ReportTable(["setting", "value"])
-        for (key, value) in result.scenario.sorted(by: { $0.key < $1.key }) {
-            settings.add([SettingWords.key(key), Written.setting(key, value)])
+        for (key, value) in inForce(result.scenario).sorted(by: { $0.key < $1.key }) {
+            settings.add([SettingWords.key(key), SettingWords.warmup(key, value) ?? Written.setting(key, value)])
         }
         return ReportSection(
             title: "Configuration and environment",

@@ -50,7 +50,7 @@ struct SweepStore: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw HarnessError("cannot make the folder \(folder): \((error as NSError).localizedDescription)")
+            throw HarnessError("cannot make the folder \(folder): \(FileObstacle.text(folder, isFolder: true))")
         }
         do throws(SettingsError) {
             let bytes = try SweepPlanFile.encode(plan)

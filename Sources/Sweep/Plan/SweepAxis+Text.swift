@@ -17,6 +17,22 @@ extension SweepAxis {
         } catch { throw SettingsError("--vary \(given): \(error)") }
     }
 
+    /// Reads all of `--vary`.
+    ///
+    /// - Throws: also when a setting is varied twice.
+    static func list(parsing texts: [String]) throws(SettingsError) -> [SweepAxis] {
+        var axes: [SweepAxis] = []
+        for text in texts {
+            let axis = try SweepAxis(parsing: text)
+            guard !axes.contains(where: { $0.name == axis.name }) else {
+                throw SettingsError(
+                    "--vary \(axis.name): given twice; give all its values at once, separated by commas")
+            }
+            axes.append(axis)
+        }
+        return axes
+    }
+
     static func of(_ key: ScenarioKey, _ texts: [String]) throws(SettingsError) -> SweepAxis {
         let axis = SweepAxis(
             name: key.name, values: texts.map { Value(label: $0, settings: [Assignment(key.name, $0)]) })
