@@ -8,13 +8,13 @@ package enum ScheduleReport {
             "\(Units.counted(schedule.count, "push")) in \(Units.duration(nanoseconds: Double(schedule.duration))), "
                 + (stages.isEmpty ? "due as recorded" : "\(schedule.arrivals.description) arrivals")
         ]
-        let starts = schedule.stageStarts
-        let counts = pushes(schedule, from: starts)
+        let starts = schedule.stageTimes
+        let counts = pushes(schedule, stages: starts.count)
         var table = TextTable()
         table.add(["stage", "begins", "pushes", "what"])
         for (index, name) in schedule.stageNames.enumerated() {
             table.add([
-                name, Units.duration(nanoseconds: Double(index < starts.count ? starts[index] : 0)),
+                name, Units.duration(nanoseconds: (index < starts.count ? starts[index] : 0) * 1e9),
                 Units.grouped(index < counts.count ? counts[index] : 0),
                 index < stages.count ? describe(stages[index].shape) : "as recorded",
             ])
@@ -48,8 +48,8 @@ package enum ScheduleReport {
         }
     }
 
-    private static func pushes(_ schedule: LoadSchedule, from starts: [UInt64]) -> [UInt64] {
-        var counts = [UInt64](repeating: 0, count: max(starts.count, 1))
+    private static func pushes(_ schedule: LoadSchedule, stages: Int) -> [UInt64] {
+        var counts = [UInt64](repeating: 0, count: max(stages, 1))
         var cursor = schedule.cursor()
         for index in 0..<schedule.count {
             _ = cursor.due(index)

@@ -2,7 +2,7 @@ import Foundation
 import Settings
 
 /// Recorded due times: a text file with one a line and its unit (`1.5s`, `20ms`), or the first column of a CSV whose header names
-/// it: `due`, or with the unit of all (`due_s`, `due_ms`, `due_us`, `due_ns`). The earliest becomes 0.
+/// it: `due`, `time` or `t`, or any name with the unit of all (`due_s`, `due_ms`, `due_us`, `due_ns`). The earliest becomes 0.
 public enum ArrivalTrace {
     /// - Throws: `file:line: …`
     public static func read(_ path: String) throws(SettingsError) -> [UInt64] {
@@ -37,9 +37,10 @@ public enum ArrivalTrace {
         /// nil when the line's first column is no due time's.
         init?(_ line: String) {
             let names = ArrivalTrace.fields(line)
-            let units = ["due": "", "due_s": "s", "due_ms": "ms", "due_us": "us", "due_ns": "ns"]
-            guard let unit = units[names[0].lowercased()] else { return nil }
-            self.unit = unit
+            let name = names[0].lowercased()
+            let unit = ["ns", "us", "ms", "s"].first { name.hasSuffix("_" + $0) }
+            guard name.first?.isLetter == true, unit != nil || ["due", "time", "t"].contains(name) else { return nil }
+            self.unit = unit ?? ""
             columns = names.count
         }
     }

@@ -153,8 +153,16 @@ public struct LoadSchedule: Sendable, Equatable {
         duration = kept.last ?? 0
     }
 
-    /// When each stage begins, nanoseconds after the start.
-    public var stageStarts: [UInt64] { stageTimes.map { UInt64(($0 * 1e9).rounded()) } }
+    /// From when on pushes are those of each stage, nanoseconds after the start: of one without pushes, from the next one's first.
+    public var stageStarts: [UInt64] {
+        guard trace == nil else { return [0] }
+        var starts = [UInt64](repeating: .max, count: stageNames.count)
+        for segment in segments { starts[segment.stage] = UInt64((segment.start * 1e9).rounded()) }
+        for place in starts.indices.reversed() where starts[place] == .max {
+            starts[place] = place + 1 < starts.count ? starts[place + 1] : duration
+        }
+        return starts
+    }
 
     /// A walk from the first push on.
     public func cursor() -> ArrivalCursor { ArrivalCursor(self) }

@@ -222,6 +222,10 @@ import Testing
         // What is due at once is no rate.
         let burst = try Programs.run("pushload", ["scenario", "schedule", "--stages", "burst 1M"]).output
         #expect(burst.contains("1,000,000 at once") && !burst.contains("000/s"), "\(burst)")
+        let pauses = try Programs.run(
+            "pushload", ["scenario", "schedule", "--stages", "hold 1k 1s, pause 1s, hold 2k 1s, pause 3s"]
+        ).output
+        #expect(pauses.contains("\n  pause     1.00 s ") && pauses.contains("\n  pause 2   3.00 s "), "\(pauses)")
         let cut = try Programs.run("pushload", ["scenario", "schedule", "--stages", "hold 1k 10s", "-n", "100"]).output
         #expect(cut.hasPrefix("100 pushes in 100 ms") && cut.contains(" 100 ms\n"), "\(cut)")
         let both = try Programs.start(

@@ -157,9 +157,9 @@ import Testing
             throws: SettingsError(
                 "f:2: \"10\" has no unit; write 10ms, 10s or 10m, or a header that says it: due_s, due_ms, due_us or due_ns"
             )
-        ) { try ArrivalTrace.parse("due\n10\n", file: "f") }
+        ) { try ArrivalTrace.parse("time\n10\n", file: "f") }
         #expect(throws: SettingsError("f: no due time in it; expected one a line")) {
-            try ArrivalTrace.parse("due_s\n", file: "f")
+            try ArrivalTrace.parse("t\n", file: "f")
         }
     }
 
@@ -212,7 +212,7 @@ import Testing
     @Test("A pause begins where the stage before it ends")
     func pauses() throws {
         let stages = try LoadStage.parse("hold 1k 1s, pause 1s, hold 2k 1s, pause 3s")
-        #expect(LoadSchedule(stages: stages).stageStarts == [0, 1, 2, 3].map { $0 * Self.second })
+        #expect(LoadSchedule(stages: stages).stageTimes == [0, 1, 2, 3])
     }
 
     @Test(
