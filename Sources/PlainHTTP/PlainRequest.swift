@@ -94,6 +94,8 @@ public struct PlainRequest: Sendable, Equatable {
             default: break
             }
         }
+        // RFC 9112 section 3.2; HTTP/1.0 knows none.
+        guard host != nil || words[2] == "HTTP/1.0" else { return .refused(400, "no Host, which HTTP/1.1 needs") }
         let used = end + 4 + (length ?? 0)
         guard bytes.count >= used else { return isWaiting ? .awaited(needs: used) : .incomplete(needs: used) }
         let target = asked.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -29,6 +29,8 @@ public final class TokenVerifier {
     private let context: OpaquePointer
     /// Longest JWT looked at, bytes; Apple's are about 200.
     public static let longestToken = 4096
+    /// Of ES256, bytes.
+    private static let signatureLength = 64
 
     public init(_ identities: [ProviderIdentity]) {
         self.identities = Dictionary(
@@ -79,22 +81,46 @@ public final class TokenVerifier {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
     }
 
+    /// A JWT's parts.
+    private struct Parts {
+        let header: Header
+        let claims: Claims
+        let signature: [UInt8]
+        /// Bytes that are signed.
+        let signedCount: Int
+    }
+
     /// Judges a JWT in JWS compact form (RFC 7515 section 3.1), without the `bearer` before it.
     public func verify(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
-        guard jwt.count <= Self.longestToken else { return .invalid(.malformed) }
+        guard let token = parts(jwt) else { return .invalid(.malformed) }
+        guard token.header.alg == "ES256" else { return .invalid(.wrongAlgorithm) }
+        guard let keyID = token.header.kid, let identity = identities[keyID] else { return .invalid(.unknownKey) }
+        guard token.claims.iss == identity.teamID else { return .invalid(.wrongTeam) }
+        guard let issuedAt = token.claims.iat else { return .invalid(.noIssueTime) }
+        let signed = UnsafeRawBufferPointer(rebasing: jwt[..<token.signedCount])
+        guard isSigned(signed, signature: token.signature, key: identity.key) else { return .invalid(.badSignature) }
+        return .valid(issuedAt: issuedAt, keyID: keyID)
+    }
+
+    /// As `verify`, for any key and team: only who signed it remains open.
+    public func verifyShape(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
+        guard let token = parts(jwt) else { return .invalid(.malformed) }
+        guard token.header.alg == "ES256" else { return .invalid(.wrongAlgorithm) }
+        guard let keyID = token.header.kid else { return .invalid(.unknownKey) }
+        guard token.claims.iss != nil else { return .invalid(.wrongTeam) }
+        guard let issuedAt = token.claims.iat else { return .invalid(.noIssueTime) }
+        guard token.signature.count == Self.signatureLength else { return .invalid(.badSignature) }
+        return .valid(issuedAt: issuedAt, keyID: keyID)
+    }
+
+    private func parts(_ jwt: UnsafeRawBufferPointer) -> Parts? {
+        guard jwt.count <= Self.longestToken else { return nil }
         let parts = jwt.split(separator: 0x2E, maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = object(Header.self, parts[0]), let claims = object(Claims.self, parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2]))
-        else { return .invalid(.malformed) }
-        guard header.alg == "ES256" else { return .invalid(.wrongAlgorithm) }
-        guard let keyID = header.kid, let identity = identities[keyID] else { return .invalid(.unknownKey) }
-        guard claims.iss == identity.teamID else { return .invalid(.wrongTeam) }
-        guard let issuedAt = claims.iat else { return .invalid(.noIssueTime) }
-        let signedCount = parts[0].count + 1 + parts[1].count
-        guard
-            isSigned(UnsafeRawBufferPointer(rebasing: jwt[..<signedCount]), signature: signature, key: identity.key)
-        else { return .invalid(.badSignature) }
-        return .valid(issuedAt: issuedAt, keyID: keyID)
+        else { return nil }
+        return Parts(
+            header: header, claims: claims, signature: signature, signedCount: parts[0].count + 1 + parts[1].count)
     }
 
     private func object<Object: Decodable>(_ type: Object.Type, _ part: Slice<UnsafeRawBufferPointer>) -> Object? {
@@ -103,7 +129,7 @@ public final class TokenVerifier {
     }
 
     private func isSigned(_ message: UnsafeRawBufferPointer, signature: [UInt8], key: ProviderKey) -> Bool {
-        guard signature.count == 64 else { return false }
+        guard signature.count == Self.signatureLength else { return false }
         let der = Self.derSignature(raw: signature)
         defer { ERR_clear_error() }
         // Without it OpenSSL would go on using the key of the verification before.

@@ -34,6 +34,8 @@ final class PushConnection: ClientOwner {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// What the peer said first, while its SETTINGS are awaited; no session judges less than a frame's header.
+    private var first: [UInt8] = []
     /// The frames it is closed for, when the peer sends them without end.
     private var flood: String?
     /// Why it drains, once it does.
@@ -149,7 +151,7 @@ final class PushConnection: ClientOwner {
                 readTime = loop.now
                 lastRead = readTime
                 pingSent = nil
-                if state == .settling, let other = Self.otherProtocol(buffer, count) {
+                if state == .settling, let other = otherProtocol(buffer, count) {
                     close(.notHTTP2, text: "the peer speaks \(other)")
                     return false
                 }
@@ -169,25 +171,32 @@ final class PushConnection: ClientOwner {
             }
         }
         session.produce()
-        if !session.isAlive {
-            // Over after GOAWAY, or because the session found the peer's frames wrong and said so.
-            flush()
-            if state == .draining {
-                close(.connectionClosed, text: "the peer ended the connection")
-            } else {
-                close(.protocolViolation, text: "the peer broke HTTP/2")
-            }
-            return false
-        }
+        if !session.isAlive { return endOver() }
         // Answers to the peer's frames do not wait for a turn to send pushes.
         if !session.output.isEmpty { flush() }
         return hasMore
     }
 
+    /// The session has nothing left to do, after GOAWAY, or because it found the peer's frames wrong and said so.
+    ///
+    /// - Returns: false, as `read`: there is nothing more to read.
+    private func endOver() -> Bool {
+        flush()
+        if let problem = session.violation {
+            close(.protocolViolation, text: "the peer broke HTTP/2: \(problem)")
+        } else if state != .draining {
+            close(.protocolViolation, text: "the peer broke HTTP/2")
+        } else if inFlight > 0 {
+            close(.connectionClosed, text: "the peer ended the connection")
+        }
+        // All that was begun is answered: the pool says goodbye.
+        return false
+    }
+
     /// What the first bytes are where SETTINGS were to come: a status line (RFC 9112 section 4), or a TLS alert (RFC 8446 section
     /// 6), which as the length of a frame would be beyond any limit we give.
-    private static func otherProtocol(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> String? {
-        let first = UnsafeBufferPointer(start: bytes, count: count)
+    private func otherProtocol(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> String? {
+        first += UnsafeBufferPointer(start: bytes, count: min(count, Frame.headerLength - first.count))
         if first.starts(with: "HTTP/1.".utf8) { return "HTTP/1, not HTTP/2" }
         if first.starts(with: [0x15, 0x03]) { return "TLS, and was spoken to without: the target may be https://" }
         return nil

@@ -1,4 +1,5 @@
 import Foundation
+import Signing
 import Testing
 
 /// `mock-apns check`, and what `--verbose` shows.
@@ -18,7 +19,11 @@ import Testing
         let finished = try check(
             "POST /3/device/\(ReasonTests.device)\napns-topic: com.example.app.voip\napns-push-type: voip\n\n{\"aps\":{}}"
         )
-        #expect(finished.status == 0 && finished.output == "200 accepted\n  payload 10 of at most 5120 bytes\n")
+        #expect(
+            finished.status == 0
+                && finished.output
+                    == "200 accepted\n  no authorization header: on a connection without a client certificate it is 403 MissingProviderToken\n  payload 10 of at most 5120 bytes\n"
+        )
         #expect(try check("{\"aps\":{\"alert\":\"hi\"}}").status == 0)
     }
 
@@ -39,6 +44,35 @@ import Testing
         #expect(
             try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"]).output.hasPrefix(
                 "400 TopicDisallowed\n"))
+    }
+
+    @Test("Without a key, a provider token is judged by all but its signature")
+    func tokenWithoutKey() throws {
+        let identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        func judged(_ authorization: String) throws -> Finished {
+            try check("apns-topic: com.example.app\nauthorization: \(authorization)\n\n{\"aps\":{}}")
+        }
+        func judged(age: Int64) throws -> Finished {
+            try judged(TokenSigner.bearer(identity, unixTime: Int64(Date().timeIntervalSince1970) - age))
+        }
+        let good = try judged(age: 60)
+        #expect(
+            good.status == 0
+                && good.output
+                    == "200 accepted\n  the provider token's key, team and signature are not checked: give --credentials or --keys\n  payload 10 of at most 4096 bytes\n"
+        )
+        for broken in [try judged("nonsense"), try judged("bearer a.b.c"), try judged(age: -7200)] {
+            #expect(broken.status == 1 && broken.output.hasPrefix("403 InvalidProviderToken\n"), "\(broken)")
+            #expect(broken.output.contains("\n  FILE:2: authorization\n"), "\(broken)")
+        }
+        #expect(try judged(age: 7200).output.hasPrefix("403 ExpiredProviderToken\n"))
+    }
+
+    @Test("A wrong method is named as one")
+    func method() throws {
+        let finished = try check("GET /3/device/\(ReasonTests.device)\napns-topic: com.example.app\n\n{\"aps\":{}}")
+        #expect(
+            finished.output.hasPrefix("405 MethodNotAllowed\n") && finished.output.contains("\n  FILE:1: :method\n"))
     }
 
     @Test("A file that is a payload and nothing else is judged as one, with what is wrong with it")

@@ -30,11 +30,11 @@ import Testing
         var clients: [RawClient] = []
         for _ in 0..<3 {
             let client = try RawClient(port: port, preface: false)
-            client.write(Array(String(repeating: "GET /pushes HTTP/1.1\r\n\r\n", count: 6000).utf8))
+            client.write(Array(String(repeating: "GET /pushes HTTP/1.1\r\nHost: a\r\n\r\n", count: 6000).utf8))
             clients.append(client)
         }
         #expect(try curl(port, "/healthz") == "ok\n")
-        let half = Array("PUT /faults HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n".utf8)
+        let half = Array("PUT /faults HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n".utf8)
         for _ in 0..<300 {
             let client = try RawClient(port: port, preface: false)
             client.write(half + [UInt8](repeating: 0x20, count: 900_000))

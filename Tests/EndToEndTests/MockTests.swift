@@ -129,6 +129,34 @@ import Testing
         if let message { #expect(finished.error == message) }
     }
 
+    @Test("A port that is none is told with those there are, also one that looks like a flag")
+    func ports() throws {
+        for (flag, port) in [
+            ("--port", "-1"), ("--port", "99999"), ("--second-port", "65536"), ("--management-port", "-2"),
+            ("--second-management-port", "0x1"), ("--admin-port", "+5"),
+        ] {
+            let finished = try Programs.run("mock-apns", [flag, port])
+            #expect(finished.status == 64 && finished.output.isEmpty)
+            #expect(finished.error.contains("'\(port)' is invalid for '\(flag) <port>': expected a port, 0 to 65535"))
+        }
+    }
+
+    @Test("Files that could not be written at the end are told before anybody waits for them")
+    func outputs() throws {
+        let folder = try OutputFolder.made()
+        for flag in ["--ledger-out", "--times-out"] {
+            for (path, problem) in [
+                ("/nonexistent/x", "/nonexistent/x: cannot write it: No such file or directory"),
+                (folder.path, "\(folder.path): expected a file, not a folder"),
+                ("\(folder.path)/none/", "\(folder.path)/none/: cannot write it: No such file or directory"),
+            ] {
+                let finished = try Programs.run("mock-apns", ["--port", "0", "--until-stdin-closes", flag, path])
+                #expect(finished.status == 64 && finished.output.isEmpty)
+                #expect(finished.error == "mock-apns: \(flag) \(problem)\n")
+            }
+        }
+    }
+
     @Test("A busy port is named, and a mock whose parent has gone ends by itself")
     func busy() throws {
         let mock = try Mock()

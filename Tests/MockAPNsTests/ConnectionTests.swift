@@ -160,6 +160,73 @@ import Testing
         server.stop()
     }
 
+    @Test("A header block that is not finished in time ends its connection, though nothing of the request is known")
+    func unfinishedHeaders() throws {
+        let server = try start { $0.requestTimeout = 200_000_000 }
+        let client = try Client(port: server.port)
+        #expect(client.isServed(1))
+        client.send(Client.frame(Frame.headers, stream: 3, Client.block(Client.request())))
+        let told = try goAway(client)
+        #expect(told.last == 1 && told.code == .noError && told.text == "{\"reason\":\"IdleTimeout\"}")
+        server.stop()
+    }
+
+    @Test("An answer that waits gives its place back when its stream is over, or its connection")
+    func abandonedAnswers() throws {
+        let server = try start {
+            $0.maxWaitingAnswers = 10
+            var (slow, other) = (FaultRule(), FaultRule())
+            slow.match.tokens = ["ff*"]
+            slow.latency = .fixed(3_600_000_000_000)
+            other.latency = .fixed(1_000_000)
+            $0.faults.rules = [slow, other]
+        }
+        let slow = String(repeating: "ff", count: 32)
+        let client = try Client(port: server.port)
+        for stream in stride(from: 1, to: 200, by: 2) as StrideTo<Int32> {
+            client.send(
+                Client.push(stream, device: slow) + Client.frame(Frame.windowUpdate, stream: stream, Client.number(0)))
+        }
+        #expect(client.resetCode(199) == .protocolError)
+        #expect(client.isServed(201) && server.counts.reasons.isEmpty)
+        // Streams that are open keep their places, until their connection is over.
+        do {
+            let leaving = try Client(port: server.port)
+            for stream in stride(from: 1, to: 20, by: 2) as StrideTo<Int32> {
+                leaving.send(Client.push(stream, device: slow))
+            }
+            #expect(leaving.isAlive() && !client.isServed(203))
+        }
+        var stream: Int32 = 205
+        while !client.isServed(stream), stream < 20_205 {
+            usleep(1000)
+            stream += 2
+        }
+        #expect(stream < 20_205)
+        server.stop()
+    }
+
+    @Test("What is left of answers whose streams are over is removed before it is much")
+    func abandonedWork() {
+        var work = LaterWork()
+        var open: Set<Int32> = []
+        for stream in 0..<3000 as Range<Int32> {
+            work.add(.accepted, connection: 1, stream: stream, due: 5)
+            open.insert(stream)
+            if stream % 3 == 0 { continue }
+            open.remove(stream)
+            work.abandon { $0 == 1 && open.contains($1) }
+        }
+        #expect(work.waiting == 1000)
+        var taken = 0
+        while let item = work.take(now: 5) {
+            guard case .answer(_, _, let stream) = item else { continue }
+            taken += 1
+            work.didEnd(isGiven: open.contains(stream))
+        }
+        #expect(taken < 3000 && work.waiting == 0)
+    }
+
     @Test("SETTINGS change as the plan says")
     func settings() throws {
         let server = try start {

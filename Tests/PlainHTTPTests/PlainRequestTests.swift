@@ -5,7 +5,7 @@ import Testing
     @Test("Requests are read whole, in pieces, one after the other")
     func parsing() {
         let bytes = Array(
-            "PUT /faults?a=1&b=x%20y HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nConnection: close\r\n\r\n"
+            "PUT /faults?a=1&b=x%20y HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n"
                 .utf8)
         guard case .request(let first, let used) = PlainRequest.parse(bytes) else {
             Issue.record("not read")
@@ -25,7 +25,7 @@ import Testing
             }
             #expect(needs > count && needs <= used)
         }
-        #expect(first.host == "x" && first.origin == nil && second.host == nil)
+        #expect(first.host == "x" && first.origin == nil && second.host == "y")
     }
 
     @Test(
@@ -81,6 +81,19 @@ import Testing
         #expect(found == status)
     }
 
+    @Test("HTTP/1.1 needs a Host, also beside one in the target; HTTP/1.0 knows none")
+    func host() {
+        for target in ["/stats", "http://127.0.0.1/stats"] {
+            let asked = PlainRequest.parse(Array("GET \(target) HTTP/1.1\r\nAccept: */*\r\n\r\n".utf8))
+            #expect(asked == .refused(400, "no Host, which HTTP/1.1 needs"))
+        }
+        guard case .request(let old, _) = PlainRequest.parse(Array("GET /stats HTTP/1.0\r\n\r\n".utf8)) else {
+            Issue.record("HTTP/1.0 without Host is not read")
+            return
+        }
+        #expect(old.path == "/stats" && old.host == nil && old.closes)
+    }
+
     @Test(
         "Who waits to be told to send a body is told once the head is there, and only then; HTTP/1.0 has no such thing")
     func awaited() {
@@ -98,7 +111,8 @@ import Testing
 
     @Test("A method that a page does not take is answered with those it takes")
     func wrongMethod() {
-        guard case .request(let request, _) = PlainRequest.parse(Array("POST /x HTTP/1.1\r\n\r\n".utf8)) else {
+        guard case .request(let request, _) = PlainRequest.parse(Array("POST /x HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        else {
             Issue.record("not read")
             return
         }

@@ -134,7 +134,7 @@ private final class Peer {
     }
 
     var isServed: Bool {
-        send("GET / HTTP/1.1\r\n\r\n")
+        send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         return receive { $0.text.hasSuffix("ok\n") }
     }
 }
@@ -145,7 +145,7 @@ private final class Peer {
         let served = try Served()
         let greedy = try Peer(served, receiveBuffer: 4096)
         let requests = 3000
-        greedy.send(String(repeating: "GET /big HTTP/1.1\r\n\r\n", count: requests))
+        greedy.send(String(repeating: "GET /big HTTP/1.1\r\nHost: a\r\n\r\n", count: requests))
         #expect(try Peer(served).isServed)
         // What the kernel's buffers hold of 300 MB, no more.
         #expect(served.answered.load(ordering: .relaxed) < 500, "\(served.answered.load(ordering: .relaxed))")
@@ -163,7 +163,8 @@ private final class Peer {
         let served = try Served()
         let greedy = try Peer(served)
         greedy.send(
-            String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 4000) + "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+            String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 4000)
+                + "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         #expect(try Peer(served).isServed)
         _ = greedy.receive { $0.isOver }
         #expect(greedy.text.split(separator: "ok\n").count == 4001)
@@ -178,7 +179,8 @@ private final class Peer {
         var peers: [Peer] = []
         for _ in 0..<60 {
             let peer = try Peer(served)
-            peer.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 600_000))
+            peer.send(
+                "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 600_000))
             peers.append(peer)
         }
         #expect(try Peer(served).isServed)
@@ -195,7 +197,7 @@ private final class Peer {
     func bytes() throws {
         let served = try Served()
         let slow = try Peer(served)
-        for byte in "PUT / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello" { slow.send(String(byte)) }
+        for byte in "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" { slow.send(String(byte)) }
         #expect(slow.receive { $0.text.hasSuffix("ok\n") })
     }
 
@@ -206,7 +208,7 @@ private final class Peer {
             $0.idle = 1_000_000_000
         }
         let subscriber = try Peer(served)
-        subscriber.send("GET /events HTTP/1.1\r\n\r\n")
+        subscriber.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(subscriber.receive { $0.text.hasSuffix(": ready\n\n") })
         let (silent, half, idle) = (try Peer(served), try Peer(served), try Peer(served))
         half.send("GET / HT")
@@ -223,7 +225,7 @@ private final class Peer {
     func unreadEvents() throws {
         let served = try Served { $0.answer = 1_000_000_000 }
         let (reader, sleeper) = (try Peer(served), try Peer(served, receiveBuffer: 4096))
-        for peer in [reader, sleeper] { peer.send("GET /events HTTP/1.1\r\n\r\n") }
+        for peer in [reader, sleeper] { peer.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n") }
         #expect(sleeper.receive { $0.text.hasSuffix(": ready\n\n") })
         served.floods.store(true, ordering: .relaxed)
         #expect(reader.receive { _ in served.ended.load(ordering: .relaxed) > 0 })
@@ -249,14 +251,14 @@ private final class Peer {
         }
         let peers = try (0..<16).map { _ in try Peer(served, receiveBuffer: 4096) }
         for peer in peers {
-            peer.send("GET /events HTTP/1.1\r\n\r\n")
+            peer.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(peer.receive { $0.text.hasSuffix(": ready\n\n") })
         }
         served.floods.store(true, ordering: .relaxed)
         for _ in 0..<60_000 where served.dropped.load(ordering: .relaxed) < 100 { usleep(1000) }
         // A request that is not complete needs room.
         let half = try Peer(served)
-        half.send("PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\n")
+        half.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
         usleep(100_000)
         half.send("abc")
         #expect(half.receive { $0.text.hasSuffix("ok\n") })
@@ -290,7 +292,7 @@ private final class Peer {
     func unreadAnswer() throws {
         let served = try Served { $0.answer = 1_000_000_000 }
         let peer = try Peer(served, receiveBuffer: 4096)
-        peer.send(String(repeating: "GET /big HTTP/1.1\r\n\r\n", count: 2000))
+        peer.send(String(repeating: "GET /big HTTP/1.1\r\nHost: a\r\n\r\n", count: 2000))
         // It sends no more than the kernel takes, and hears of the end by what it sends.
         var isOver = false
         for _ in 0..<1200 where !isOver {
@@ -319,7 +321,8 @@ private final class Peer {
     func refused() throws {
         let served = try Served()
         let peer = try Peer(served)
-        peer.send("PUT / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n" + String(repeating: "x", count: 2_000_000))
+        peer.send(
+            "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n" + String(repeating: "x", count: 2_000_000))
         #expect(peer.receive { $0.isOver })
         #expect(peer.text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"), "\(peer.text.prefix(100))")
     }

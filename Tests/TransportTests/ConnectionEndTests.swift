@@ -150,6 +150,61 @@ private final class EndingDriver: CountingDriver {
         #expect(pair.driver.events == ["opened", "ended(stream_ids_used_up)"])
     }
 
+    @Test("A server that speaks something else is named at once, in however many pieces it says so")
+    func otherProtocol() throws {
+        for (pieces, name) in [
+            (["HTT", "P/1.1 400 Bad Request\r\n"], "HTTP/1, not HTTP/2"),
+            (["H", "TTP/1", ".0 200 OK\r\n"], "HTTP/1, not HTTP/2"),
+            (["\u{15}", "\u{3}\u{3}\0\u{2}\u{2}F"], "TLS, and was spoken to without: the target may be https://"),
+        ] {
+            let pair = try WirePair(settles: false)
+            for piece in pieces { pair.say(Array(piece.utf8)) }
+            #expect(pair.connection.cause == .notHTTP2 && pair.connection.causeText == "the peer speaks \(name)")
+        }
+    }
+
+    @Test("A connection that was told to go away and has answered all is no problem", arguments: engines)
+    func graceful(_ engine: TestedEngine) throws {
+        let last: [UInt8] = [0x7F, 0xFF, 0xFF, 0xFF]
+        let driver = try onePush(
+            engine,
+            WirePair.frame(Frame.goAway, 0, 0, last + [0, 0, 0, 0]) + WirePair.frame(Frame.headers, 5, 1, [0x88])
+                + WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 1, 0, 0, 0, 0]))
+        #expect(driver.outcomes == ["accepted"] && driver.problems.isEmpty, "\(driver.problems)")
+        #expect(driver.events.last == "ended(goaway NO_ERROR)")
+    }
+
+    @Test("What a server broke is said, also after its GOAWAY", arguments: engines)
+    func problems(_ engine: TestedEngine) throws {
+        let goAway = WirePair.frame(Frame.goAway, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0])
+        let continuation = WirePair.frame(Frame.continuation, Frame.endHeaders, 1, [0x88])
+        let block = WirePair.frame(Frame.headers, 5, 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        for (bytes, outcome, problem) in [
+            (
+                goAway + continuation, "failed(protocol_violation)",
+                engine == .nghttp2 ? "CONTINUATION: unexpected" : "CONTINUATION without a header block"
+            ),
+            (block, "failed(malformed_answer)", "a header block that cannot be decoded"),
+            (goAway + block, "failed(malformed_answer)", "a header block that cannot be decoded"),
+        ] {
+            let driver = try onePush(engine, bytes)
+            #expect(driver.outcomes == [outcome])
+            #expect(driver.problems == ["the peer broke HTTP/2: \(problem)"])
+        }
+    }
+
+    /// Sends one push, which is answered with `bytes`.
+    private func onePush(_ engine: TestedEngine, _ bytes: [UInt8]) throws -> OnePush {
+        let server = try RawServer(WirePair.frame(Frame.settings), answer: bytes)
+        let control = RunControl()
+        let driver = OnePush(control)
+        try engine.make(
+            target: Target(address: server.address, host: "127.0.0.1", authority: "a", tls: nil),
+            options: TransportOptions(), driver: driver, control: control, payloadCapacity: 64
+        ).run()
+        return driver
+    }
+
     @Test("Told to go away, then broken or wrong: one end, for the last GOAWAY that came")
     func brokenAfterGoAway() throws {
         let pair = try WirePair()

@@ -7,6 +7,7 @@ final class OnePush: PushDriver {
     var requeues = 0
     var events: [String] = []
     var faults: [String] = []
+    var problems: [String] = []
     var stop: RunControl
 
     init(_ control: RunControl) { stop = control }
@@ -29,6 +30,7 @@ final class OnePush: PushDriver {
         body: UnsafeBufferPointer<UInt8>
     ) { outcomes.append("\(outcome)") }
     override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
+    override func connectionProblem(_ text: String) { problems.append(text) }
     override func streamFault(_ text: String) { faults.append(text) }
     override func connection(_ index: Int, _ event: ConnectionEvent) {
         events.append("\(event)")

@@ -53,8 +53,13 @@ final class WirePair {
     private let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65_536)
     private var sent: UInt64 = 0
 
-    /// - Parameter firstStream: where the stream ids begin, for who wants to see their end.
-    init(streams: Int = 8, firstStream: Int32 = 1, _ change: (inout TransportOptions) -> Void = { _ in }) throws {
+    /// - Parameters:
+    ///   - firstStream: where the stream ids begin, for who wants to see their end.
+    ///   - settles: the server has sent its SETTINGS.
+    init(
+        streams: Int = 8, firstStream: Int32 = 1, settles: Bool = true,
+        _ change: (inout TransportOptions) -> Void = { _ in }
+    ) throws {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
             throw NetworkError(.io, "socketpair")
@@ -73,7 +78,7 @@ final class WirePair {
             driver: driver, loop: reactor, memory: RequestMemory(tokenCapacity: 64, payloadCapacity: 64),
             now: MonotonicClock.now())
         _ = connection.handle([], scratch: scratch)
-        say(Self.frame(Frame.settings))
+        if settles { say(Self.frame(Frame.settings)) }
         _ = heard()
     }
 

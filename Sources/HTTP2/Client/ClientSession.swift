@@ -97,6 +97,9 @@ public class ClientSession {
     /// False when there is nothing left to do.
     public var isAlive: Bool { true }
 
+    /// How the peer broke HTTP/2, where `receive` could not say it yet: known once `produce` has said so to the peer.
+    public var violation: String? { nil }
+
     /// A header block of the stream's answer has begun, and has not ended or cannot be decoded.
     public func isInHeaders(_ index: Int) -> Bool { streams.entries[index].isInHeaders }
 

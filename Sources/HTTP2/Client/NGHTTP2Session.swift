@@ -13,6 +13,8 @@ public final class NGHTTP2Session: ClientSession {
     /// The stream whose payload lies in `request`, -1 when none does.
     private var composing = -1
     private var composedOffset = 0
+    /// Why nghttp2 ended the connection, once it has said so to the peer.
+    private var problem: String?
     /// What nghttp2 said first of a stream's header fields or messages that it found wrong.
     private var said: String?
     /// The stream whose last byte is in the frame just produced, -1 when none.
@@ -112,6 +114,8 @@ public final class NGHTTP2Session: ClientSession {
         produce()
     }
 
+    public override var violation: String? { problem }
+
     public override var isAlive: Bool {
         nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0
     }
@@ -210,6 +214,19 @@ public final class NGHTTP2Session: ClientSession {
         said = String(decoding: text.prefix(200).map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
     }
 
+    fileprivate func didSend(_ frame: UnsafePointer<nghttp2_frame>) {
+        guard UInt32(frame.pointee.hd.type) == NGHTTP2_GOAWAY.rawValue else { return }
+        let goAway = frame.pointee.goaway
+        let code = ErrorCode(rawValue: goAway.error_code)
+        guard code != .noError, problem == nil else { return }
+        let text = UnsafeBufferPointer(start: goAway.opaque_data, count: Int(goAway.opaque_data_len))
+        if !text.isEmpty {
+            problem = String(decoding: text, as: UTF8.self)
+        } else {
+            problem = code == .compressionError ? "a header block that cannot be decoded" : code.description
+        }
+    }
+
     private func endMalformed(_ index: Int) {
         tellFault("malformed answer: \(said ?? "against RFC 9113, nghttp2 does not say how")")
         end(index, .malformed)
@@ -266,6 +283,10 @@ private final class SessionCallbacks: @unchecked Sendable {
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(pointer) { _, frame, user in
             forward(user) { $0.didReceive(frame!) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(pointer) { _, frame, user in
+            forward(user) { $0.didSend(frame!) }
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(pointer) { _, stream, code, user in

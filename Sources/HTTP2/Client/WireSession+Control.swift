@@ -56,15 +56,19 @@ extension WireSession {
         let code = ErrorCode(rawValue: Frame.read32(frame.payload + 4))
         let debugData = UnsafeBufferPointer(start: frame.payload + 8, count: frame.length - 8)
         tell { $0.didReceiveGoAway(code: code, debugData: debugData) }
-        for index in 0..<streams.capacity where streams.entries[index].id > lastStream {
-            if hasStatus(index) {
-                tellFault("malformed answer: GOAWAY says that a push with a :status was not processed")
-                end(index, .malformed)
-            } else {
-                end(index, .refused)
-            }
+        let looks = forEachOpen { index in
+            if streams.entries[index].id > lastStream { endUnprocessed(index) }
         }
-        return tolerate("GOAWAY")
+        return tolerate("GOAWAY", looks: looks)
+    }
+
+    private func endUnprocessed(_ index: Int) {
+        if hasStatus(index) {
+            tellFault("malformed answer: GOAWAY says that a push with a :status was not processed")
+            end(index, .malformed)
+        } else {
+            end(index, .refused)
+        }
     }
 
     // MARK: SETTINGS
@@ -85,13 +89,14 @@ extension WireSession {
             let identifier = UInt16(frame.payload[place]) << 8 | UInt16(frame.payload[place + 1])
             if let violation = obey(identifier, Frame.read32(frame.payload + place + 2)) { return violation }
         }
-        if let violation = takeInitialWindow() { return violation }
+        var looks = 0
+        if let violation = takeInitialWindow(&looks) { return violation }
         _ = self.frame(Frame.settings, flags: Frame.acknowledgement, stream: 0, length: 0)
         // Only now may larger windows be used: the peer goes by the acknowledgement (RFC 9113 section 6.5.3).
-        produce()
+        looks += resumeAll()
         streamLimit = min(streams.capacity, Int(clamping: maxStreams))
         tell { $0.didSettle() }
-        return tolerate("SETTINGS")
+        return tolerate("SETTINGS", looks: looks)
     }
 
     /// A setting of the peer's (RFC 9113 section 6.5.2).
@@ -119,19 +124,21 @@ extension WireSession {
 
     /// All settings of a frame are known. RFC 9113 section 6.9.2: a change of the initial window counts for open streams too, and
     /// may make their windows negative. However often a frame changes it, the streams are looked at once.
-    private func takeInitialWindow() -> Violation? {
+    private func takeInitialWindow(_ looks: inout Int) -> Violation? {
         guard let (last, largest) = newWindow else { return nil }
         newWindow = nil
         let (change, rise) = (last - initialWindow, largest - initialWindow)
         initialWindow = last
-        for index in 0..<streams.capacity where streams.entries[index].id != 0 {
+        var overflows = false
+        looks = forEachOpen { index in
             let before = Int(streams.entries[index].window)
-            guard before + rise <= 0x7FFF_FFFF, let window = Int32(exactly: before + change) else {
-                return Violation(.flowControlError, "a stream's window overflows")
+            if before + rise <= 0x7FFF_FFFF, let window = Int32(exactly: before + change) {
+                streams.entries[index].window = window
+            } else {
+                overflows = true
             }
-            streams.entries[index].window = window
         }
-        return nil
+        return overflows ? Violation(.flowControlError, "a stream's window overflows") : nil
     }
 
     // MARK: WINDOW_UPDATE
@@ -141,6 +148,7 @@ extension WireSession {
             return Violation(.frameSizeError, "WINDOW_UPDATE of \(frame.length) bytes")
         }
         let increment = Int(Frame.read32(frame.payload) & 0x7FFF_FFFF)
+        var looks = 0
         // An increment of what was sent opens no window wider than it has been.
         if frame.stream == 0 {
             guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
@@ -150,16 +158,19 @@ extension WireSession {
             guard sendWindow <= 0x7FFF_FFFF else {
                 return Violation(.flowControlError, "the connection's window overflows")
             }
-            produce()
-            if givesBack { return nil }
+            looks = resumeAll()
+            if givesBack, looks < Self.fewLooks { return nil }
         } else {
             guard !isIdle(frame.stream) else {
                 return Violation(.protocolError, "WINDOW_UPDATE on stream \(frame.stream)")
             }
             if let index = streams.find(frame.stream), open(index, by: increment) { return nil }
         }
-        return tolerate("WINDOW_UPDATE")
+        return tolerate("WINDOW_UPDATE", looks: looks)
     }
+
+    /// Looking at fewer streams than this costs less than the frame itself.
+    private static let fewLooks = 1000
 
     /// - Returns: true when the increment is of what was sent on the stream.
     private func open(_ index: Int, by increment: Int) -> Bool {

@@ -5,7 +5,7 @@ import Networking
 /// `WireSession+Control`; every violation ends the connection.
 ///
 /// No allocation for a push but when flow control holds part of its payload back. Bounded: one frame of the peer's is gathered,
-/// header blocks of at most 64 KB, and so many frames that bring no answer: 1,000 and 8 a push at once, and 33 a second after that.
+/// header blocks of at most 64 KB, and so many frames that bring no answer: 1,000 and 8 a push under way, and 33 a second.
 public final class WireSession: ClientSession {
     // Behind a pointer, owned here: reading and changing it needs no exclusivity check.
     let input: UnsafeMutablePointer<FrameInput>
@@ -33,11 +33,13 @@ public final class WireSession: ClientSession {
     let receiveWindow: Int
     @exclusivity(unchecked) var unacknowledged = 0
 
-    /// What the peer may send that brings no answer. A whole answer fills it, and each DATA frame of ours lets the peer send some:
-    /// PING, WINDOW_UPDATE, and an answer of a few frames to a push that has timed out. Windows that are given back for what was
-    /// sent, however small the pieces, are not counted.
-    private var budget: FrameBudget
+    /// What the peer may send that brings no answer. A whole answer fills it for what is under way, and each DATA frame of ours lets
+    /// the peer send some: PING, WINDOW_UPDATE, and an answer of a few frames to a push that has timed out. Windows that are given
+    /// back for what was sent, however small the pieces, are not counted.
+    private var budget = FrameBudget()
     private static let framesForData = 8
+    /// A frame for which so many streams are looked at counts as two.
+    private static let streamsForFrame = 100
     private var knownAnswers: UInt64 = 0
     private var knownDataFrames = 0
     /// DATA frames sent besides the first one of each push.
@@ -63,7 +65,6 @@ public final class WireSession: ClientSession {
         nextStream = firstStream
         streamWindow = max(Int(settings.streamWindow), 1)
         receiveWindow = Int(settings.connectionWindow)
-        budget = FrameBudget(most: 1000 + Self.framesForData * streams)
         super.init(streams: streams, sendBuffers: sendBuffers)
     }
 
@@ -193,13 +194,38 @@ public final class WireSession: ClientSession {
     }
 
     /// The send buffer has room again: what is held back goes on.
-    public override func produce() {
-        guard streams.heldBack > 0, sendWindow > 0 else { return }
+    public override func produce() { _ = resumeAll() }
+
+    /// - Returns: how many places of streams were looked at.
+    func resumeAll() -> Int {
+        guard streams.heldBack > 0, sendWindow > 0 else { return 0 }
         resume(lastHeld)
-        guard streams.heldBack > 0 else { return }
-        for index in 0..<streams.capacity where streams.entries[index].held != nil && streams.entries[index].id != 0 {
-            resume(index)
+        var left = streams.heldBack
+        var index = 0
+        while left > 0, sendWindow > 0 {
+            if streams.entries[index].held != nil {
+                left -= 1
+                resume(index)
+            }
+            index += 1
         }
+        return index
+    }
+
+    /// Calls `body` with each open stream's place.
+    ///
+    /// - Returns: how many places were looked at.
+    func forEachOpen(_ body: (Int) -> Void) -> Int {
+        var left = streams.used
+        var index = 0
+        while left > 0 {
+            if streams.entries[index].id != 0 {
+                left -= 1
+                body(index)
+            }
+            index += 1
+        }
+        return index
     }
 
     // MARK: What the peer said
@@ -237,16 +263,20 @@ public final class WireSession: ClientSession {
     func isIdle(_ stream: Int32) -> Bool { stream & 1 == 0 || (nextStream > 0 && stream >= nextStream) }
 
     /// A frame that brings no answer nearer: there may be so many of them.
+    ///
+    /// - Parameter looks: how many places of streams were looked at for it.
     @inline(never)
-    func tolerate(_ frames: StaticString) -> Violation? {
+    func tolerate(_ frames: StaticString, looks: Int = 0) -> Violation? {
         let dataFrames = Int(nextStream >> 1) + moreDataFrames
         if answered != knownAnswers {
-            budget.add(.infinity)
+            budget.fill(beyond: Double(Self.framesForData * streams.used))
         } else {
-            budget.add(Double(Self.framesForData * max(0, dataFrames - knownDataFrames)))
+            let most = FrameBudget.atOnce + Double(Self.framesForData * streams.capacity)
+            budget.add(Double(Self.framesForData * max(0, dataFrames - knownDataFrames)), most: most)
         }
         (knownAnswers, knownDataFrames) = (answered, dataFrames)
-        return budget.take(now: Double(now) * 1e-9) ? nil : .flood(frames)
+        let cost = 1 + looks / Self.streamsForFrame
+        return budget.take(now: Double(now) * 1e-9, cost: Double(cost)) ? nil : .flood(frames)
     }
 
     /// The answer is not one (RFC 9113 section 8.1.1): an error of its stream.

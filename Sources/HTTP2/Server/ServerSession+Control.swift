@@ -8,9 +8,7 @@ extension ServerSession {
         let slot = streams.pointee.find(frame.stream)
         guard slot >= 0 else { return nil }
         close(slot, .resetByClient, ErrorCode(rawValue: Frame.read32(frame.payload)))
-        // RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
-        if !resets.take(now: monotonicSeconds) { return Violation(.enhanceYourCalm, "streams reset too often") }
-        return nil
+        return countReset()
     }
 
     func settings(_ frame: FrameView) -> Violation? {
@@ -28,7 +26,25 @@ extension ServerSession {
             let identifier = UInt16(frame.payload[place]) << 8 | UInt16(frame.payload[place + 1])
             if let violation = obey(identifier, Frame.read32(frame.payload + place + 2)) { return violation }
         }
+        if let violation = takeInitialWindow() { return violation }
         return answer(Frame.settings, nil)
+    }
+
+    /// All settings of a frame are known. RFC 9113 section 6.9.2: a change of the initial window counts for open streams too. However
+    /// often a frame changes it, the streams are looked at once.
+    private func takeInitialWindow() -> Violation? {
+        guard let (last, largest) = newWindow else { return nil }
+        newWindow = nil
+        let (change, rise) = (last - initialSendWindow, largest - initialSendWindow)
+        initialSendWindow = last
+        for slot in streams.pointee.open {
+            if streams.pointee.slots[slot].sendWindow + rise > 0x7FFF_FFFF {
+                return Violation(.flowControlError, "a stream's window beyond 2^31-1")
+            }
+            streams.pointee.slots[slot].sendWindow += change
+        }
+        sendHeldBack()
+        return nil
     }
 
     /// A setting of the client's (RFC 9113 section 6.5.2).
@@ -40,15 +56,7 @@ extension ServerSession {
             peerTableSize = Int(value)
         case Frame.Setting.initialWindowSize:
             guard value <= 0x7FFF_FFFF else { return Violation(.flowControlError, "INITIAL_WINDOW_SIZE of \(value)") }
-            let change = Int(value) - initialSendWindow
-            initialSendWindow = Int(value)
-            for slot in streams.pointee.open {
-                streams.pointee.slots[slot].sendWindow += change
-                if streams.pointee.slots[slot].sendWindow > 0x7FFF_FFFF {
-                    return Violation(.flowControlError, "a stream's window beyond 2^31-1")
-                }
-            }
-            sendHeldBack()
+            newWindow = (Int(value), max(newWindow?.largest ?? 0, Int(value)))
         case Frame.Setting.maxFrameSize:
             guard (16_384...16_777_215).contains(value) else {
                 return Violation(.protocolError, "MAX_FRAME_SIZE of \(value)")

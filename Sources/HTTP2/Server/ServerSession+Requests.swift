@@ -85,6 +85,7 @@ extension ServerSession {
         if frame.flags & Frame.endHeaders == 0 {
             end = max(start, end)
             input.pointee.beginBlock(frame.stream, endsStream, frame.payload + start, end - start)
+            didBeginHeaders(stream: frame.stream)
             return nil
         }
         return block(frame.payload + start, end &- start, frame.stream, endsStream)

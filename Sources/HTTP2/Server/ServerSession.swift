@@ -12,7 +12,7 @@ import Glibc
 ///
 /// Bounded: one frame of 16 KB is gathered, header blocks up to 64 KB in at most 8 CONTINUATION frames, 1,000 answers to PING
 /// and SETTINGS that wait to be written, 1,000 SETTINGS of ours that are not acknowledged, 1,000 streams reset in a burst and 33 a
-/// second after it, and 1,000 streams of a client that has acknowledged no limit.
+/// second after it, by the client or for its mistakes, and 1,000 streams of a client that has acknowledged no limit.
 ///
 /// Cost: about 110 ns a push and 1,850 instructions, decoding its header block and a short answer included (`make
 /// bench-instructions`, stage server-push).
@@ -54,7 +54,10 @@ open class ServerSession {
     private var hasReceivedGoAway = false
     @exclusivity(unchecked) private var isTerminated = false
     @exclusivity(unchecked) var waitingAnswers = 0
-    var resets = FrameBudget()
+    /// Streams reset by the client, or by us for what it did.
+    private var resets = FrameBudget()
+    /// Of the SETTINGS being read: the last and the largest initial window.
+    var newWindow: (last: Int, largest: Int)?
     /// The highest stream seen, also of those that came after GOAWAY.
     @exclusivity(unchecked) var highestStream: Int32 = 0
 
@@ -122,10 +125,10 @@ open class ServerSession {
             case .frame:
                 if let violation = handle(frame) {
                     switch violation.scope {
-                    case .stream(let stream): reset(stream, violation.code)
-                    case .connection:
-                        terminate(code: violation.code)
-                        return violation.text
+                    case .stream(let stream):
+                        reset(stream, violation.code)
+                        if let violation = countReset() { return end(violation) }
+                    case .connection: return end(violation)
                     }
                 }
             case .oversized(let type, let stream, _):
@@ -142,6 +145,11 @@ open class ServerSession {
         }
     }
 
+    private func end(_ violation: Violation) -> String {
+        terminate(code: violation.code)
+        return violation.text
+    }
+
     /// Everything there is for the client now; 0 bytes when nothing. Valid until the next call on this session.
     @inline(__always)
     public final func nextOutput(_ bytes: inout UnsafePointer<UInt8>?) -> Int {
@@ -156,6 +164,9 @@ open class ServerSession {
 
     /// The client has begun with HTTP/2's preface and SETTINGS.
     public final var hasBegun: Bool { hasSettings }
+
+    /// A header block has begun and not ended.
+    public final var isInHeaders: Bool { input.pointee.isInBlock }
 
     /// False once the connection is over: nothing left to read or write.
     public final var isAlive: Bool {
@@ -274,6 +285,11 @@ open class ServerSession {
         if isTraced { trace(Frame.reset, flags: 0, stream: stream, payload, 4) }
     }
 
+    /// RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
+    final func countReset() -> Violation? {
+        resets.take(now: monotonicSeconds) ? nil : Violation(.enhanceYourCalm, "streams reset too often")
+    }
+
     /// A stream error: RST_STREAM, whether the stream is open or not.
     private func reset(_ stream: Int32, _ code: ErrorCode) {
         let slot = streams.pointee.find(stream)
@@ -389,6 +405,9 @@ open class ServerSession {
     }
 
     // MARK: What the client did
+
+    /// A header block has begun, and does not end in its first frame.
+    open func didBeginHeaders(stream: Int32) {}
 
     /// A request begins; returns what `context` is to be for it.
     open func didBeginRequest(stream: Int32) -> UInt { 0 }

@@ -9,7 +9,8 @@ struct CheckCommand: ParsableCommand {
         abstract: "Judge one push from a file: what APNs would answer, and why.",
         discussion: """
             The file holds the request as HTTP/1 would write it: POST /3/device/<token>, header lines, an empty line, the \
-            payload. A file that begins with { is a payload alone. Exit status: 0 accepted, 1 rejected, 64 unreadable.
+            payload. A file that begins with { is a payload alone. Without --credentials or --keys a provider token is judged by \
+            all but its key, team and signature. Exit status: 0 accepted, 1 rejected, 64 unreadable.
             """)
 
     @Argument(help: ArgumentHelp("The push; - for standard input.", valueName: "file"))

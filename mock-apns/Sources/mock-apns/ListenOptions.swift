@@ -8,26 +8,32 @@ struct ListenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("Port to listen on; 0 lets the system choose.", valueName: "port"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Port to listen on; 0 lets the system choose.", valueName: "port"), transform: portNumber)
     var port: UInt16 = 2197
 
     @Option(help: ArgumentHelp("What --port is: production or development.", valueName: "environment"))
     var environment = "production"
 
     @Option(
-        name: .customLong("second-port"),
-        help: ArgumentHelp("Port of the other environment; 0 lets the system choose. Default: none.", valueName: "port")
-    )
+        name: .customLong("second-port"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Port of the other environment; 0 lets the system choose. Default: none.", valueName: "port"),
+        transform: portNumber)
     var secondPort: UInt16?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Port of broadcast channel management for --environment (Apple: 2196 production, 2195 development). Default: none.",
-            valueName: "port"))
+            valueName: "port"), transform: portNumber)
     var managementPort: UInt16?
 
     @Option(
-        help: ArgumentHelp("The same for the other environment. Default: none.", valueName: "port"))
+        parsing: .unconditional,
+        help: ArgumentHelp("The same for the other environment. Default: none.", valueName: "port"),
+        transform: portNumber)
     var secondManagementPort: UInt16?
 
     @Flag(help: "HTTP/2 without TLS, with prior knowledge.")

@@ -22,9 +22,10 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Port of the admin listener (plain HTTP: /stats, /metrics, /pushes, /events, …). Default: none.",
-            valueName: "port"))
+            valueName: "port"), transform: portNumber)
     var adminPort: UInt16?
 
     @Option(help: ArgumentHelp("Address of the admin listener.", valueName: "address"))
@@ -89,6 +90,8 @@ struct ServeCommand: ParsableCommand {
                 throw Misuse("--ledger-capacity \(ledgerCapacity): expected 1 to 1099511627776")
             }
             configuration.ledgerCapacity = capacity
+            if let ledgerOut { try checkOutput("--ledger-out", ledgerOut) }
+            if let timesOut { try checkOutput("--times-out", timesOut) }
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
             for name in adminName where name.contains(where: { ":/ ".contains($0) }) || name.isEmpty {

@@ -53,6 +53,12 @@ struct StatsDocument: Encodable {
         let now: UInt64
         let peak: UInt64
 
+        /// The kernel counts the two a little apart: what is resident now may be above the peak it says.
+        init(now: UInt64, peak: UInt64) {
+            self.now = now
+            self.peak = max(now, peak)
+        }
+
         enum CodingKeys: String, CodingKey {
             case now = "rss_bytes"
             case peak = "max_rss_bytes"

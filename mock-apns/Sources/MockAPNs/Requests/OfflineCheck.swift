@@ -22,12 +22,12 @@ public struct OfflineCheck {
     private let environment: PushEnvironment
     private static let anyPath = "\(RequestChecks.devicePath)" + String(repeating: "0", count: 64)
 
-    /// - Parameter accounts: keys the `authorization` header is checked against; none: it is not looked at.
+    /// - Parameter accounts: keys the `authorization` header is checked against; none: all but who signed it is checked.
     public init(accounts: [ProviderAccount], topics: Set<String>?, environment: PushEnvironment) {
         self.environment = environment
         checks = RequestChecks(
             topics: topics, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
-            tokens: TokenCache(accounts, updates: TokenUpdates(.off)))
+            tokens: TokenCache(accounts, updates: TokenUpdates(.off), takesAnyKey: accounts.isEmpty))
     }
 
     /// - Throws: `file:line: …` when the file is not of this form.
@@ -53,7 +53,8 @@ public struct OfflineCheck {
         switch checks.judge(state, client: &client, unixTime: now, now: 0) {
         case .accepted:
             return Outcome(
-                status: 200, reason: nil, explanation: [], payloadBytes: payload.count, payloadLimit: limit())
+                status: 200, reason: nil, explanation: lines.isEmpty ? [] : openQuestions(state),
+                payloadBytes: payload.count, payloadLimit: limit())
         case .rejected(let answer):
             let reason = answer.reason ?? .internalServerError
             var explanation = [reason.meaning]
@@ -65,6 +66,16 @@ public struct OfflineCheck {
                 status: reason.status, reason: reason.name, explanation: explanation, payloadBytes: payload.count,
                 payloadLimit: limit())
         }
+    }
+
+    /// What an accepted request's file cannot tell of its sender.
+    private func openQuestions(_ state: RequestState) -> [String] {
+        guard checks.tokens.takesAnyKey else { return [] }
+        return [
+            state.has(.authorization)
+                ? "the provider token's key, team and signature are not checked: give --credentials or --keys"
+                : "no authorization header: on a connection without a client certificate it is 403 MissingProviderToken"
+        ]
     }
 
     /// U+FEFF in UTF-8.
@@ -125,6 +136,7 @@ public struct OfflineCheck {
                 }
                 set(.method, String(words[0]), state)
                 set(.path, String(words[1]), state)
+                lines[":method"] = 1
                 lines[":path"] = 1
                 continue
             }
@@ -151,11 +163,12 @@ public struct OfflineCheck {
     private static func header(of reason: Reason) -> String? {
         switch reason {
         case .badCollapseId: "apns-collapse-id"
-        case .badDeviceToken, .badPath, .missingDeviceToken, .methodNotAllowed: ":path"
+        case .badDeviceToken, .badPath, .missingDeviceToken: ":path"
         case .badExpirationDate: "apns-expiration"
         case .badMessageId: "apns-id"
         case .badPriority: "apns-priority"
         case .badTopic, .topicDisallowed: "apns-topic"
+        case .methodNotAllowed: ":method"
         case .invalidPushType: "apns-push-type"
         case .expiredProviderToken, .invalidProviderToken, .badEnvironmentKeyIdInToken: "authorization"
         default: nil

@@ -29,7 +29,7 @@ extension Reason {
         case .expiredProviderToken: "the provider token was issued more than an hour ago"
         case .forbidden: "the client certificate is not for pushes: its subject has no UID"
         case .invalidProviderToken:
-            "the provider token is not \"bearer\" and an ES256 JWT by a known key for its team, issued in the past"
+            "the provider token is not \"bearer\" and an ES256 JWT by a known key for its team, issued no more than an hour ahead"
         case .missingProviderToken: "no authorization header, and no client certificate"
         case .unrelatedKeyIdInToken: "the connection's first provider token was signed with another key"
         case .badEnvironmentKeyIdInToken: "the provider key is for the other environment"

@@ -114,7 +114,8 @@ struct RequestChecks {
     func checkSender(_ request: RequestState, _ client: inout Client, _ unixTime: Int64) -> Reason? {
         if request.hasKnownToken { return checkAge(client.tokenIssuedAt, unixTime) }
         if request.has(.authorization) {
-            return tokens.isOff ? nil : checkToken(request.value(.authorization), &client, unixTime)
+            return tokens.isOff && !tokens.takesAnyKey
+                ? nil : checkToken(request.value(.authorization), &client, unixTime)
         }
         if let certificate = client.certificate { return checkCertificate(certificate, client.environment) }
         return tokens.isOff ? nil : .missingProviderToken
@@ -127,11 +128,11 @@ struct RequestChecks {
             strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
         else { return .invalidProviderToken }
         let jwt = UnsafeRawBufferPointer(rebasing: value[7...])
-        guard case .valid(let issuedAt, let keyID) = tokens.verdict(jwt), let account = tokens.account(keyID) else {
-            return .invalidProviderToken
-        }
+        guard case .valid(let issuedAt, let keyID) = tokens.verdict(jwt) else { return .invalidProviderToken }
+        let account = tokens.account(keyID)
+        guard account != nil || tokens.takesAnyKey else { return .invalidProviderToken }
         if let reason = checkAge(issuedAt, unixTime) { return reason }
-        if let environment = account.environment, environment != client.environment {
+        if let environment = account?.environment, environment != client.environment {
             return .badEnvironmentKeyIdInToken
         }
         if let known = client.keyID, known != keyID { return .unrelatedKeyIdInToken }
@@ -146,13 +147,13 @@ struct RequestChecks {
         }
         if issuedAt != client.tokenIssuedAt { client.tokenChangedAt = unixTime }
         client.keyID = keyID
-        client.topics = account.topics
+        client.topics = account?.topics
         client.tokenIssuedAt = issuedAt
         client.hasNewToken = true
         return nil
     }
 
-    /// Older than an hour is expired; from more than an hour ahead is not a time of issue.
+    /// Older than an hour is expired. A clock that is ahead by up to an hour is borne; what is beyond it is no time of issue.
     private func checkAge(_ issuedAt: Int64, _ unixTime: Int64) -> Reason? {
         // A claim may be any number: it is never subtracted from.
         if issuedAt < unixTime - Self.tokenLifetime { return .expiredProviderToken }

@@ -87,6 +87,8 @@ final class RequestState {
     var timesSample = -1
     /// The request is complete and was judged.
     var isJudged = false
+    /// Its answer waits for its time.
+    var isWaiting = false
     /// The `apns-id` of its answer, where somebody was told before: the request has none of its own.
     var drawnIdentifier: RandomUUID?
 
@@ -117,6 +119,7 @@ final class RequestState {
         hasKnownToken = false
         isOverflowing = false
         isJudged = false
+        isWaiting = false
         drawnIdentifier = nil
         timesSample = -1
         pushType = .alert

@@ -321,7 +321,7 @@ final class MockConnection {
         var hasSomething = false
         if now >= nextChangeAt { hasSomething = changeSettings(faults, now) }
         let limits = worker.configuration
-        if limits.idleTimeout > 0, now > lastHeard, now - lastHeard > limits.idleTimeout, session.openStreams == 0 {
+        if isIdle(session, now) || hasStuckHeaders(session, now) {
             session.goAway(.idleTimeout)
             hasSomething = true
         } else if let age = faults.goAwayAge, now - openedAt > age {
@@ -337,6 +337,18 @@ final class MockConnection {
             for stream in ended { session.submitReset(stream: stream, code: .noError) }
             flush()
         }
+    }
+
+    private func isIdle(_ session: MockSession, _ now: UInt64) -> Bool {
+        let limit = worker.configuration.idleTimeout
+        return limit > 0 && now > lastHeard && now - lastHeard > limit && session.openStreams == 0
+    }
+
+    /// A header block is not whole in time. Nothing else can be said until it is (RFC 9113 section 6.10): the connection goes.
+    private func hasStuckHeaders(_ session: MockSession, _ now: UInt64) -> Bool {
+        let limit = worker.configuration.requestTimeout
+        guard limit > 0, let since = session.unfinishedHeadersSince else { return false }
+        return now > since && now - since > limit
     }
 
     private func changeSettings(_ faults: ConnectionFaults, _ now: UInt64) -> Bool {
@@ -357,8 +369,10 @@ final class MockConnection {
     }
 
     /// Gives an answer whose time has come; `flushAnswers` sends it.
-    func respond(stream: Int32, _ answer: PushAnswer) {
-        if !isClosed { session?.respond(stream: stream, answer) }
+    ///
+    /// - Returns: false when its stream is over.
+    func respond(stream: Int32, _ answer: PushAnswer) -> Bool {
+        !isClosed && session?.respond(stream: stream, answer) == true
     }
 
     func flushAnswers() { flush() }
@@ -373,6 +387,7 @@ final class MockConnection {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        session?.abandonAnswers()
         worker.loop.remove(stream.descriptor)
     }
 }

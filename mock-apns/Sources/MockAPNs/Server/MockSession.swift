@@ -37,6 +37,8 @@ final class MockSession: ServerSession {
     /// Answers that are to be written, to pushes that were read at the same time, and when that was.
     @exclusivity(unchecked) private var unwritten: UInt64 = 0
     @exclusivity(unchecked) private var unwrittenSince: UInt64 = 0
+    /// The last header block that came in pieces, and when it began.
+    @exclusivity(unchecked) private var headers: (stream: Int32, begunAt: UInt64) = (0, 0)
     /// Bodies of answers being sent, by stream.
     @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
 
@@ -95,10 +97,15 @@ final class MockSession: ServerSession {
         Unmanaged<RequestState>.fromOpaque(Self.pointer(context))._withUnsafeGuaranteedRef(body)
     }
 
+    override func didBeginHeaders(stream: Int32) { headers = (stream, worker.now) }
+
+    /// When the header block began that is not whole yet; nil when there is none.
+    var unfinishedHeadersSince: UInt64? { isInHeaders ? headers.begunAt : nil }
+
     override func didBeginRequest(stream: Int32) -> UInt {
         let state = freeStates.popLast() ?? RequestState()
         state.stream = stream
-        state.begunAt = worker.now
+        state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
         return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
     }
@@ -138,6 +145,7 @@ final class MockSession: ServerSession {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
+        if state.isWaiting { abandonAnswer(state) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
         // Whoever judges it may still look at it: memory too much is given back when the read is over.
@@ -215,15 +223,37 @@ final class MockSession: ServerSession {
             respond(state, answer, worker)
             return
         }
-        if !worker.answerLater(answer, connection: token, stream: state.stream, rule) {
-            respond(state, .rejected(.serviceUnavailable), worker)
-        }
+        state.isWaiting = worker.answerLater(answer, connection: token, stream: state.stream, rule)
+        if !state.isWaiting { respond(state, .rejected(.serviceUnavailable), worker) }
     }
 
-    /// An answer whose time has come; nothing when the stream is over.
-    func respond(stream: Int32, _ answer: PushAnswer) {
+    /// An answer whose time has come.
+    ///
+    /// - Returns: false when the stream is over.
+    func respond(stream: Int32, _ answer: PushAnswer) -> Bool {
         let context = context(stream: stream)
-        if context != 0 { withState(context) { respond($0, answer, worker) } }
+        guard context != 0 else { return false }
+        withState(context) {
+            $0.isWaiting = false
+            respond($0, answer, worker)
+        }
+        return true
+    }
+
+    /// The answer to a request on `stream` waits for its time.
+    func isWaiting(_ stream: Int32) -> Bool {
+        let context = context(stream: stream)
+        return context != 0 && withState(context) { $0.isWaiting }
+    }
+
+    /// The connection is over: no answer of it waits any more.
+    func abandonAnswers() {
+        for context in contexts { withState(context) { if $0.isWaiting { abandonAnswer($0) } } }
+    }
+
+    private func abandonAnswer(_ state: RequestState) {
+        state.isWaiting = false
+        worker.abandonAnswer()
     }
 
     private func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {

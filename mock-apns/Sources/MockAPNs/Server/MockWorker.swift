@@ -58,12 +58,6 @@ final class MockWorker {
     let topics = TopicCounts()
     @exclusivity(unchecked) private(set) var recent: RecentPushes
 
-    /// What is to be done for a connection at its time.
-    private enum Due {
-        case answer(PushAnswer, connection: UInt64, stream: Int32)
-        case link(connection: UInt64, time: UInt64)
-    }
-
     private let shared: MockShared
     let number: Int
     private let inbox: MockInbox
@@ -73,7 +67,7 @@ final class MockWorker {
     let tracesFrames: Bool
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
-    private var later = DueQueue<Due>()
+    @exclusivity(unchecked) private var later = LaterWork()
     private var nextToken = UInt64(MockWorker.mostListeners)
     private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var current: LedgerBook.Entry?
@@ -277,14 +271,17 @@ final class MockWorker {
 
     /// - Returns: false when too many answers are waiting already.
     func answerLater(_ answer: PushAnswer, connection: UInt64, stream: Int32, _ rule: FaultRule) -> Bool {
-        guard later.count < configuration.maxWaitingAnswers else { return false }
-        later.add(.answer(answer, connection: connection, stream: stream), due: now + dice.latency(rule))
+        guard later.waiting < configuration.maxWaitingAnswers else { return false }
+        later.add(answer, connection: connection, stream: stream, due: now + dice.latency(rule))
         return true
     }
 
-    func linkIsDue(at time: UInt64, connection: UInt64) {
-        later.add(.link(connection: connection, time: time), due: time)
+    /// The stream of an answer that waits is over.
+    func abandonAnswer() {
+        later.abandon { connection, stream in connections[connection]?.session?.isWaiting(stream) == true }
     }
+
+    func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
     private func doWhatIsDue() {
         readClock()
@@ -292,8 +289,10 @@ final class MockWorker {
         while let due = later.take(now: now) {
             switch due {
             case .answer(let answer, let token, let stream):
-                guard let connection = connections[token] else { continue }
-                connection.respond(stream: stream, answer)
+                let connection = connections[token]
+                let isGiven = connection?.respond(stream: stream, answer) == true
+                later.didEnd(isGiven: isGiven)
+                guard isGiven, let connection else { continue }
                 if touched.last !== connection { touched.append(connection) }
             case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
