@@ -138,7 +138,9 @@ import Testing
         #expect(RunVerdict(result).isGood)
     }
 
-    @Test("The books hold four ends; a threshold on one says alone how many of it there may be, and nothing of the others")
+    @Test(
+        "The books hold four ends; a threshold on one says alone how many of it there may be, and nothing of the others"
+    )
     func ends() throws {
         var result = result(planned: 20, accepted: 8, failed: 3, notSent: 9, failures: ["push_timeout": 3])
         result.notSent = ["overflowed": 7, "interrupted": 2]
