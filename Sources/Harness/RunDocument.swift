@@ -114,11 +114,8 @@ struct RunDocument {
         result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.ends.counts
-        let looks = Double(outcome.holdUps.looks)
-        if looks > 0 {
-            result.connections.windowLimited = Self.share(outcome.holdUps.windowLimited / looks)
-            result.connections.writeBlocked = Self.share(Double(outcome.holdUps.writeBlocked) / looks)
-        }
+        result.connections.windowLimited = outcome.holdUps.windowLimited.map(Self.share)
+        result.connections.writeBlocked = outcome.holdUps.writeBlocked.map(Self.share)
         let retries = outcome.retries
         result.retries = .init(
             attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,

@@ -27,8 +27,7 @@ struct RunNotes {
     }
 
     private var windows: String? {
-        let share = outcome.holdUps.windowLimited / Double(max(1, outcome.holdUps.looks))
-        guard share >= 0.1 else { return nil }
+        guard let share = outcome.holdUps.windowLimited, share >= 0.1 else { return nil }
         return
             "the target's flow-control windows held back \(Units.fixed(100 * share, places: 0)) % of what could have been sent "
             + "(RFC 9113 section 5.2; connections.window_limited)"

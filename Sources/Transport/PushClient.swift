@@ -409,7 +409,7 @@ public final class PushClient {
         var isTrusted = draining.contains { $0.answered > 0 }
         var isHeldBack = false
         let mayReconnect = !isHopeless
-        let isSomethingDue = !retries.isEmpty || !isFinished && now >= nextDue
+        let isSomethingDue = !isStopped && (!retries.isEmpty || !isFinished && now >= nextDue)
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
