@@ -73,7 +73,7 @@ let package = Package(
         // What a run is asked to do, and what is made of its outcome.
         .target(
             name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: strict),
-        .target(name: "Scenarios", dependencies: ["Payloads", "Settings"], swiftSettings: strict),
+        .target(name: "Scenarios", dependencies: ["Payloads", "Measurement", "Settings"], swiftSettings: strict),
         .target(name: "Results", dependencies: ["Measurement", "Settings"], swiftSettings: strict),
         .target(name: "Statistics", dependencies: ["Measurement"], swiftSettings: strict),
         .target(

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Settings
 
@@ -27,9 +28,9 @@ package struct ComparedMetric: Sendable {
         cost("mock CPU a push", .nanoseconds) { $0.mockCPU },
         cost("allocations a push", .count) { $0.clientAllocations },
         cost("client peak memory", .bytes) { Double($0.clientMemory) },
-        latency("total p50", \.total, .p50), latency("total p90", \.total, .p90),
-        latency("total p99", \.total, .p99), latency("total p99.9", \.total, .p999),
-        latency("round trip p50", \.roundTrip, .p50), latency("round trip p99", \.roundTrip, .p99),
+        latency("total p50", .total, .p50), latency("total p90", .total, .p90),
+        latency("total p99", .total, .p99), latency("total p99.9", .total, .p999),
+        latency("round trip p50", .roundTrip, .p50), latency("round trip p99", .roundTrip, .p99),
     ]
 
     /// The names of all figures, in the order they are shown.
@@ -44,14 +45,14 @@ package struct ComparedMetric: Sendable {
     }
 
     private static func latency(
-        _ name: String, _ stage: KeyPath<ResultDocument.Latencies, ResultDocument.Latency> & Sendable,
+        _ name: String, _ stage: Stage,
         _ figure: LatencyFigure
     ) -> ComparedMetric {
         ComparedMetric(
             name: name, unit: .nanoseconds, higher: .slower, lower: .faster,
-            value: { $0.latency[keyPath: stage].known(figure) },
+            value: { $0.latency[stage].known(figure) },
             bound: {
-                let latency = $0.latency[keyPath: stage]
+                let latency = $0.latency[stage]
                 guard latency.isCensored(figure) else { return nil }
                 return "more than \(Units.duration(nanoseconds: latency.value(figure))): "
                     + "\(Units.grouped(latency.unanswered)) of \(Units.grouped(latency.count)) pushes got no answer"

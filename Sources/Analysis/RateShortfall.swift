@@ -60,7 +60,7 @@ struct RateShortfall: CustomStringConvertible {
         if let load = generator.workerLoad.first, load >= busy { return seeGenerator }
         if isOneRun, let mock = mockLimit(result) { return mock }
         if let hold = Self.holdUp(result.connections) { return hold }
-        let service = result.latency.service
+        let service = result.latency[.service]
         if !generator.limited || service.mean <= unloaded * Double(service.min), let streams = streamLimit(result) {
             return streams
         }
@@ -119,7 +119,7 @@ struct RateShortfall: CustomStringConvertible {
         guard let connections = number("connections", result), let streams = number("streams", result) else {
             return nil
         }
-        let held = result.latency.service.mean
+        let held = result.latency[.service].mean
         let whole = connections * streams
         guard held > 0, whole >= 1, whole < 1e15 else { return nil }
         let most = whole / (held / 1e9)

@@ -198,15 +198,7 @@ package enum ResultMerge {
     }
 
     private static func latencies(_ merged: ResultDocument) throws(Failure) -> ResultDocument.Latencies {
-        func of(_ name: String) throws(Failure) -> ResultDocument.Latency { try latency(name, merged) }
-        var latencies = ResultDocument.Latencies(
-            encode: try of("encode"), sign: try of("sign"), late: try of("late"), write: try of("write"),
-            queue: try of("queue"), roundTrip: try of("round_trip"), service: try of("service"),
-            total: try of("total"), toMock: try of("to_mock"), inMock: try of("in_mock"),
-            fromMock: try of("from_mock"))
-        latencies.totalAccepted = try of("total_accepted")
-        latencies.totalRejected = try of("total_rejected")
-        return latencies
+        try .init { stage throws(Failure) in try latency(stage.key, merged) }
     }
 
     private static func breakdown(

@@ -71,7 +71,7 @@ package struct RunVerdict: Sendable, Equatable {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
             problems.append("pushes were rejected: \(list) (accept with --expect-reasons)")
         }
-        if result.latency.total.count == 0, result.warmup.answered > 0, !result.run.interrupted {
+        if result.latency[.total].count == 0, result.warmup.answered > 0, !result.run.interrupted {
             problems.append(
                 "nothing was measured: \(Units.counted(result.warmup.answered, "answer")) came, all in the warm-up")
         }

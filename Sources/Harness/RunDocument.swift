@@ -40,7 +40,6 @@ struct RunDocument {
 
     var result: ResultDocument {
         let counts = outcome.measurements.counts
-        let totals = outcome.measurements.totals
         let answered = counts.accepted + counts.rejected
         let oneWay = mock?.oneWay ?? OneWayTimes()
         let ledger = ledger
@@ -74,13 +73,7 @@ struct RunDocument {
                 sent: outcome.rates?.sent ?? 0, sentAgain: outcome.rates?.sentAgain ?? 0,
                 answered: outcome.rates?.answered ?? 0,
                 accepted: outcome.rates?.accepted ?? 0),
-            latency: .init(
-                encode: Self.latency(outcome, .encode), sign: Self.latency(outcome, .sign),
-                late: Self.latency(outcome, .late), write: Self.latency(outcome, .write),
-                queue: Self.latency(outcome, .queue), roundTrip: Self.latency(outcome, .roundTrip),
-                service: Self.latency(outcome, .service), total: .init(totals.all),
-                toMock: Self.latency(oneWay.toMock.summary), inMock: Self.latency(oneWay.inMock.summary),
-                fromMock: Self.latency(oneWay.fromMock.summary)),
+            latency: Self.latencies(outcome, oneWay),
             breakdown: outcome.breakdowns.outcomes.mapValues { labels in
                 labels.mapValues {
                     .init(
@@ -110,8 +103,6 @@ struct RunDocument {
             histograms: Self.histograms(outcome, oneWay),
             notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
-        result.latency.totalAccepted = Self.latency(totals.accepted.summary)
-        result.latency.totalRejected = Self.latency((totals.rejected ?? .empty).summary)
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.ends.counts
         result.connections.windowLimited = outcome.holdUps.windowLimited.map(Self.share)
@@ -140,24 +131,17 @@ struct RunDocument {
 
     private static func histograms(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> [String: String] {
         var histograms: [String: String] = [:]
-        for (name, histogram) in [
-            ("to_mock", oneWay.toMock), ("in_mock", oneWay.inMock), ("from_mock", oneWay.fromMock),
-        ] where histogram.count > 0 {
-            histograms[name] = HistogramCodec.encodeForLog(histogram)
-        }
         let totals = outcome.measurements.totals
         func note(_ key: String, _ histogram: LatencyHistogram?) {
             guard let histogram, histogram.count > 0 else { return }
             histograms[key] = HistogramCodec.encodeForLog(histogram)
         }
-        note("total", totals.answered)
-        note("total_rejected", totals.rejected)
-        if let rejected = totals.rejected, rejected.count > 0 { note("total_accepted", totals.accepted) }
-        note("total_unanswered", totals.unanswered)
-        for stage in Stage.allCases where outcome.measurements[stage].count > 0 {
-            histograms[stage.key] = HistogramCodec.encodeForLog(outcome.measurements[stage])
+        let isApart = (totals.rejected?.count ?? 0) > 0
+        for stage in Stage.allCases where isApart || stage != .totalAccepted {
+            note(stage.key, answered(stage, outcome, oneWay))
         }
-        if outcome.loopLag.count > 0 { histograms["loop_lag"] = HistogramCodec.encodeForLog(outcome.loopLag) }
+        note("total_unanswered", totals.unanswered)
+        note("loop_lag", outcome.loopLag)
         for (dimension, labels) in outcome.breakdowns.outcomes {
             for (label, part) in labels {
                 let key = ResultDocument.histogramKey(dimension, label)
@@ -168,8 +152,25 @@ struct RunDocument {
         return histograms
     }
 
-    private static func latency(_ outcome: LoadOutcome, _ stage: Stage) -> ResultDocument.Latency {
-        latency(outcome.measurements[stage].summary)
+    /// Of the pushes that got an answer.
+    private static func answered(_ stage: Stage, _ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> LatencyHistogram {
+        let totals = outcome.measurements.totals
+        return switch stage {
+        case .total: totals.answered
+        case .totalAccepted: totals.accepted
+        case .totalRejected: totals.rejected ?? .empty
+        case .toMock: oneWay.toMock
+        case .inMock: oneWay.inMock
+        case .fromMock: oneWay.fromMock
+        default: outcome.measurements[stage]
+        }
+    }
+
+    private static func latencies(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> ResultDocument.Latencies {
+        .init { stage in
+            if stage == .total { return .init(outcome.measurements.totals.all) }
+            return latency(answered(stage, outcome, oneWay).summary)
+        }
     }
 
     static func latency(_ summary: LatencySummary) -> ResultDocument.Latency {

@@ -3,15 +3,15 @@
 ///
 /// Cost a push: three histogram records of 22 instructions (open loop: seven) and a few counters; no allocation, no lock.
 public final class Recorder {
-    /// One a stage, by `Stage.rawValue`. Behind a pointer, so that recording needs no exclusivity check.
+    /// One a stage that is recorded, by `Stage.rawValue`. Behind a pointer, so that recording needs no exclusivity check.
     private let histograms: UnsafeMutablePointer<LatencyHistogram>
     /// Times not yet in their histograms: recorded together, they find the histogram's counters in the cache.
     private let staged: UnsafeMutablePointer<UInt64>
     private let stagedCounts: UnsafeMutablePointer<Int>
     private static let stagedMost = 256
     /// How late the loop came: after all stages.
-    private static let lagPlace = Stage.allCases.count
-    private static let histogramCount = Stage.allCases.count + 1
+    private static let lagPlace = Stage.recorded.count
+    private static let histogramCount = lagPlace + 1
     /// Where the accepted pushes' totals are staged.
     private static let acceptedPlace = histogramCount
     private static let placeCount = histogramCount + 1
@@ -80,7 +80,7 @@ public final class Recorder {
     }
 
     public var statuses: [UInt64] { Array(UnsafeBufferPointer(start: statusCounts, count: Self.statusLimit)) }
-    /// Everything recorded so far; by the recording thread, or when it has ended.
+    /// Everything recorded so far of one of `Stage.recorded`; by the recording thread, or when it has ended.
     public subscript(stage: Stage) -> LatencyHistogram {
         empty(stage.rawValue)
         return histograms[stage.rawValue]
@@ -207,7 +207,7 @@ public final class Recorder {
 /// What several workers measured, added up.
 public struct MergedMeasurements: Sendable {
     public private(set) var counts = PushCounts()
-    public private(set) var histograms = [LatencyHistogram](repeating: .empty, count: Stage.allCases.count)
+    public private(set) var histograms = [LatencyHistogram](repeating: .empty, count: Stage.recorded.count)
     public private(set) var failures: [UInt64]
     public private(set) var notSent: [UInt64]
     /// Of the whole run.
@@ -223,7 +223,7 @@ public struct MergedMeasurements: Sendable {
     /// Adds what a worker has measured, all but the total latencies, which it hands over.
     public mutating func add(_ recorder: Recorder) {
         counts.add(recorder.counts)
-        for stage in Stage.allCases { histograms[stage.rawValue].add(recorder[stage]) }
+        for stage in Stage.recorded { histograms[stage.rawValue].add(recorder[stage]) }
         for (index, count) in recorder.failures.enumerated() { failures[index] += count }
         for (index, count) in recorder.notSent.enumerated() { notSent[index] += count }
         for (index, count) in recorder.statuses.enumerated() { statuses[index] += count }

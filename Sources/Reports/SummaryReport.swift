@@ -120,30 +120,30 @@ package enum SummaryReport {
     /// In the order a push goes through; what is contained in a stage stands under it.
     private static func latencyTable(_ latency: ResultDocument.Latencies, _ width: Int) -> [String] {
         var stages: [(name: String, span: String, latency: ResultDocument.Latency)] = []
-        if latency.late.count > 0 {
-            stages += [("late", "due to begun", latency.late), ("write", "begun to written", latency.write)]
+        if latency[.late].count > 0 {
+            stages += [("late", "due to begun", latency[.late]), ("write", "begun to written", latency[.write])]
         } else {
-            stages.append(("queue", "due to written", latency.queue))
+            stages.append(("queue", "due to written", latency[.queue]))
         }
-        stages += [("  encode", "", latency.encode), ("  sign", "", latency.sign)]
-        stages.append(("round trip", "written to answered", latency.roundTrip))
-        if latency.toMock.count > 0 {
+        stages += [("  encode", "", latency[.encode]), ("  sign", "", latency[.sign])]
+        stages.append(("round trip", "written to answered", latency[.roundTrip]))
+        if latency[.toMock].count > 0 {
             stages += [
-                ("  to the mock", "", latency.toMock), ("  in the mock", "", latency.inMock),
-                ("  back", "", latency.fromMock),
+                ("  to the mock", "", latency[.toMock]), ("  in the mock", "", latency[.inMock]),
+                ("  back", "", latency[.fromMock]),
             ]
         }
-        if latency.service.count > 0 { stages.append(("service", "begun to answered", latency.service)) }
-        stages.append(("total", "due to answered", latency.total))
+        if latency[.service].count > 0 { stages.append(("service", "begun to answered", latency[.service])) }
+        stages.append(("total", "due to answered", latency[.total]))
         if latency.isWorthTakingApart {
-            stages.append(("  accepted", "", latency.totalAccepted))
-            if latency.totalRejected.count > 0 { stages.append(("  rejected", "", latency.totalRejected)) }
+            stages.append(("  accepted", "", latency[.totalAccepted]))
+            if latency[.totalRejected].count > 0 { stages.append(("  rejected", "", latency[.totalRejected])) }
         }
         var table = TextTable(names: 2)
         table.add(["latency", "", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
         for stage in stages { table.add([stage.name] + Written.inOneUnit(stage.latency, LatencyFigure.allCases)) }
         let spans = stages.filter { !$0.span.isEmpty }.map { "\($0.name): \($0.span)" }.joined(separator: ", ")
-        let unanswered = Written.unanswered(latency.total.unanswered, of: latency.total.count)
+        let unanswered = Written.unanswered(latency[.total].unanswered, of: latency[.total].count)
         return table.lines(width: width) + ["  (\(spans))"] + (unanswered.map { ["  \($0)"] } ?? [])
     }
 

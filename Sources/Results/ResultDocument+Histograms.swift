@@ -38,13 +38,14 @@ extension ResultDocument.Latency {
 
 extension ResultDocument.Latencies {
     /// Accepted, rejected and unanswered pushes are not all the same: their latencies are worth a look apart.
-    package var isWorthTakingApart: Bool { totalRejected.count > 0 || total.unanswered > 0 }
+    package var isWorthTakingApart: Bool { self[.totalRejected].count > 0 || self[.total].unanswered > 0 }
 
     /// Mean of `total` over the pushes that were answered, nanoseconds.
     package var answeredMean: Double {
-        guard total.unanswered > 0 else { return total.mean }
-        let (accepted, rejected) = (Double(totalAccepted.count), Double(totalRejected.count))
+        guard self[.total].unanswered > 0 else { return self[.total].mean }
+        let (accepted, rejected) = (Double(self[.totalAccepted].count), Double(self[.totalRejected].count))
         let answered = accepted + rejected
-        return answered > 0 ? (totalAccepted.mean * accepted + totalRejected.mean * rejected) / answered : 0
+        return answered > 0
+            ? (self[.totalAccepted].mean * accepted + self[.totalRejected].mean * rejected) / answered : 0
     }
 }

@@ -214,62 +214,43 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
     }
 
+    /// The times of a push by stage; those that the run did not have are of nothing.
     public struct Latencies: Codable, Sendable, Equatable {
-        @KnownAtEnd public var encode: Latency
-        @KnownAtEnd package var sign: Latency
-        /// Open loop only; the two parts of `queue`.
-        @KnownAtEnd package var late: Latency
-        @KnownAtEnd package var write: Latency
-        @KnownAtEnd package var queue: Latency
-        @KnownAtEnd package var roundTrip: Latency
-        /// Open loop only: from being put on a stream to the answer.
-        @KnownAtEnd package var service: Latency
-        /// Of every push that was due and measured; one that got no answer counts as longer than all answers.
-        public var total: Latency
-        /// `total` of the accepted ones, and of the rejected ones, alone.
-        package var totalAccepted = Latency()
-        package var totalRejected = Latency()
-        /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
-        @KnownAtEnd package var toMock: Latency
-        @KnownAtEnd package var inMock: Latency
-        @KnownAtEnd package var fromMock: Latency
+        private var figures = [Latency](repeating: Latency(), count: Stage.allCases.count)
 
-        enum CodingKeys: String, CodingKey {
-            case encode, sign, late, write, queue, service, total
-            case roundTrip = "round_trip"
-            case toMock = "to_mock"
-            case inMock = "in_mock"
-            case fromMock = "from_mock"
-            case totalAccepted = "total_accepted"
-            case totalRejected = "total_rejected"
+        public subscript(stage: Stage) -> Latency {
+            get { figures[stage.rawValue] }
+            set { figures[stage.rawValue] = newValue }
         }
 
-        package init(
-            encode: Latency, sign: Latency, late: Latency, write: Latency, queue: Latency, roundTrip: Latency,
-            service: Latency, total: Latency, toMock: Latency, inMock: Latency, fromMock: Latency
-        ) {
-            self.encode = encode
-            self.sign = sign
-            self.late = late
-            self.write = write
-            self.queue = queue
-            self.roundTrip = roundTrip
-            self.service = service
-            self.total = total
-            self.toMock = toMock
-            self.inMock = inMock
-            self.fromMock = fromMock
+        /// - Parameter figure: called for every stage.
+        package init<Failure>(_ figure: (Stage) throws(Failure) -> Latency) throws(Failure) {
+            for stage in Stage.allCases { self[stage] = try figure(stage) }
         }
 
-        /// By the names the document uses.
-        package var byName: [(name: String, latency: Latency)] {
-            [
-                ("encode", encode), ("sign", sign), ("late", late), ("write", write), ("queue", queue),
-                ("round_trip", roundTrip), ("service", service), ("total", total),
-                ("total_accepted", totalAccepted), ("total_rejected", totalRejected), ("to_mock", toMock),
-                ("in_mock", inMock), ("from_mock", fromMock),
-            ]
+        public init(from decoder: any Decoder) throws {
+            let stages = try decoder.container(keyedBy: Stage.self)
+            for stage in Stage.allCases {
+                self[stage] =
+                    Self.knownMeanwhile.contains(stage)
+                    ? try stages.decode(Latency.self, forKey: stage)
+                    : try stages.decode(KnownAtEnd<Latency>.self, forKey: stage).wrappedValue
+            }
         }
+
+        public func encode(to encoder: any Encoder) throws {
+            var stages = encoder.container(keyedBy: Stage.self)
+            for stage in Stage.allCases {
+                if Self.knownMeanwhile.contains(stage) {
+                    try stages.encode(self[stage], forKey: stage)
+                } else {
+                    try stages.encode(KnownAtEnd(wrappedValue: self[stage]), forKey: stage)
+                }
+            }
+        }
+
+        /// What a partial result has of them.
+        private static let knownMeanwhile: Set<Stage> = [.total, .totalAccepted, .totalRejected]
     }
 
     /// Nanoseconds.

@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Settings
 
 /// A condition on a run's figures, such as `p99 < 50ms`, `round_trip.p99.9 < 200ms`, `accepted >= 99.99%`,
@@ -65,10 +66,7 @@ public struct Threshold: Sendable, Equatable {
     public let comparison: Comparison
     public let limit: Double
 
-    public static let stages = [
-        "encode", "sign", "late", "write", "queue", "round_trip", "service", "total", "total_accepted",
-        "total_rejected", "to_mock", "in_mock", "from_mock",
-    ]
+    public static let stages = Stage.allCases.map(\.key)
     public static let counts = [
         "accepted", "rejected", "failed", "not_sent", "retried", "lost", "duplicated", "overflowed",
     ]

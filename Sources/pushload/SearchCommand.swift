@@ -139,7 +139,7 @@ struct SearchCommand: AsyncParsableCommand {
             }
             let missed = why.joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
-            let trip = Double(result.latency.roundTrip.p50)
+            let trip = Double(result.latency[.roundTrip].p50)
             if trip * 10 > result.throughput.windowSeconds * 1e9 {
                 limited +=
                     " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"

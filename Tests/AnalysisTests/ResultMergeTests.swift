@@ -31,9 +31,7 @@ import Testing
                 planned: count, sent: count, accepted: count, rejected: 0, failed: 0, retried: 1, lost: 0, duplicated: 0
             ),
             throughput: .init(offered: 10, answered: Double(count) / 2),
-            latency: .init(
-                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
-                total: latency, toMock: latency, inMock: latency, fromMock: latency),
+            latency: .init { [.total, .toMock, .inMock, .fromMock].contains($0) ? latency : none },
             breakdown: ["stage": ["hold": .init(accepted: count, rejected: 0, failed: 0, total: latency)]],
             warmup: .init(seconds: 0, answered: 0),
             generator: .init(
@@ -72,7 +70,8 @@ import Testing
         #expect(
             merged.throughput.offered == 40 && merged.cost.clientCPU == 100 && merged.cost.clientMemory == 20)
         for (own, whole) in [
-            (merged.latency.total, all.latency.total), (merged.breakdown["stage"]!["hold"]!.total, all.latency.total),
+            (merged.latency[.total], all.latency[.total]),
+            (merged.breakdown["stage"]!["hold"]!.total, all.latency[.total]),
         ] {
             #expect(own.count == whole.count && own.p50 == whole.p50 && own.p999 == whole.p999 && own.max == whole.max)
             #expect(abs(own.mean / whole.mean - 1) < 0.001, "seed \(seed)")
@@ -128,12 +127,12 @@ import Testing
             parts[index].connections.ends = ["closed": 1]
         }
         // Known in each part alone: all but one of 1,001, and all but two of 199.
-        #expect(!parts[0].latency.total.isCensored(.p99) && parts[1].latency.total.isCensored(.p99))
+        #expect(!parts[0].latency[.total].isCensored(.p99) && parts[1].latency[.total].isCensored(.p99))
         let merged = try ResultMerge.merge(parts.map { ($0.run.id, $0) })
         let whole = UnansweredRun.make()
-        for total in [merged.latency.total, try #require(merged.breakdown["stage"]?["hold"]?.total)] {
+        for total in [merged.latency[.total], try #require(merged.breakdown["stage"]?["hold"]?.total)] {
             #expect(total.count == 1200 && total.unanswered == 3 && total.censored == ["mean", "p99_9", "max"])
-            #expect(total.p99 == whole.latency.total.p99 && total.p999 == whole.latency.total.p999)
+            #expect(total.p99 == whole.latency[.total].p99 && total.p999 == whole.latency[.total].p999)
         }
         #expect(merged.histograms["total_unanswered"] == whole.histograms["total_unanswered"])
         #expect(merged.pushes.planned == 1208 && merged.pushes.ended == 1208 && merged.pushes.notSent == 8)
@@ -149,12 +148,12 @@ import Testing
         ]
         for order in [parts, parts.reversed()] {
             let merged = try ResultMerge.merge(order.map { ($0.run.id, $0) })
-            #expect(merged.latency.totalAccepted.count == 80 && merged.latency.totalRejected.count == 12)
+            #expect(merged.latency[.totalAccepted].count == 80 && merged.latency[.totalRejected].count == 12)
             #expect(try merged.censoredHistogram("total_accepted").count == 80)
-            #expect(merged.latency.total.count == 98)
+            #expect(merged.latency[.total].count == 98)
         }
         let plain = try ResultMerge.merge([("b", parts[1]), ("c", UnansweredRun.make("c", accepted: 7))])
-        #expect(plain.histograms["total_accepted"] == nil && plain.latency.totalAccepted.count == 57)
+        #expect(plain.histograms["total_accepted"] == nil && plain.latency[.totalAccepted].count == 57)
     }
 
     @Test("What cannot be merged is refused, and why")

@@ -22,9 +22,7 @@ import Testing
                 planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed,
                 notSent: notSent, retried: 0, lost: lost, duplicated: duplicated),
             throughput: .init(offered: nil, answered: 0),
-            latency: .init(
-                encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
-                service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),
+            latency: .init { [.totalAccepted, .totalRejected].contains($0) ? .init() : latency },
             breakdown: [:], warmup: .init(seconds: 0, answered: 0),
             generator: .init(
                 limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
@@ -261,7 +259,7 @@ import Testing
         // 100 streams, each held 80 ms, carry 1,250/s.
         result.scenario["connections"] = .number(1)
         result.scenario["streams"] = .number(100)
-        (result.latency.service.min, result.latency.service.mean) = (79_000_000, 80_000_000)
+        (result.latency[.service].min, result.latency[.service].mean) = (79_000_000, 80_000_000)
         #expect(
             RunVerdict(result).problems.first
                 == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
@@ -271,7 +269,7 @@ import Testing
         busy.generator.workerLoad = [0.97]
         #expect(RunVerdict(busy).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
         // As they are by a generator that is short of time, as it says itself.
-        (busy, busy.generator.limited, busy.latency.service.min) = (result, true, 1_000_000)
+        (busy, busy.generator.limited, busy.latency[.service].min) = (result, true, 1_000_000)
         #expect(RunVerdict(busy).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
         busy.generator.limited = false
         #expect(RunVerdict(busy).problems.first?.hasSuffix("carry 1,250/s") == true)

@@ -14,11 +14,12 @@ import Testing
         #expect(status == 0, "\(error)")
         let latency = result.latency
         // One in 16 is sampled.
-        #expect(latency.inMock.count == 500 && latency.toMock.count == 500 && latency.fromMock.count == 500)
+        #expect(latency[.inMock].count == 500 && latency[.toMock].count == 500 && latency[.fromMock].count == 500)
         // Half the round trip each way; the bucket width of a histogram below.
-        #expect(latency.toMock.min >= 29_900_000 && latency.fromMock.min >= 29_900_000, "\(latency)")
-        #expect(latency.inMock.min >= 4_990_000, "\(latency)")
-        #expect(latency.toMock.mean + latency.inMock.mean + latency.fromMock.mean <= Double(latency.roundTrip.max))
+        #expect(latency[.toMock].min >= 29_900_000 && latency[.fromMock].min >= 29_900_000, "\(latency)")
+        #expect(latency[.inMock].min >= 4_990_000, "\(latency)")
+        #expect(
+            latency[.toMock].mean + latency[.inMock].mean + latency[.fromMock].mean <= Double(latency[.roundTrip].max))
     }
 
     @Test("Every push is in exactly one connection, one tag and one status")
@@ -64,8 +65,8 @@ import Testing
         // The span and what was due in it belong together: one push more or less, not those of a look.
         let rates = result.throughput
         #expect(abs((rates.offered ?? 0) - 2000) <= 2 / rates.windowSeconds, "\(rates)")
-        #expect(result.warmup.answered + result.latency.total.count == result.pushes.accepted)
-        #expect(result.latency.total.count >= 16_000 / 2)
+        #expect(result.warmup.answered + result.latency[.total].count == result.pushes.accepted)
+        #expect(result.latency[.total].count >= 16_000 / 2)
         let noted = result.notes.contains { $0.hasPrefix("rate and latency were not steady") }
         #expect(noted == (result.warmup.steady == false))
     }

@@ -21,7 +21,7 @@ import Testing
         #expect(status == 1 && isBalanced(result), "\(error)")
         let overflowed = result.notSent["overflowed"] ?? 0
         #expect(result.pushes.planned == 10_000 && overflowed > 0 && result.pushes.lost == 0, "\(result.pushes)")
-        #expect(result.latency.total.count == 10_000 && result.latency.total.unanswered == overflowed)
+        #expect(result.latency[.total].count == 10_000 && result.latency[.total].unanswered == overflowed)
         #expect(result.throughput.offered == 5000 && result.throughput.windowSeconds == 2)
     }
 
@@ -33,10 +33,10 @@ import Testing
         let silent = result.pushes.failed
         #expect(status == 1 && isBalanced(result) && result.failures == ["push_timeout": silent], "\(error)")
         #expect(silent >= 2 && silent < 60 && result.pushes.planned == 1200)
-        let total = result.latency.total
+        let total = result.latency[.total]
         #expect(total.count == 1200 && total.unanswered == silent && total.censored.contains("p99_9"), "\(total)")
-        #expect(total.max >= 4_000_000_000 && total.p999 > result.latency.totalAccepted.p999)
-        #expect(result.latency.totalAccepted.count == 1200 - silent && result.latency.totalAccepted.unanswered == 0)
+        #expect(total.max >= 4_000_000_000 && total.p999 > result.latency[.totalAccepted].p999)
+        #expect(result.latency[.totalAccepted].count == 1200 - silent && result.latency[.totalAccepted].unanswered == 0)
         let histogram = try HistogramCodec.decodeFromLog(try #require(result.histograms["total_unanswered"]))
         #expect(histogram.count == silent && histogram.summary.min >= 3_990_000_000)
         // 400 a second were due; the answers that came are counted over the schedule, not over the wait for the others.
@@ -59,7 +59,7 @@ import Testing
             result.pushes.accepted > 0 && result.pushes.accepted <= 1000 && result.run.complete
                 && !result.run.interrupted)
         #expect(result.throughput.windowSeconds == 1 && result.throughput.offered == 5000)
-        #expect(result.throughput.sent <= 650 && result.latency.total.unanswered == 5000 - result.pushes.accepted)
+        #expect(result.throughput.sent <= 650 && result.latency[.total].unanswered == 5000 - result.pushes.accepted)
         #expect(error.contains("rate not reached: "), "\(error)")
     }
 
@@ -71,7 +71,7 @@ import Testing
         #expect(result.failures["run_ended"] == result.pushes.failed && result.pushes.failed > 0)
         // Without --drain's end they would be waited for until --timeout, 30 s.
         #expect(result.run.durationSeconds >= 1.5 && result.run.durationSeconds < 20)
-        #expect(result.latency.total.unanswered == result.pushes.failed + result.pushes.notSent)
+        #expect(result.latency[.total].unanswered == result.pushes.failed + result.pushes.notSent)
     }
 
     @Test("Rejections are counted apart from accepted pushes, in rates and latencies")
@@ -80,8 +80,8 @@ import Testing
             "-n", "4000", "--mock-flags", "--reject TooManyRequests=50% --fault-seed 3",
         ])
         #expect(isBalanced(result) && result.pushes.rejected > 1000, "\(error)")
-        #expect(result.latency.totalAccepted.count == result.pushes.accepted)
-        #expect(result.latency.totalRejected.count == result.pushes.rejected && result.latency.total.count == 4000)
+        #expect(result.latency[.totalAccepted].count == result.pushes.accepted)
+        #expect(result.latency[.totalRejected].count == result.pushes.rejected && result.latency[.total].count == 4000)
         let rates = result.throughput
         #expect(
             abs(rates.accepted / rates.answered - Double(result.pushes.accepted) / 4000) < 1e-6, "\(rates)")
@@ -114,11 +114,11 @@ import Testing
         let (result, status, error) = try Programs.load([
             "-t", "\(threads)", "-c", "\(threads)", "-n", "20k", "--warmup", "5k pushes", "-m", "50",
         ])
-        #expect(status == 0 && result.latency.total.count == 15_000 && result.warmup.answered == 5000, "\(error)")
+        #expect(status == 0 && result.latency[.total].count == 15_000 && result.warmup.answered == 5000, "\(error)")
         let (timed, _, _) = try Programs.load([
             "-t", "\(threads)", "-c", "\(threads)", "-n", "3000", "--warmup", "1h", "-m", "50",
         ])
-        #expect(timed.latency.total.count == 0 && timed.warmup.answered == 3000, "\(timed.warmup)")
+        #expect(timed.latency[.total].count == 0 && timed.warmup.answered == 3000, "\(timed.warmup)")
         let refused = try Programs.run("pushload", ["run", "-D", "2s", "--rate", "100", "--warmup", "2s"])
         #expect(
             refused.status == 64 && refused.error.hasSuffix("the run is 2.00 s long, nothing would be measured\n"),

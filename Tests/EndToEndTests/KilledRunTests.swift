@@ -32,7 +32,7 @@ import Testing
         let pushes = result.pushes
         #expect(!result.run.complete && result.run.interrupted && result.notes.contains { $0.hasPrefix("partial: ") })
         #expect(pushes.planned == 300_000 && pushes.ended == pushes.planned && pushes.accepted > 0)
-        #expect(pushes.lost == nil && result.latency.total.count >= pushes.accepted)
+        #expect(pushes.lost == nil && result.latency[.total].count >= pushes.accepted)
         #expect(result.series.reduce(0) { $0 + $1.accepted } == pushes.accepted)
         #expect(result.throughput.accepted > 0 && !result.series.isEmpty)
         let logged = try log(folder).map {

@@ -13,17 +13,17 @@ import Testing
             ["-D", "2s", "--rate", "1000", "-m", "20", "--threshold", "rate >= 0.5 * target"] + flags)
         #expect(status == 0 && open.pushes.accepted == 2000, "\(error)")
         let latency = open.latency
-        #expect(latency.total.count == 2000 && latency.service.count == 2000 && latency.late.count == 2000)
+        #expect(latency[.total].count == 2000 && latency[.service].count == 2000 && latency[.late].count == 2000)
         // Of 2,000 pushes at least 1 in 20 came due more than 200 ms before the end of a stall, in each of two stalls.
-        #expect(latency.total.p90 > 50_000_000, "\(latency.total)")
-        #expect(latency.total.p99 > 200_000_000, "\(latency.total)")
+        #expect(latency[.total].p90 > 50_000_000, "\(latency[.total])")
+        #expect(latency[.total].p99 > 200_000_000, "\(latency[.total])")
         // In flight during a stall were only 20 of them: service time does not know of the others.
-        #expect(latency.service.p90 < latency.total.p90 / 4, "\(latency.service) \(latency.total)")
+        #expect(latency[.service].p90 < latency[.total].p90 / 4, "\(latency[.service]) \(latency[.total])")
         #expect(open.notes.contains { $0.contains("later than they were due") }, "\(open.notes)")
         // Closed loop over the same server: 20 pushes see a stall, those between do not.
         let (closed, _, _) = try Programs.load(["-D", "2s", "-m", "20"] + flags)
-        #expect(closed.latency.total.p90 < latency.total.p90 / 4, "\(closed.latency.total) \(latency.total)")
-        #expect(closed.latency.service.count == 0)
+        #expect(closed.latency[.total].p90 < latency[.total].p90 / 4, "\(closed.latency[.total]) \(latency[.total])")
+        #expect(closed.latency[.service].count == 0)
     }
 
     @Test("A burst larger than the backlog overflows only by what neither goes on a free stream nor may wait")
@@ -49,8 +49,8 @@ import Testing
         #expect(result.pushes.accepted + overflowed == 2000 && result.pushes.notSent == overflowed)
         #expect(result.pushes.failed == 0 && result.failures.isEmpty)
         // Half of them at least came due and got no answer: they are slower than all that did.
-        #expect(result.latency.total.count == 2000 && result.latency.total.unanswered == overflowed)
-        #expect(result.latency.total.isCensored(.p90) && result.latency.total.isCensored(.max))
+        #expect(result.latency[.total].count == 2000 && result.latency[.total].unanswered == overflowed)
+        #expect(result.latency[.total].isCensored(.p90) && result.latency[.total].isCensored(.max))
         // No more than 500 answers a second and the backlog's 200 can be had of a second; at least the 1,000 others overflow.
         #expect(overflowed >= 1000 && result.pushes.accepted >= 250, "\(result.pushes) \(result.notSent)")
         #expect(result.pushes.lost == 0)
@@ -67,7 +67,7 @@ import Testing
         let stages = try #require(result.breakdown["stage"])
         #expect(stages["ramp"]?.accepted == 500 && stages["hold"]?.accepted == 1000 && stages["burst"]?.accepted == 300)
         #expect(stages["hold 2"]?.accepted == 200 && stages["ramp"]?.total.count == 0)
-        #expect(result.warmup.answered == 500 && result.latency.total.count == 1500 && result.warmup.seconds >= 0.5)
+        #expect(result.warmup.answered == 500 && result.latency[.total].count == 1500 && result.warmup.seconds >= 0.5)
         let profiles = try #require(result.breakdown["profile"])
         #expect((profiles["alert"]?.accepted ?? 0) + (profiles["silent"]?.accepted ?? 0) == 2000)
     }

@@ -14,7 +14,9 @@ struct PageTests {
             "pushload",
             [
                 "run", "--output", output.path, "-n", "3000", "--rate", "6k", "--threshold", "p99 < 1m", "--report",
-                "page.html", "-q", "--mock-flags", "--reject BadPriority=5%", "--expect-reasons", "BadPriority",
+                "page.html", "-q", "--expect-reasons", "BadPriority", "--mock-flags",
+                // So that at each look some are in flight.
+                "--reject BadPriority=5% --latency 20ms",
             ])
         #expect(finished.status == 0, "\(finished.error)")
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: output.path).first)
@@ -22,7 +24,7 @@ struct PageTests {
         let (document, console) = try Chromium.load("\(output.path)/\(name)/page.html")
         #expect(console.isEmpty, "\(console)")
 
-        let total = result.latency.total
+        let total = result.latency[.total]
         func time(_ value: UInt64) -> String { Units.duration(nanoseconds: Double(value)) }
         let mockCPU = try #require(result.cost.mockCPU)
         let mockMemory = try #require(result.cost.mockMemory)
@@ -30,7 +32,7 @@ struct PageTests {
         var figures = [result.pushes.planned, result.pushes.accepted, result.pushes.rejected].map {
             "\(Units.grouped($0)) pushes"
         }
-        figures += [total.p50, total.p90, total.p99, total.p999, total.max, result.latency.toMock.p99].map(time)
+        figures += [total.p50, total.p90, total.p99, total.p999, total.max, result.latency[.toMock].p99].map(time)
         figures += [
             "\(Units.grouped(UInt64(result.throughput.answered.rounded()))) pushes/s", "6,000 pushes/s",
             "\(Units.duration(nanoseconds: result.cost.clientCPU)) a push",

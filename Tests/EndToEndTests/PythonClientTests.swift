@@ -40,7 +40,7 @@ import Testing
         let finished = try Programs.run(
             Self.python, [Self.root.path + "/Tests/EndToEndTests/Python/read_hlog.py", folder])
         #expect(finished.status == 0, "\(finished.error)")
-        let total = try ResultFile.read(folder + "/result.json").latency.total
+        let total = try ResultFile.read(folder + "/result.json").latency[.total]
         let expected = [total.count, total.p50, total.p90, total.p99, total.p999]
         struct Read: Decodable {
             let intervals: Int

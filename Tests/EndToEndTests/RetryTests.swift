@@ -49,7 +49,7 @@ import Testing
         #expect(result.pushes.planned == 50 && result.pushes.rejected == 50 && result.pushes.failed == 0, "\(error)")
         #expect(result.statuses == ["503": 50] && result.reasons == ["ServiceUnavailable": 50], "\(result.failures)")
         #expect(result.retries.attempts == 0 && result.pushes.sent == 50 && result.pushes.sentAgain == 0)
-        #expect(result.latency.total.unanswered == 0 && result.latency.total.count == 50)
+        #expect(result.latency[.total].unanswered == 0 && result.latency[.total].count == 50)
     }
 
     @Test("Pushes on lost connections are sent again when asked; the books balance, and doubles are counted")

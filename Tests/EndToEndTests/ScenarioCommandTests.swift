@@ -266,7 +266,7 @@ import Testing
         let merged = try Programs.run("pushload", ["merge"] + files + ["-o", output.path + "/merged.json"])
         #expect(merged.status == 0 && merged.output.contains("2,000 pushes planned, 2,000 accepted"), "\(merged.error)")
         let result = try ResultFile.read(output.path + "/merged.json")
-        #expect(result.pushes.accepted == 2000 && result.latency.total.count == 2000)
+        #expect(result.pushes.accepted == 2000 && result.latency[.total].count == 2000)
         // The merged result is judged as a run is.
         for (failures, reasons, status) in [
             (true, [String](), 1), (true, ["failed < 2"], 0), (true, ["failed < 1"], 99),

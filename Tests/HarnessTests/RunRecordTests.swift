@@ -116,8 +116,8 @@ import Transport
             #expect(result.notSent == ["interrupted": 100_000 - 1000 * seen])
             // Those that are open, and the seven that are due and wait, have no answer at this moment.
             #expect(
-                result.latency.total.count == 1000 * seen + 7 && result.latency.total.unanswered == 50 * seen + 7)
-            #expect(result.latency.totalAccepted.count == 900 * seen && result.series.count == Int(seen))
+                result.latency[.total].count == 1000 * seen + 7 && result.latency[.total].unanswered == 50 * seen + 7)
+            #expect(result.latency[.totalAccepted].count == 900 * seen && result.series.count == Int(seen))
             #expect(result.series.allSatisfy { $0.accepted == 900 && $0.inFlight == 20 && $0.backlog == 7 })
             // What only the end can tell is null, not as if it had been measured.
             let text = try Data(contentsOf: URL(fileURLWithPath: run.folder + "/result.json"))

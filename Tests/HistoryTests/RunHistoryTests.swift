@@ -106,8 +106,8 @@ import Testing
     @Test("A latency that is only known from below is a gap, and said to be one")
     func censored() throws {
         var all = runs(calm)
-        all[0].result.latency.total.unanswered = 3
-        all[0].result.latency.total.censored = ["mean", "p99", "p99_9", "max"]
+        all[0].result.latency[.total].unanswered = 3
+        all[0].result.latency[.total].censored = ["mean", "p99", "p99_9", "max"]
         let history = try RunHistory.make(all)
         let metrics = Dictionary(uniqueKeysWithValues: history.series[0].metrics.map { ($0.name, $0.values) })
         #expect(metrics["total p99"]?.last == .some(nil) && metrics["total p50"]?.last == 985)

@@ -29,15 +29,15 @@ import Testing
     @Test("A sample of costs takes the mean of the answered pushes, however long others were waited for")
     func meanCost() {
         var result = SampleRun.make("a", 1)
-        result.latency.service = .init()
-        result.latency.total.mean = 5e9
-        result.latency.total.unanswered = 1
-        result.latency.totalAccepted.count = 30
-        result.latency.totalAccepted.mean = 100
-        result.latency.totalRejected.count = 10
-        result.latency.totalRejected.mean = 20
+        result.latency[.service] = .init()
+        result.latency[.total].mean = 5e9
+        result.latency[.total].unanswered = 1
+        result.latency[.totalAccepted].count = 30
+        result.latency[.totalAccepted].mean = 100
+        result.latency[.totalRejected].count = 10
+        result.latency[.totalRejected].mean = 20
         #expect(CostSample(result, roundTrip: 0).service == 80)
-        result.latency.total.unanswered = 0
+        result.latency[.total].unanswered = 0
         #expect(CostSample(result, roundTrip: 0).service == 5e9)
     }
 

@@ -116,8 +116,8 @@ import Testing
         var document = ReportedDocument.make()
         document.series = []
         document.histograms = ["total": "not a histogram"]
-        document.latency.total = ReportedDocument.none
-        document.latency.roundTrip = ReportedDocument.none
+        document.latency[.total] = ReportedDocument.none
+        document.latency[.roundTrip] = ReportedDocument.none
         document.statuses = [:]
         document.reasons = [:]
         document.failures = [:]

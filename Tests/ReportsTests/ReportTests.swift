@@ -21,9 +21,7 @@ import Testing
                 retried: 0, lost: 1, duplicated: 2),
             throughput: .init(
                 windowSeconds: 2, offered: 200, sent: 499_998.5, answered: 499_998.5, accepted: 199.46),
-            latency: .init(
-                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: none, service: none,
-                total: latency, toMock: none, inMock: none, fromMock: none),
+            latency: .init { $0 == .total ? latency : none },
             breakdown: [
                 "profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, notSent: 5, total: latency)]
             ],
@@ -39,9 +37,9 @@ import Testing
                 measuring: 80),
             series: [], histograms: [:], notes: ["something"])
         result.notSent = ["overflowed": 9, "something_new": 1]
-        result.latency.total.unanswered = 2
-        result.latency.total.censored = ["mean", "p99_9", "max"]
-        result.latency.totalAccepted = latency
+        result.latency[.total].unanswered = 2
+        result.latency[.total].censored = ["mean", "p99_9", "max"]
+        result.latency[.totalAccepted] = latency
         return result
     }
 
@@ -227,7 +225,7 @@ import Testing
     @Test("A scenario's stages stand in the order of time, by their own names too; other labels by name")
     func stages() {
         var result = document
-        let part = ResultDocument.Part(accepted: 1, rejected: 0, failed: 0, total: result.latency.total)
+        let part = ResultDocument.Part(accepted: 1, rejected: 0, failed: 0, total: result.latency[.total])
         result.scenario["stages"] = .array([
             .string("ramp 1 2 1s"), .string("evening: hold 2 1s"), .string("ramp 2 1 1s"),
         ])

@@ -25,9 +25,7 @@ enum ReportedDocument {
                 planned: 1_000_123, sent: 1_000_123, accepted: 999_990, rejected: 77, failed: 56, retried: 0, lost: 3,
                 duplicated: 4),
             throughput: .init(offered: target, answered: 499_998.5),
-            latency: .init(
-                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: total, service: none,
-                total: total, toMock: none, inMock: none, fromMock: none),
+            latency: .init { [.roundTrip, .total].contains($0) ? total : none },
             breakdown: ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: total)]],
             warmup: .init(seconds: 0, answered: 0),
             generator: .init(
@@ -61,13 +59,13 @@ enum ReportedDocument {
         let latencies = CensoredHistogram(answered: answered, unanswered: waits)
         document.histograms["total"] = HistogramCodec.encodeForLog(answered)
         document.histograms["total_unanswered"] = HistogramCodec.encodeForLog(waits)
-        document.latency.total = .init(latencies)
-        document.latency.totalAccepted = .init(CensoredHistogram(answered: answered))
+        document.latency[.total] = .init(latencies)
+        document.latency[.totalAccepted] = .init(CensoredHistogram(answered: answered))
         document.pushes.notSent = 5
         document.pushes.planned += 5
         document.notSent = ["overflowed": 5]
         document.series[1].notSent = 5
-        let total = document.latency.total
+        let total = document.latency[.total]
         document.breakdown["profile"]?["alert"]?.total = total
         return document
     }

@@ -36,7 +36,7 @@ import Testing
         var document = ReportedDocument.unanswered()
         document.histograms["total"] = nil
         document.histograms["round_trip"] = nil
-        document.latency.total = .init(try document.censoredHistogram("total"))
+        document.latency[.total] = .init(try document.censoredHistogram("total"))
         let text = HTMLReport.page([ReportedDocument.run(document)])
         #expect(text.contains("total: no answer (3)") && text.contains("&gt; 20.0 s") && !text.contains("nan"))
         #expect(MarkupChecker.problem(text) == nil)

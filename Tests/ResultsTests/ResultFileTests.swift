@@ -18,9 +18,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
             planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
             retried: 0, lost: 0, duplicated: nil),
         throughput: .init(offered: nil, answered: 6),
-        latency: .init(
-            encode: latency, sign: latency, late: latency, write: latency, queue: latency, roundTrip: latency,
-            service: latency, total: latency, toMock: latency, inMock: latency, fromMock: latency),
+        latency: .init { [.totalAccepted, .totalRejected].contains($0) ? .init() : latency },
         breakdown: ["stage": ["a": .init(accepted: 1, rejected: 0, failed: 0, total: latency)]],
         warmup: .init(seconds: 0, answered: 0),
         generator: .init(
@@ -97,8 +95,8 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         result.notes = [ResultDocument.partialMark + "so far"]
         let bytes = try ResultFile.encode(result)
         let read = try ResultFile.decode(bytes, origin: "x")
-        #expect(read.isPartial && read.statuses.isEmpty && read.cost == .init() && read.latency.service == .init())
-        #expect(read.latency.total == result.latency.total && read.series == result.series)
+        #expect(read.isPartial && read.statuses.isEmpty && read.cost == .init() && read.latency[.service] == .init())
+        #expect(read.latency[.total] == result.latency[.total] && read.series == result.series)
         #expect(try ResultFile.encode(read) == bytes)
         let whole = String(decoding: bytes, as: UTF8.self).replacing(ResultDocument.partialMark, with: "all of it: ")
         var message = ""

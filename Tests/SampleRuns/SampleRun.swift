@@ -23,9 +23,7 @@ package enum SampleRun {
             pushes: .init(
                 planned: 9, sent: 9, accepted: 9, rejected: 0, failed: 0, retried: 0, lost: 0, duplicated: 0),
             throughput: .init(offered: nil, answered: 1000 * factor),
-            latency: .init(
-                encode: none, sign: none, late: none, write: none, queue: none, roundTrip: latency, service: none,
-                total: latency, toMock: none, inMock: none, fromMock: none),
+            latency: .init { [.roundTrip, .total].contains($0) ? latency : none },
             breakdown: [:], warmup: .init(seconds: 0, answered: 0),
             generator: .init(
                 limited: false, reasons: [], loopLag: none, workerLoad: [], steal: 0, cpu: .init()),

@@ -21,9 +21,9 @@ package enum UnansweredRun {
             result.histograms["total_accepted"] = log(accepts)
             result.histograms["total_rejected"] = log(rejects)
         }
-        result.latency.total = .init(CensoredHistogram(answered: answers, unanswered: waits))
-        result.latency.totalAccepted = .init(CensoredHistogram(answered: accepts))
-        result.latency.totalRejected = .init(CensoredHistogram(answered: rejects))
+        result.latency[.total] = .init(CensoredHistogram(answered: answers, unanswered: waits))
+        result.latency[.totalAccepted] = .init(CensoredHistogram(answered: accepts))
+        result.latency[.totalRejected] = .init(CensoredHistogram(answered: rejects))
         result.pushes.planned = UInt64(accepted + rejected + unanswered)
         result.pushes.accepted = UInt64(accepted)
         result.pushes.rejected = UInt64(rejected)
@@ -34,7 +34,7 @@ package enum UnansweredRun {
             accepted: Double(accepted) / 6)
         let part = ResultDocument.Part(
             accepted: UInt64(accepted), rejected: UInt64(rejected), failed: UInt64(unanswered),
-            total: result.latency.total)
+            total: result.latency[.total])
         result.breakdown = ["stage": ["hold": part]]
         return result
     }

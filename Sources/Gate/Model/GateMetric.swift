@@ -20,8 +20,8 @@ struct GateMetric: Sendable {
         // A hot path that allocates does so for every push; what there is else comes and goes with buffers.
         GateMetric("allocations", .count, leastDifference: 0.05) { $0.cost.clientAllocations },
         GateMetric("rate", .perSecond, isGain: true) { $0.throughput.answered },
-        GateMetric("total_p50", .nanoseconds) { $0.latency.total.known(.p50) },
-        GateMetric("total_p99", .nanoseconds) { $0.latency.total.known(.p99) },
+        GateMetric("total_p50", .nanoseconds) { $0.latency[.total].known(.p50) },
+        GateMetric("total_p99", .nanoseconds) { $0.latency[.total].known(.p99) },
     ]
 
     /// What is judged when nobody says otherwise: the costs. Time on the clock depends on who else is there.

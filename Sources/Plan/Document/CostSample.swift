@@ -74,7 +74,7 @@ struct CostSample: Codable, Sendable, Equatable {
         }
         let environment = result.environment
         let flags = result.scenario["mock_flag_text"].map(\.description) ?? result.scenario["mock_flags"]?.description
-        let isOpenLoop = result.latency.service.count > 0
+        let isOpenLoop = result.latency[.service].count > 0
         self.init(
             run: result.run.id, engine: result.run.engine, version: environment.versions["pushload"] ?? "",
             machine: "\(environment.host), \(environment.cpu), \(environment.cores) cores",
@@ -85,8 +85,8 @@ struct CostSample: Codable, Sendable, Equatable {
             clientCPU: result.cost.clientCPU, mockCPU: result.cost.mockCPU,
             clientMemory: keepsMemory ? result.cost.clientMemory : nil,
             workerLoad: result.generator.workerLoad.max() ?? 0,
-            service: isOpenLoop ? result.latency.service.mean : result.latency.answeredMean,
-            serverTime: result.latency.inMock.count > 0 ? result.latency.inMock.mean : nil)
+            service: isOpenLoop ? result.latency[.service].mean : result.latency.answeredMean,
+            serverTime: result.latency[.inMock].count > 0 ? result.latency[.inMock].mean : nil)
     }
 }
 

@@ -25,7 +25,7 @@ enum HeadlineSection {
 
     /// The same names in the same order for every result.
     static func figures(_ result: ResultDocument) -> [(name: String, value: String, remark: String)] {
-        let (pushes, total, cost) = (result.pushes, result.latency.total, result.cost)
+        let (pushes, total, cost) = (result.pushes, result.latency[.total], result.cost)
         let isPartial = result.isPartial
         let times = Written.latencies(total, [.p50, .p99, .p999, .max])
         let latency =

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Settings
 
@@ -8,9 +9,11 @@ enum StageSection {
         let parts = parts(result)
         var table = ReportTable(["stage", "pushes", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])
         let apart = result.latency.isWorthTakingApart
-        for (name, row) in result.latency.byName where row.count > 0 && (apart || name != "total_accepted") {
+        for stage in Stage.allCases where apart || stage != .totalAccepted {
+            let row = result.latency[stage]
+            guard row.count > 0 else { continue }
             table.add(
-                [name.replacing("_", with: " "), Written.count(row.count)]
+                [stage.key.replacing("_", with: " "), Written.count(row.count)]
                     + Written.latencies(row, LatencyFigure.allCases))
         }
         var blocks: [ReportBlock] = [
@@ -32,23 +35,23 @@ enum StageSection {
     /// What there is of latency and CPU time, as bars.
     static func charts(_ run: ReportedRun) -> [BarChart] {
         let (latency, parts) = (run.result.latency, parts(run.result))
-        let hasLatency = latency.byName.contains { $0.latency.count > 0 }
+        let hasLatency = Stage.allCases.contains { latency[$0].count > 0 }
         return [hasLatency ? latencyBars(latency) : nil, parts.isEmpty ? nil : cpuBars(parts)].compactMap { $0 }
     }
 
     private static func latencyBars(_ latency: ResultDocument.Latencies) -> BarChart {
         let waiting: [(String, ResultDocument.Latency)] =
-            latency.late.count > 0
-            ? [("late: due to begun", latency.late), ("write: begun to written", latency.write)]
-            : [("queue: due to written", latency.queue)]
+            latency[.late].count > 0
+            ? [("late: due to begun", latency[.late]), ("write: begun to written", latency[.write])]
+            : [("queue: due to written", latency[.queue])]
         let way: [(String, ResultDocument.Latency)] =
-            latency.toMock.count > 0
+            latency[.toMock].count > 0
             ? [
-                ("to the mock", latency.toMock), ("in the mock", latency.inMock),
-                ("back from the mock", latency.fromMock),
+                ("to the mock", latency[.toMock]), ("in the mock", latency[.inMock]),
+                ("back from the mock", latency[.fromMock]),
             ]
-            : [("round trip: written to answered", latency.roundTrip)]
-        let total = [("total: due to answered", latency.total)]
+            : [("round trip: written to answered", latency[.roundTrip])]
+        let total = [("total: due to answered", latency[.total])]
         return BarChart(
             title: "Latency by stage", parts: ["p50", "p99"],
             rows: (waiting + way + total).filter { $0.1.count > 0 }.map {

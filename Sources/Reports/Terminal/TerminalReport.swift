@@ -80,7 +80,7 @@ package enum TerminalReport {
     }
 
     private static func percentiles(_ run: ReportedRun, _ picture: TextPicture) -> [String] {
-        let total = run.result.latency.total
+        let total = run.result.latency[.total]
         guard total.count > 0 else { return ["", "no push was answered within the measured time"] }
         let rows: [(String, LatencyFigure)] = [
             ("p50", .p50), ("p90", .p90), ("p99", .p99), ("p99.9", .p999), ("max", .max),

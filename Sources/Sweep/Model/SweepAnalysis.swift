@@ -131,7 +131,7 @@ enum SweepAnalysis {
                     + "runs (--repeat) more points can be told apart")
         }
         for (name, figure) in [("p50", LatencyFigure.p50), ("p99", .p99)] {
-            let unknown = results.count { $0.latency.total.isCensored(figure) }
+            let unknown = results.count { $0.latency[.total].isCensored(figure) }
             if unknown == 0 { continue }
             notes.append(
                 "total \(name) is not known in \(unknown) of \(results.count) runs, in which pushes got no answer: their "

@@ -80,7 +80,7 @@ struct SweepRuns: Sendable {
 extension SweepSearch.Goal {
     /// nil when the run has no such figure.
     func value(_ result: ResultDocument) -> Double? {
-        let total = result.latency.total
+        let total = result.latency[.total]
         switch self {
         case .rate: return result.throughput.answered > 0 ? result.throughput.answered : nil
         case .p50: return total.known(.p50)

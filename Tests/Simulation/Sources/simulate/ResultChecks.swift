@@ -98,10 +98,10 @@ struct ResultChecks {
         names.append("total_rejected")
         if model.recorded["total_rejected"] != nil { names.append("total_accepted") }
         for name in names { checkHistogram(name, model.recorded[name] ?? []) }
-        equal("latency_ns.encode.count", result.latency.encode.count, model.encoded)
+        equal("latency_ns.encode.count", result.latency[.encode].count, model.encoded)
         equal(
-            "latency_ns.total.count", result.latency.total.count,
-            UInt64(model.recorded["total"]?.count ?? 0) + result.latency.total.unanswered)
+            "latency_ns.total.count", result.latency[.total].count,
+            UInt64(model.recorded["total"]?.count ?? 0) + result.latency[.total].unanswered)
         checkUnanswered()
     }
 
