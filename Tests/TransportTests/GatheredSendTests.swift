@@ -138,6 +138,7 @@ import Testing
                 try pair.turn()
                 if cut == .reset || pair.pick(0...1) == 0 { first.drain() }
                 first.cut(cut)
+                let toldBefore = pair.driver.written(in: 1)
                 // What was written before the client heard of it comes still.
                 while !first.isAtEnd {
                     try pair.turn()
@@ -145,7 +146,7 @@ import Testing
                     first.speak()
                 }
                 try pair.finish()
-                check(pair, first, cut)
+                check(pair, first, cut, toldBefore)
                 requeued += pair.driver.requeued.count
             }
         }
@@ -153,7 +154,10 @@ import Testing
         #expect(requeued > 20)
     }
 
-    private func check(_ pair: Pair, _ first: SlowConnection, _ cut: SlowConnection.Cut) {
+    /// - Parameter toldBefore: what had been told as written when the connection was cut.
+    private func check(
+        _ pair: Pair, _ first: SlowConnection, _ cut: SlowConnection.Cut, _ toldBefore: Set<UInt64>
+    ) {
         let driver = pair.driver
         let context: Comment =
             "seed \(pair.seed), \(cut), \(driver.requeued.count) requeued, \(driver.failed.count) failed"
@@ -174,8 +178,13 @@ import Testing
             #expect(connection.session.received.values.allSatisfy { $0 == 1 }, context)
             #expect(connection.session.damaged.isEmpty, context)
         }
-        // Of what a push's time of writing was told the last byte had left; behind a damaged record TLS reads nothing more.
-        if cut != .alert { #expect(written == here, context) }
+        // Of what a push's time of writing was told the last byte had left; behind a damaged record TLS reads nothing more. On a busy
+        // machine the kernel may take more before it has heard of a reset: that never comes.
+        switch cut {
+        case .alert: break
+        case .reset: #expect(toldBefore == here && written.isSuperset(of: here), context)
+        default: #expect(written == here, context)
+        }
     }
 
     @Test(
