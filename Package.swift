@@ -53,8 +53,11 @@ let package = Package(
         .systemLibrary(
             name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
+        .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
+
         // What a push is made of, signed with, sent through and measured by.
         .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
+        .target(name: "Audience", dependencies: ["CRoaring", "Payloads", "Settings"], swiftSettings: strict),
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "PlainHTTP", dependencies: ["Networking"], swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
@@ -84,7 +87,7 @@ let package = Package(
         .target(
             name: "Harness",
             dependencies: [
-                "Payloads", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
+                "Payloads", "Audience", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
                 "Results", "Settings", "PlainHTTP",
                 "COpenSSL", "CNghttp2",
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -105,7 +108,9 @@ let package = Package(
         .target(name: "History", dependencies: question, swiftSettings: strict),
         .executableTarget(
             name: "pushload",
-            dependencies: question + ["Comparison", "Gate", "Sweep", "Plan", "History", "Payloads", "Signing"],
+            dependencies: question + [
+                "Comparison", "Gate", "Sweep", "Plan", "History", "Payloads", "Signing", "Audience",
+            ],
             swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
         // The mock APNs server.
@@ -133,6 +138,9 @@ let package = Package(
             swiftSettings: strict),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
+        .testTarget(
+            name: "AudienceTests", dependencies: ["Audience", "CRoaring", "Payloads", "Settings"], exclude: ["Python"],
+            swiftSettings: strict),
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP", "Networking"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(

@@ -40,7 +40,7 @@ package struct RunInputs: Sendable {
         self.scenario = scenario
         policy = try SigningPolicy(parsing: scenario.signPolicy)
         if let path = scenario.deviceFile {
-            population = .file(try DeviceFile(path: path))
+            population = .listed(try DeviceFile(path: path))
         } else {
             population = .synthetic(SyntheticDevices(seed: scenario.seed, count: scenario.devices))
         }
@@ -117,7 +117,7 @@ package struct RunInputs: Sendable {
         }
         _ = attempt { try SigningPolicy(parsing: scenario.signPolicy) }
         let devices = scenario.deviceFile.flatMap { path in attempt { try DeviceFile(path: path) } }
-        let longestToken = devices.map { DevicePopulation.file($0).longestToken } ?? SyntheticDevices.tokenLength
+        let longestToken = devices.map { DevicePopulation.listed($0).longestToken } ?? SyntheticDevices.tokenLength
         if let path = scenario.template {
             _ = attempt { try template(path, scenario, longestToken: longestToken) }
         } else {

@@ -28,7 +28,12 @@ public final class PayloadWriter {
     private let seed: UInt64
     private let synthetic: SyntheticDevices
     /// nil when the devices are synthetic.
-    private let file: DeviceFile?
+    private let list: DeviceList?
+    private let selection: DeviceSelection?
+    private let choosesEntry: Bool
+    /// Where this writer stands among the selected devices.
+    private let place: UnsafeMutablePointer<DeviceSelection.Place>
+    private let firstSequence: UInt64
     private let sealer: Sealer?
 
     private let time: UnsafeMutablePointer<TimeText>
@@ -46,7 +51,14 @@ public final class PayloadWriter {
         let choices: UnsafePointer<CompiledTemplate.Choice>
     }
 
-    public init(mix: ProfileMix, population: DevicePopulation, run: RunID, seed: UInt64) {
+    /// - Parameter firstSequence: of the push that goes to the first device.
+    public init(
+        mix: ProfileMix, population: DevicePopulation, run: RunID, seed: UInt64, firstSequence: UInt64 = 0
+    ) {
+        self.firstSequence = firstSequence
+        place = .allocate(capacity: 1)
+        place.initialize(to: DeviceSelection.Place())
+        selection = population.selection
         templates = mix.entries.map { CompiledTemplate($0.profile.template, run: run, population: population) }
         time = .allocate(capacity: 1)
         time.initialize(to: TimeText())
@@ -68,11 +80,12 @@ public final class PayloadWriter {
         switch population {
         case .synthetic(let devices):
             synthetic = devices
-            file = nil
-        case .file(let devices):
+            list = nil
+        case .listed(let devices):
             synthetic = SyntheticDevices(seed: seed, count: 0)
-            file = devices
+            list = devices
         }
+        choosesEntry = list?.choosesEntry == true
         deviceCount = max(population.count, 1)
         self.seed = seed
         let longest = mix.entries.map(\.profile.template.longestSealed).max()!
@@ -83,6 +96,7 @@ public final class PayloadWriter {
         weights.deallocate()
         profiles.deallocate()
         time.deallocate()
+        place.deallocate()
     }
 
     /// Bytes beyond `maximumPayloadSize` that the buffer must have.
@@ -91,13 +105,17 @@ public final class PayloadWriter {
     /// The device push `sequence` goes to: one after the other, again from the first when all have had one.
     @inline(__always)
     public func device(sequence: UInt64) -> UInt64 {
-        sequence < deviceCount ? sequence : sequence % deviceCount
+        let push = sequence &- firstSequence
+        let index = push < deviceCount ? push : push % deviceCount
+        guard let selection else { return index }
+        return UInt64(selection.row(index, from: &place.pointee))
     }
 
     /// Which of the mix's profiles push `sequence` has.
     @inline(__always)
     public func profileIndex(sequence: UInt64) -> Int {
         if profileCount == 1 { return 0 }
+        if choosesEntry { return list!.entry(device(sequence: sequence)) }
         let draw = Mix.bounded(Mix.number(seed, sequence, 0xA11), totalWeight)
         var index = 0
         while weights[index] <= draw { index &+= 1 }
@@ -120,7 +138,7 @@ public final class PayloadWriter {
     /// Writes the device's token; returns its digits.
     @inline(__always)
     public func writeToken(device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        if let file { return file.writeToken(device, into: output) }
+        if let list { return list.writeToken(device, into: output) }
         synthetic.writeToken(device, into: output)
         return SyntheticDevices.tokenLength
     }

@@ -30,9 +30,9 @@ import Testing
     func burst() throws {
         let flags = ["--backlog", "50", "-m", "400", "--mock-flags", "--latency 5s"]
         // The first one alone: before it the mock allows one stream, as APNs does.
-        let (fits, status, error) = try Programs.load(["--stages", "burst 1, pause 1s, burst 299"] + flags)
+        let (fits, status, error) = try Programs.load(["--stages", "burst 1, pause 2s, burst 299"] + flags)
         #expect(status == 0 && fits.pushes.accepted == 300 && fits.notSent.isEmpty, "\(error)")
-        let (result, failed, problem) = try Programs.load(["--stages", "burst 1k"] + flags)
+        let (result, failed, problem) = try Programs.load(["--stages", "burst 1, pause 2s, burst 999"] + flags)
         // 400 on streams, which are held for 5 s, and 50 that wait: the first look is within the first pushes.
         #expect(failed == 1 && result.pushes.accepted >= 450 && result.pushes.planned == 1000, "\(problem)")
         #expect(result.notSent == ["overflowed": 1000 - result.pushes.accepted], "\(result.notSent)")

@@ -63,13 +63,13 @@ import Testing
             "\(first)\n\(second)\n", "\(first)\n\(second)", "\(first)\r\n\(second)\r\n", "token\n\(first)\n\(second)\n",
         ] {
             try withFile(text) { path in
-                let population = DevicePopulation.file(try DeviceFile(path: path))
+                let population = DevicePopulation.listed(try DeviceFile(path: path))
                 #expect(population.count == 2)
                 #expect(population.token(0) == first && population.token(1) == second)
             }
         }
         try withFile("token,tags\n\(first),a:1;b_2\n\(second),\n") { path in
-            let population = DevicePopulation.file(try DeviceFile(path: path))
+            let population = DevicePopulation.listed(try DeviceFile(path: path))
             var buffer = [UInt8](repeating: 0, count: 120)
             #expect(population.count == 2)
             #expect(population.writeTag(0, 0, into: &buffer) == 3 && buffer[..<3].elementsEqual("a:1".utf8))
@@ -84,7 +84,7 @@ import Testing
         let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "0F", count: 32))
         let text = "state,tags,since,token,topic\nexpired,a;b,1,\(first),com.example\n,,,\(second)\n\r\n\n"
         try withFile(text) { path in
-            let population = DevicePopulation.file(try DeviceFile(path: path))
+            let population = DevicePopulation.listed(try DeviceFile(path: path))
             #expect(population.count == 2 && population.token(0) == first && population.token(1) == second)
             var buffer = [UInt8](repeating: 0, count: 120)
             #expect(population.writeTag(0, 1, into: &buffer) == 1 && buffer[0] == 0x62)
@@ -93,19 +93,19 @@ import Testing
         // As spreadsheets write it.
         for text in ["\u{FEFF}token,tags\r\n\(first),a\r\n", "\u{FEFF}\(first)\r\n"] {
             try withFile(text) { path in
-                let population = DevicePopulation.file(try DeviceFile(path: path))
+                let population = DevicePopulation.listed(try DeviceFile(path: path))
                 #expect(population.count == 1 && population.token(0) == first)
             }
         }
         // A tag may be called what a column is called.
         try withFile("\(first),state\n\(second),token;tags") { path in
-            let population = DevicePopulation.file(try DeviceFile(path: path))
+            let population = DevicePopulation.listed(try DeviceFile(path: path))
             var buffer = [UInt8](repeating: 0, count: 120)
             #expect(
                 population.count == 2 && population.token(0) == first && population.writeTag(1, 1, into: &buffer) == 4)
         }
         try withFile("token,state\n\(first),expired\n\(second)") { path in
-            let population = DevicePopulation.file(try DeviceFile(path: path))
+            let population = DevicePopulation.listed(try DeviceFile(path: path))
             var buffer = [UInt8](repeating: 0, count: 120)
             #expect(population.count == 2 && population.token(1) == second)
             #expect(population.writeTag(0, 0, into: &buffer) == 0)
@@ -117,7 +117,7 @@ import Testing
         let devices = SyntheticDevices(seed: 5, count: .max)
         let lines = (0..<1000).map { devices.token($0) + ($0 % 3 == 0 ? ",tag\($0)" : "") }
         try withFile(lines.joined(separator: "\n")) { path in
-            let population = DevicePopulation.file(try DeviceFile(path: path))
+            let population = DevicePopulation.listed(try DeviceFile(path: path))
             #expect(population.count == 1000)
             for device in 0..<1000 { #expect(population.token(UInt64(device)) == devices.token(UInt64(device))) }
         }

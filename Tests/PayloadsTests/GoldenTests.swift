@@ -71,6 +71,6 @@ import Testing
             String(repeating: "0a", count: 32) + ["", ",one", ",one;two", ",one;two;three;four;five"][line % 4]
         }
         try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        #expect(hash(mix, .file(try DeviceFile(path: path)), pushes: 0..<2_000) == 0x130F_6021_6286_09A8)
+        #expect(hash(mix, .listed(try DeviceFile(path: path)), pushes: 0..<2_000) == 0x130F_6021_6286_09A8)
     }
 }

@@ -4,11 +4,12 @@ import Glibc
 /// line names (`DeviceColumns`), of which token and tags are looked at here.
 ///
 /// The whole file is checked when it is opened; empty lines at its end are no lines. Memory: one 8-byte offset for every 16 lines, 5 MB for 10 million.
-public final class DeviceFile: @unchecked Sendable {
+public final class DeviceFile: DeviceList, @unchecked Sendable {
     public let path: String
-    public private(set) var count: UInt64 = 0
-    /// Digits of the longest token.
-    public private(set) var longestToken = 0
+    public override var count: UInt64 { lines }
+    public override var longestToken: Int { longest }
+    private var lines: UInt64 = 0
+    private var longest = 0
     private let base: UnsafePointer<UInt8>
     /// Bytes mapped, and of them those up to the end of the last line that is not empty.
     private let mappedSize: Int
@@ -52,6 +53,7 @@ public final class DeviceFile: @unchecked Sendable {
         self.base = base
         self.size = size
         tagsPlace = columns.all.firstIndex(of: .tags)
+        super.init()
         // From here on deinit unmaps, also when this throws.
         try scan()
         madvise(mapping, mappedSize, MADV_SEQUENTIAL)
@@ -80,12 +82,12 @@ public final class DeviceFile: @unchecked Sendable {
         while start < size {
             let end = lineEnd(start)
             try checkLine(start, contentEnd(start, end), number)
-            if count % Self.linesPerOffset == 0 { offsets.append(start) }
-            count += 1
+            if lines % Self.linesPerOffset == 0 { offsets.append(start) }
+            lines += 1
             start = end + 1
             number += 1
         }
-        guard count > 0 else { throw PayloadError("\(path): no device token in it; expected one a line") }
+        guard lines > 0 else { throw PayloadError("\(path): no device token in it; expected one a line") }
     }
 
     /// Without the carriage return of a CRLF.
@@ -130,7 +132,7 @@ public final class DeviceFile: @unchecked Sendable {
                 "\(path):\(number): a device token of \(length) digits; expected an even number of at most 400 (64 today)"
             )
         }
-        longestToken = max(longestToken, length)
+        longest = max(longest, length)
     }
 
     private func checkTags(_ start: Int, _ end: Int, _ number: Int, _ line: Int) throws(PayloadError) {
@@ -187,8 +189,7 @@ public final class DeviceFile: @unchecked Sendable {
         return position
     }
 
-    /// Writes the token's digits; returns how many (at most `longestToken`).
-    func writeToken(_ device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
+    public override func writeToken(_ device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
         let (lineStart, end) = line(device)
         guard let start = field(columns.tokenPlace, lineStart, end) else { return 0 }
         var length = 0
@@ -199,8 +200,7 @@ public final class DeviceFile: @unchecked Sendable {
         return length
     }
 
-    /// Writes tag `number`, counted from 0; nothing when the device has fewer.
-    func writeTag(_ device: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
+    public override func writeTag(_ device: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
         let (start, lineEnd) = line(device)
         guard let tagsPlace, var position = field(tagsPlace, start, lineEnd) else { return 0 }
         let end = fieldEnd(position, lineEnd)

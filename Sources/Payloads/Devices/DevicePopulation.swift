@@ -1,21 +1,24 @@
-/// Who receives: devices by formula or from a file.
+/// Who receives: devices by formula, or of a list.
 public enum DevicePopulation: Sendable {
     case synthetic(SyntheticDevices)
-    case file(DeviceFile)
+    case listed(DeviceList)
 
-    /// How many devices there are, at least 1 in a usable population.
+    /// How many devices are pushed to, at least 1 in a usable population.
     public var count: UInt64 {
         switch self {
         case .synthetic(let devices): devices.count
-        case .file(let file): file.count
+        case .listed(let list): list.selection?.count ?? list.count
         }
     }
+
+    /// Which devices of a list are pushed to; nil: all there are.
+    var selection: DeviceSelection? { if case .listed(let list) = self { list.selection } else { nil } }
 
     /// Digits of the longest token.
     public var longestToken: Int {
         switch self {
         case .synthetic: SyntheticDevices.tokenLength
-        case .file(let file): file.longestToken
+        case .listed(let list): list.longestToken
         }
     }
 
@@ -29,8 +32,8 @@ public enum DevicePopulation: Sendable {
         case .synthetic(let devices):
             devices.writeToken(device, into: output)
             return SyntheticDevices.tokenLength
-        case .file(let file):
-            return file.writeToken(device, into: output)
+        case .listed(let list):
+            return list.writeToken(device, into: output)
         }
     }
 
@@ -38,7 +41,7 @@ public enum DevicePopulation: Sendable {
     func writeTag(_ device: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
         switch self {
         case .synthetic(let devices): devices.writeTag(device, number, into: output)
-        case .file(let file): file.writeTag(device, number, into: output)
+        case .listed(let list): list.writeTag(device, number, into: output)
         }
     }
 
@@ -55,7 +58,8 @@ public enum DevicePopulation: Sendable {
             guard let base = buffer.baseAddress else { return }
             // Of a synthetic population each text is soon met; what is the device's own number is not looked for one by one.
             let most: UInt64 = if case .synthetic = self { 10_000 } else { .max }
-            for device in 0..<min(count, most) {
+            for place in 0..<min(count, most) {
+                let device = selection.map { UInt64($0.row(place)) } ?? place
                 var number = 0
                 while case let length = writeTag(device, number, into: base), length > 0 {
                     number += 1

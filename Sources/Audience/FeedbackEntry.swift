@@ -1,0 +1,125 @@
+/// What APNs said of a device: a line of the feedback journal.
+package struct FeedbackEntry: Sendable, Equatable {
+    /// Hexadecimal digits.
+    package var token: String
+    /// The topic it was said for; nil: whichever the registrations of the token have.
+    package var topic: String?
+    /// As APNs names it: `Unregistered`, `ExpiredToken`, `BadDeviceToken`, …
+    package var reason: String
+    /// UNIX time, ms: when APNs confirmed that the token was no longer valid. It comes with status 410 only.
+    package var timestamp: UInt64?
+    /// When it was heard, UNIX seconds.
+    package var seen: Int64
+
+    package init(token: String, topic: String? = nil, reason: String, timestamp: UInt64? = nil, seen: Int64) {
+        self.token = token
+        self.topic = topic
+        self.reason = reason
+        self.timestamp = timestamp
+        self.seen = seen
+    }
+
+    /// Reasons of status 410, for which a registration leaves.
+    ///
+    /// Apple, "Handling notification responses from APNs": for 410 "the device token is no longer active for the topic"
+    /// (Unregistered) or "has expired" (ExpiredToken), and `timestamp` is "the last time at which APNs confirmed that the device token
+    /// was no longer valid for the topic", with the advice to stop pushing until the device registers a token with a later
+    /// timestamp. BadDeviceToken (400) may also mean the wrong environment, and so is only reported, as the others are.
+    package var removes: Bool { reason == "Unregistered" || reason == "ExpiredToken" }
+
+    /// Whether a registration of the token (and topic) leaves: unless it is known to have been made later.
+    ///
+    /// - Parameter registered: UNIX seconds; nil when it is not known. Without a timestamp the moment it was heard stands for it.
+    package func removes(registered: UInt32?) -> Bool {
+        guard removes else { return false }
+        guard let registered else { return true }
+        let moment = timestamp ?? UInt64(max(0, seen)).multipliedReportingOverflow(by: 1000).partialValue
+        return UInt64(registered) * 1000 <= moment
+    }
+
+    // MARK: As a line
+
+    /// A line of NDJSON with its line feed.
+    var line: String {
+        var line = "{\"token\":\(Self.quoted(token))"
+        if let topic { line += ",\"topic\":\(Self.quoted(topic))" }
+        line += ",\"reason\":\(Self.quoted(reason))"
+        if let timestamp { line += ",\"timestamp\":\(timestamp)" }
+        return line + ",\"seen\":\(seen)}\n"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\0"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// - Parameter line: without its line feed.
+    /// - Throws: what is wrong, and at which byte.
+    init(line: UnsafeBufferPointer<UInt8>) throws(JSONScan.Problem) {
+        guard let base = line.baseAddress, !line.isEmpty else {
+            throw .init(position: 0, text: "an empty line; expected an object")
+        }
+        var scan = JSONScan(base: base, position: 0, end: line.count)
+        self.init(token: "", reason: "", seen: -1)
+        scan.skipBlanks()
+        try scan.expect(0x7B, "an object in braces")
+        scan.skipBlanks()
+        var isFirst = true
+        while !scan.take(0x7D) {
+            if !isFirst { try scan.expect(0x2C, "a comma or }") }
+            isFirst = false
+            scan.skipBlanks()
+            let at = scan.position
+            let key = try Self.text(&scan)
+            scan.skipBlanks()
+            try scan.expect(0x3A, "a colon")
+            scan.skipBlanks()
+            switch key {
+            case "token": token = try Self.text(&scan)
+            case "topic": topic = scan.takeNull() ? nil : try Self.text(&scan)
+            case "reason": reason = try Self.text(&scan)
+            case "timestamp": timestamp = scan.takeNull() ? nil : try Self.whole(&scan)
+            case "seen": seen = Int64(min(UInt64(Int64.max), try Self.whole(&scan)))
+            default: throw .init(position: at, text: "unknown key \"\(ByteText.shown(key))\"")
+            }
+            scan.skipBlanks()
+        }
+        scan.skipBlanks()
+        guard scan.position == scan.end else {
+            throw .init(position: scan.position, text: "something behind the object")
+        }
+        for (key, isThere) in [("token", !token.isEmpty), ("reason", !reason.isEmpty), ("seen", seen >= 0)]
+        where !isThere {
+            throw .init(position: 0, text: "no \"\(key)\" in this object")
+        }
+    }
+
+    private static func text(_ scan: inout JSONScan) throws(JSONScan.Problem) -> String {
+        let at = scan.position
+        let text = try scan.string()
+        guard let bytes = JSONText.read(scan.base + text.start, text.end - text.start) else {
+            throw .init(position: at, text: "an escape that JSON does not have")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func whole(_ scan: inout JSONScan) throws(JSONScan.Problem) -> UInt64 {
+        let place = scan.number()
+        let text = String(
+            decoding: UnsafeBufferPointer(start: scan.base + place.start, count: place.end - place.start), as: UTF8.self
+        )
+        guard let value = UInt64(text) else {
+            throw .init(position: place.start, text: "expected a whole number, 0 or more")
+        }
+        return value
+    }
+}

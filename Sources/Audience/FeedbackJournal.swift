@@ -1,0 +1,149 @@
+import Glibc
+
+/// What APNs said of devices, kept beside the registrations file as `FILE.feedback`: NDJSON, one `FeedbackEntry` a line, only ever
+/// appended to.
+///
+/// Writers are kept apart by flock. A killed one leaves at most a last line without its line feed, which no reader counts and
+/// the next writer cuts off.
+package struct FeedbackJournal: Sendable {
+    /// Of the journal.
+    package let path: String
+    let registrations: String
+
+    /// - Parameter registrations: path of the registrations file.
+    package init(of registrations: String) {
+        self.registrations = registrations
+        path = registrations + ".feedback"
+    }
+
+    // MARK: Writing
+
+    /// Appends entries, on disk when it returns.
+    ///
+    /// - Throws: one line naming the file and why. Of the entries whole lines may have been written then.
+    package func append(_ entries: some Sequence<FeedbackEntry>) throws(AudienceError) {
+        guard let lock = try lock(creating: true) else { return }
+        try cutTornLine(lock.descriptor)
+        var bytes: [UInt8] = []
+        for entry in entries {
+            bytes.append(contentsOf: entry.line.utf8)
+            if bytes.count > 1 << 20 { try write(&bytes, lock.descriptor) }
+        }
+        try write(&bytes, lock.descriptor)
+        guard fsync(lock.descriptor) == 0 else { throw failed("write") }
+    }
+
+    private func write(_ bytes: inout [UInt8], _ descriptor: Int32) throws(AudienceError) {
+        guard bytes.withUnsafeBytes({ FileIO.writeAll(descriptor, $0) }) else { throw failed("write") }
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Cuts off what stands behind the last line feed.
+    private func cutTornLine(_ descriptor: Int32) throws(AudienceError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failed("read") }
+        var end = status.st_size
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while end > 0 {
+            let start = max(0, end - chunk.count)
+            let count = pread(descriptor, &chunk, end - start, start)
+            guard count == end - start else { throw failed("read") }
+            if let feed = chunk[..<count].lastIndex(of: 0x0A) {
+                end = start + feed + 1
+                break
+            }
+            end = start
+        }
+        if end < status.st_size, ftruncate(descriptor, end) != 0 { throw failed("write") }
+    }
+
+    // MARK: Reading
+
+    /// Every whole line; none when there is no journal.
+    ///
+    /// - Throws: `FILE.feedback:line:column: …`
+    package func read() throws(AudienceError) -> [FeedbackEntry] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return [] }
+            throw failed("read")
+        }
+        defer { close(descriptor) }
+        return try read(descriptor)
+    }
+
+    func read(_ descriptor: Int32) throws(AudienceError) -> [FeedbackEntry] {
+        var entries: [FeedbackEntry] = []
+        var rest: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        var offset = 0
+        var line = 1
+        while true {
+            let count = pread(descriptor, &chunk, chunk.count, offset)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failed("read") }
+            // What is left over has no line feed: torn.
+            if count == 0 { return entries }
+            offset += count
+            rest.append(contentsOf: chunk[..<count])
+            guard let last = rest.lastIndex(of: 0x0A) else {
+                guard rest.count < 1 << 20 else { throw AudienceError("\(path):\(line): a line longer than 1 MiB") }
+                continue
+            }
+            for text in rest[..<last].split(separator: 0x0A, omittingEmptySubsequences: false) {
+                do throws(JSONScan.Problem) {
+                    entries.append(try Self.entry(text))
+                } catch {
+                    throw AudienceError("\(path):\(line):\(error.position + 1): \(error.text)")
+                }
+                line += 1
+            }
+            rest.removeFirst(last + 1)
+        }
+    }
+
+    private static func entry(_ line: ArraySlice<UInt8>) throws(JSONScan.Problem) -> FeedbackEntry {
+        // A closure of the standard library's would forget the error's type.
+        let result = line.withUnsafeBufferPointer { bytes in
+            Result { () throws(JSONScan.Problem) in try FeedbackEntry(line: bytes) }
+        }
+        return try result.get()
+    }
+
+    func failed(_ what: String) -> AudienceError {
+        AudienceError("cannot \(what) the feedback journal \(path): \(FileIO.reason)")
+    }
+
+    // MARK: Locking
+
+    /// Holds the journal for itself until it goes.
+    final class Lock {
+        let descriptor: Int32
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { close(descriptor) }
+    }
+
+    /// Waits for other writers.
+    ///
+    /// - Returns: nil when there is no journal, and none is to be made.
+    func lock(creating: Bool) throws(AudienceError) -> Lock? {
+        // An `apply` may move it away meanwhile.
+        for _ in 0..<100 {
+            let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+            let descriptor = open(path, creating ? flags | O_CREAT : flags, 0o644)
+            guard descriptor >= 0 else {
+                if errno == ENOENT, !creating { return nil }
+                throw failed("open")
+            }
+            let lock = Lock(descriptor)
+            while flock(descriptor, LOCK_EX) != 0 {
+                guard errno == EINTR else { throw failed("lock") }
+            }
+            if FileIO.isStill(descriptor, at: path) {
+                if creating { FileIO.syncFolder(of: path) }
+                return lock
+            }
+        }
+        throw AudienceError("cannot lock the feedback journal \(path): it is moved away again and again")
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+
+/// What tells one state of a file from another.
+struct FileFingerprint: Equatable {
+    let size: UInt64
+    /// Last change of the contents, UNIX time.
+    let seconds: Int64
+    let nanoseconds: Int64
+    let inode: UInt64
+
+    init(_ status: stat) {
+        size = UInt64(max(0, status.st_size))
+        seconds = Int64(status.st_mtim.tv_sec)
+        nanoseconds = Int64(status.st_mtim.tv_nsec)
+        inode = UInt64(status.st_ino)
+    }
+}
+
+/// A file of a user, mapped read-only. Who truncates it in place meanwhile ends this process (SIGBUS), as with every mapped file;
+/// replacing it by a rename is safe.
+final class MappedFile: @unchecked Sendable {
+    let path: String
+    let base: UnsafePointer<UInt8>
+    let size: Int
+    /// When it was opened.
+    let fingerprint: FileFingerprint
+    private let descriptor: Int32
+    /// Where bytes are is kept in 40 bits.
+    static let largest = 1 << 40
+
+    /// - Parameter what: what it should be, for the message.
+    /// - Throws: one line naming the file.
+    init(_ path: String, _ what: String) throws(AudienceError) {
+        self.path = path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw AudienceError("cannot read the \(what) \(path): \(FileIO.reason)") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw AudienceError("\(path): not a regular file; expected a \(what)")
+        }
+        guard status.st_size > 0 else {
+            close(descriptor)
+            throw AudienceError("\(path): the file is empty; expected a \(what)")
+        }
+        guard status.st_size <= Self.largest else {
+            close(descriptor)
+            throw AudienceError("\(path): larger than 1 TiB")
+        }
+        guard let mapping = mmap(nil, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0), mapping != MAP_FAILED
+        else {
+            close(descriptor)
+            throw AudienceError("cannot map \(path): \(FileIO.reason)")
+        }
+        self.descriptor = descriptor
+        size = status.st_size
+        base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
+        fingerprint = FileFingerprint(status)
+    }
+
+    deinit {
+        munmap(UnsafeMutableRawPointer(mutating: base), size)
+        close(descriptor)
+    }
+
+    /// Whether neither the mapped file nor what its path names has changed since.
+    var isUnchanged: Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, FileFingerprint(status) == fingerprint else { return false }
+        return FileIO.isStill(descriptor, at: path)
+    }
+
+    /// Permission bits, for what takes its place.
+    var mode: mode_t {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o644
+    }
+
+    /// Waits until a later change would show in the time of change, which the kernel counts in ticks of up to 10 ms: at most 20 ms.
+    func settle() {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let age =
+            (Int64(now.tv_sec) &- fingerprint.seconds) &* 1_000_000_000 &+ Int64(now.tv_nsec)
+            &- fingerprint.nanoseconds
+        if (0..<20_000_000).contains(age) { usleep(UInt32((20_000_000 - age) / 1000 + 1)) }
+    }
+}

@@ -1,0 +1,125 @@
+import Settings
+
+/// Reads a registrations file row by row, in one pass: CSV with a header line, or NDJSON where its first byte that is not blank is `{`.
+/// It finds the fields; `FieldChecks` says whether what is in them is right.
+///
+/// Nothing is allocated for a row.
+final class RegistrationReader {
+    enum Format: UInt64 {
+        case csv, ndjson
+    }
+
+    let file: MappedFile
+    let format: Format
+    /// Of the row read last.
+    var fields: RegistrationFields
+    /// Of CSV the columns in the header's order.
+    let columns: [RegistrationColumn]
+    /// Where the first row begins: behind the header line and a byte order mark.
+    let firstRow: Int
+    /// Without line ends and blanks at the end of the file.
+    let size: Int
+    var position: Int
+    /// The line that `position` is on.
+    var line: Int
+
+    /// - Throws: one line about the header line.
+    init(_ file: MappedFile) throws(AudienceError) {
+        self.file = file
+        fields = RegistrationFields(places: .allocate(capacity: RegistrationColumn.allCases.count))
+        fields.places.initialize(repeating: .init(), count: RegistrationColumn.allCases.count)
+        var size = file.size
+        while size > 0, file.base[size - 1] == 0x0A || file.base[size - 1] == 0x0D { size -= 1 }
+        let base = file.base
+        let hasMark = size >= 3 && base[0] == 0xEF && base[1] == 0xBB && base[2] == 0xBF
+        let start = hasMark ? 3 : 0
+        var first = start
+        while first < size, [0x20, 0x09, 0x0A, 0x0D].contains(base[first]) { first += 1 }
+        self.size = size
+        if first < size, base[first] == 0x7B {
+            format = .ndjson
+            columns = []
+            firstRow = start
+            line = 1
+        } else {
+            format = .csv
+            let header = try CSVHeader(file, start: start, size: size)
+            columns = header.columns
+            firstRow = header.end
+            line = 2
+        }
+        position = firstRow
+    }
+
+    deinit { fields.places.deallocate() }
+
+    /// Reads the next row into `fields`.
+    ///
+    /// - Returns: false at the end.
+    /// - Throws: one line that names file, line and column.
+    @inline(__always)
+    func next() throws(AudienceError) -> Bool {
+        switch format {
+        case .csv: try nextCSV()
+        case .ndjson: try nextNDJSON()
+        }
+    }
+
+    /// What is wrong at a byte of the row being read: `file:line:column: …`. Columns count bytes, from 1.
+    func error(_ at: Int, _ text: String) -> AudienceError {
+        var line = fields.line
+        var start = fields.row.start
+        var index = start
+        while index < at, index < size {
+            if file.base[index] == 0x0A {
+                line += 1
+                start = index + 1
+            }
+            index += 1
+        }
+        return AudienceError("\(file.path):\(line):\(at - start + 1): \(text)")
+    }
+}
+
+/// The header line of CSV.
+struct CSVHeader {
+    var columns: [RegistrationColumn] = []
+    /// Where the first row begins.
+    let end: Int
+    /// Longer ones are no header line.
+    private static let longest = 1024
+
+    init(_ file: MappedFile, start: Int, size: Int) throws(AudienceError) {
+        let bytes = UnsafeBufferPointer(start: file.base + start, count: min(size - start, Self.longest))
+        let line = bytes.prefix { $0 != 0x0A }
+        end = min(size, start + line.count + 1)
+        let content = line.last == 0x0D ? line.dropLast() : line
+        var column = 1
+        for field in content.split(separator: 0x2C, omittingEmptySubsequences: false) {
+            let isQuoted = field.count >= 2 && field.first == 0x22 && field.last == 0x22
+            let name = String(decoding: isQuoted ? field.dropFirst().dropLast() : field, as: UTF8.self)
+            let at = "\(file.path):1:\(column)"
+            guard let known = RegistrationColumn(name: name) else {
+                if column == 1, Self.isToken(field) {
+                    throw AudienceError(
+                        "\(at): no header line; expected column names such as token,tags,topic,environment")
+                }
+                throw AudienceError(
+                    "\(at): unknown column \"\(ByteText.shown(name))\""
+                        + NearestName.hint(name, among: RegistrationColumn.names))
+            }
+            guard !columns.contains(known) else { throw AudienceError("\(at): column \"\(name)\" is named twice") }
+            columns.append(known)
+            column += field.count + 1
+        }
+        for needed in [RegistrationColumn.token, .tags] where !columns.contains(needed) {
+            throw AudienceError(
+                "\(file.path):1: no column \"\(needed)\"; this line names "
+                    + columns.map { "\($0)" }.joined(separator: ", "))
+        }
+    }
+
+    private static func isToken(_ field: some Collection<UInt8>) -> Bool {
+        field.count >= 8 && field.allSatisfy { ByteText.classes[Int($0)] & ByteText.hexadecimal != 0 }
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import Testing
+
+@testable import Audience
+
+/// The index beside the file: when it is used, and when it is made anew.
+@Suite struct IndexFileTests {
+    private func isSound(_ path: String, _ note: Comment, isNew: Bool = true) throws {
+        let all = try Registrations.open(path, now: 0)
+        #expect(all.isNewlyIndexed == isNew, note)
+        #expect(all.rows(tagged: "red")?.all == [0, 3] && all.rows(tagged: "username:ann")?.all == [0, 3], note)
+        #expect(all.templates.count == 2 && all.token(3) == "AaBb01", note)
+    }
+
+    @Test func anIndexCutAnywhereIsMadeAnew() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", RegistrationsTests.csv)
+        try isSound(path, "first")
+        let index = folder.read("r.index")
+        let file = try MappedFile(path, "file")
+        for length in 0..<index.count {
+            folder.write("r.index", Array(index[..<length]))
+            let isNone = RegistrationIndex.open("\(path).index", of: file.fingerprint) == nil
+            #expect(isNone, "\(length) of \(index.count) bytes")
+            if length % 400 == 7 { try isSound(path, "\(length) of \(index.count) bytes") }
+        }
+        folder.write("r.index", index + [0])
+        try isSound(path, "a byte more")
+        folder.write("r.index", index)
+        try isSound(path, "whole", isNew: false)
+    }
+
+    @Test func anIndexWithAChangedHeaderIsMadeAnew() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", RegistrationsTests.csv)
+        try isSound(path, "first")
+        let index = folder.read("r.index")
+        let file = try MappedFile(path, "file")
+        for place in 0..<IndexLayout.headerSize {
+            var damaged = index
+            damaged[place] ^= 1 << (place % 8)
+            folder.write("r.index", damaged)
+            let isNone = RegistrationIndex.open("\(path).index", of: file.fingerprint) == nil
+            #expect(isNone, "byte \(place)")
+            if place % 100 == 0 { try isSound(path, "byte \(place)") }
+        }
+    }
+
+    @Test func aDamagedBodyTrapsNothing() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", RegistrationsTests.csv)
+        try isSound(path, "first")
+        let index = folder.read("r.index")
+        let file = try MappedFile(path, "file")
+        for place in IndexLayout.headerSize..<index.count {
+            for flip in [0x01, 0x80, 0xFF] as [UInt8] {
+                var damaged = index
+                damaged[place] ^= flip
+                folder.write("r.index", damaged)
+                // Names and bitmaps are not believed; numbers are, and checked where they are used.
+                guard let found = RegistrationIndex.open("\(path).index", of: file.fingerprint) else { continue }
+                let all = Registrations(file, (found, false, nil), FeedbackTests.journaled, now: 0)
+                for row in 0..<all.rows {
+                    _ = (all.token(row), all.tags(row), all.templateNumber(row), all.topicNumber(row))
+                    _ = (all.rows(token: "aabb01"), all.registered(row), all.user(row))
+                    var buffer = [UInt8](repeating: 0, count: all.longestToken)
+                    #expect(all.writeToken(row, into: &buffer) <= all.longestToken)
+                }
+                _ = (all.rows(tagged: "username:ann"), all.devices(in: all.alive), all.tagCounts)
+            }
+        }
+    }
+
+    @Test func aChangedFileIsIndexedAgain() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa,one\n")
+        #expect(try Registrations.open(path, now: 0).rows(tagged: "one")?.all == [0])
+        // As long as before, and at once.
+        folder.write("r", "token,tags\naa,two\n")
+        #expect(try Registrations.open(path, now: 0).rows(tagged: "two")?.all == [0])
+        // Another file with this name, of the same size and time.
+        var status = stat()
+        stat(path, &status)
+        folder.write("other", "token,tags\naa,six\n")
+        var times = [status.st_atim, status.st_mtim]
+        utimensat(AT_FDCWD, "\(folder.path)/other", &times, 0)
+        rename("\(folder.path)/other", path)
+        #expect(try Registrations.open(path, now: 0).rows(tagged: "six")?.all == [0])
+    }
+
+    @Test func aFileThatChangesWhileItIsIndexedIsRefused() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa,one\n")
+        #expect(
+            throws: AudienceError(
+                "\(path): changed while it was indexed; expected a file that nobody writes to meanwhile")
+        ) {
+            try Registrations.open(path, now: 0) { _ in
+                let descriptor = Glibc.open(path, O_WRONLY | O_APPEND)
+                _ = Glibc.write(descriptor, "bb,two\n", 7)
+                close(descriptor)
+            }
+        }
+        #expect(folder.names == ["r"])
+        #expect(
+            throws: AudienceError(
+                "\(path): changed while it was indexed; expected a file that nobody writes to meanwhile")
+        ) {
+            try Registrations.open(path, now: 0) { _ in
+                folder.write("new", "token,tags\ncc,x\n")
+                rename("\(folder.path)/new", path)
+            }
+        }
+        #expect(try Registrations.open(path, now: 0).token(0) == "cc")
+    }
+
+    @Test func whatAKilledWriterLeftIsRemovedAndWhatIsOthersIsNot() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa,one\n")
+        let others = [
+            "r.index.1.writing", "r.index.a-1.writing", "r.index.1-2-3.writing", "s.index.1-2.writing", "r.index.1-2",
+        ]
+        for name in others + ["r.index.99-7.writing"] { folder.write(name, "x") }
+        let lives = Glibc.open(folder.write("r.index.5-5.writing", "x"), O_RDONLY)
+        defer { close(lives) }
+        #expect(flock(lives, LOCK_EX | LOCK_NB) == 0)
+        _ = try Registrations.open(path, now: 0)
+        #expect(folder.names == (others + ["r", "r.index", "r.index.5-5.writing"]).sorted())
+    }
+
+    @Test func whereTheIndexCannotBeWrittenItIsInMemory() throws {
+        // What root may do as well as anybody: nothing can be renamed over a folder.
+        let folder = ScratchFolder()
+        let path = folder.write("r", RegistrationsTests.csv)
+        mkdir("\(path).index", 0o755)
+        defer { rmdir("\(path).index") }
+        let all = try Registrations.open(path, now: 0)
+        #expect(all.isNewlyIndexed)
+        #expect(
+            all.notes == [
+                "cannot write the index \(path).index: Is a directory; it is kept in memory, and made again the next time"
+            ])
+        #expect(all.rows(tagged: "red")?.all == [0, 3] && all.rows(tagged: "username:eve")?.all == [3])
+        #expect(folder.names == ["r", "r.index"])
+    }
+
+    @Test func progressIsToldAtLeastOnce() throws {
+        let folder = ScratchFolder()
+        nonisolated(unsafe) var told: [UInt64] = []
+        _ = try Registrations.open(folder.write("r", RegistrationsTests.csv), now: 0) { told.append($0) }
+        #expect(told == [4])
+    }
+}
