@@ -74,6 +74,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                     + "renew it with --update")
         }
         let rules = try judging.rules(known)
+        try output.check()
         let rounds = try GateRounds(
             try ScenarioSettings.read(known.scenario, origin: baseline), in: series,
             ifStopped: "the rounds so far do not tell", injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
