@@ -201,8 +201,7 @@ final class WorkerDriver: PushDriver {
         }
         if breaksDown {
             breakdowns.unanswered(
-                sequence, due: due, connection: -1, isBegun: false, after: waited, start: start,
-                isMeasured: isMeasuring && isMeasured)
+                sequence, connection: -1, isBegun: false, after: waited, isMeasured: isMeasuring && isMeasured)
         }
     }
 
@@ -366,8 +365,7 @@ final class WorkerDriver: PushDriver {
             }
         }
         if breaksDown {
-            breakdowns.answered(
-                ticket, outcome, connection: connection, total: total, start: start, isMeasured: isMeasured)
+            breakdowns.answered(ticket, outcome, connection: connection, total: total, isMeasured: isMeasured)
         }
     }
 
@@ -378,8 +376,7 @@ final class WorkerDriver: PushDriver {
         if isMeasured { recorder.unanswered(after: waited) }
         if breaksDown {
             breakdowns.unanswered(
-                ticket.sequence, due: ticket.due, connection: connection, isBegun: true, after: waited,
-                start: start, isMeasured: isMeasured)
+                ticket.sequence, connection: connection, isBegun: true, after: waited, isMeasured: isMeasured)
         }
     }
 
