@@ -130,12 +130,9 @@ final class LoadRun: Sendable {
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.recorder.loopLag)
             outcome.retries.add(driver.retries.counts)
-            outcome.opened += driver.opened
-            outcome.lost += driver.lost
-            outcome.connectFailures += driver.connectFailures
-            outcome.goAways += driver.goAways
-            outcome.reconnects += driver.reconnects
-            outcome.ends.add(driver.ends)
+            outcome.connections.add(driver.connections)
+            outcome.lateConnections.add(driver.lateConnections)
+            outcome.ownOverflows += driver.ownOverflows
             outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes

@@ -18,7 +18,8 @@ struct RunNotes {
 
     private var connectionProblem: String? {
         guard !outcome.lastProblem.isEmpty else { return nil }
-        let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
+        let problem =
+            outcome.connections.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
         return "last connection problem: \(problem)"
     }
 

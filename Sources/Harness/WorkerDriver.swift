@@ -13,12 +13,11 @@ final class WorkerDriver: PushDriver {
     let recorder = Recorder(causes: FailureCause.count)
     let breakdowns: Breakdowns
     let box: SnapshotBox
-    private(set) var opened: UInt64 = 0
-    private(set) var lost: UInt64 = 0
-    private(set) var connectFailures: UInt64 = 0
-    private(set) var goAways: UInt64 = 0
-    private(set) var reconnects: UInt64 = 0
-    private(set) var ends = ConnectionEnds()
+    private(set) var connections = ConnectionCounts()
+    /// Of these, those once the measured span of an open loop was over.
+    private(set) var lateConnections = ConnectionCounts()
+    /// Of the pushes that overflowed, those that came due while its thread stood still or was busy.
+    private(set) var ownOverflows: UInt64 = 0
     /// What was wrong with the first stream that the target broke; empty while all is well.
     private(set) var streamFault = ""
     /// What no connection could be made for; nil while all is well.
@@ -40,6 +39,8 @@ final class WorkerDriver: PushDriver {
     let share: WorkerShare
     /// Streams that are free at this moment, of its engine.
     var freeStreams: () -> UInt64 = { 0 }
+    /// The time, of its engine, ns.
+    var clock: () -> UInt64 = { 0 }
     private let state: RunState
     private let accepted: DeliveryLedger
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
@@ -186,6 +187,7 @@ final class WorkerDriver: PushDriver {
 
     private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
         recorder.notSent(1, cause: FailureCause.overflowed.index)
+        if now > max(due, idleUntil) &+ GeneratorVerdict.noticedLag { ownOverflows += 1 }
         lastEnd = max(lastEnd, now)
         // It is given up the moment it comes due.
         notBegun(sequence, due: due, now: due)
@@ -383,16 +385,9 @@ final class WorkerDriver: PushDriver {
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }
 
     override func connection(_ index: Int, _ event: ConnectionEvent) {
-        switch event {
-        case .opened:
-            opened += 1
-            composer.connectionOpened(index)
-        case .lost: lost += 1
-        case .connectFailed: connectFailures += 1
-        case .goAway: goAways += 1
-        case .reconnecting: reconnects += 1
-        case .ended(let end): ends.add(end)
-        }
+        if case .opened = event { composer.connectionOpened(index) }
+        connections.note(event)
+        if isOpenLoop, start != 0, clock() >= window.to { lateConnections.note(event) }
     }
 
     /// Hints are for the end, when it is known whether a connection was open.

@@ -116,6 +116,9 @@ public final class PushClient {
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
     }
 
+    /// The time, ns of its event loop.
+    package var now: UInt64 { loop.now }
+
     /// For whoever checks that nothing is left at the end.
     package var leftovers: EngineLeftovers {
         var all = EngineLeftovers()
