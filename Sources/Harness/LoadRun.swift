@@ -33,7 +33,7 @@ final class LoadRun: Sendable {
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", .failed)
         }
-        state = RunState(accepted: ledger, times: times)
+        state = RunState(accepted: ledger, times: times, workers: inputs.scenario.threads)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 
@@ -67,6 +67,7 @@ final class LoadRun: Sendable {
                             gathering.workers.withLock { $0.append(ended) }
                         } catch {
                             gathering.failures.withLock { $0.append("\(error)") }
+                            state.leave()
                         }
                         AllocationCount.flushThread()
                     }
@@ -125,7 +126,6 @@ final class LoadRun: Sendable {
         var cooldownFrom: UInt64 = 0
         for worker in workers {
             let driver = worker.driver
-            driver.settle()
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.recorder.loopLag)

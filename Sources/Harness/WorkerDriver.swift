@@ -22,6 +22,10 @@ final class WorkerDriver: PushDriver {
     private(set) var streamFault = ""
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
+    /// When it was given up, ns.
+    private var abandonedAt: UInt64 = 0
+    /// It will send nothing more.
+    private var hasLeft = false
     /// When it was told that the run was interrupted, ns; 0: it was not.
     private(set) var interruptedAt: UInt64 = 0
     /// What pushes end with that are not sent because the run was ended.
@@ -60,7 +64,7 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
-    private static let mostCountedApart: UInt64 = 20_000_000
+    var mostCountedApart: UInt64 = 20_000_000
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.share = share
@@ -113,15 +117,29 @@ final class WorkerDriver: PushDriver {
     /// What waits to be sent again will not be.
     override func ended(now: UInt64) {
         for last in retries.removeAll() { end(last) }
+        if abandonedBy != nil, isOpenLoop {
+            joinSchedule(now)
+            if start != 0 { giveUpRest(now) }
+        }
+        leave()
         hasEnded = true
+    }
+
+    private func leave() {
+        if hasLeft { return }
+        hasLeft = true
+        state.leave()
+    }
+
+    /// One that gave its target up stays while others send: what its schedule asks for comes due, and counts.
+    override func mayEnd(now: UInt64) -> Bool {
+        abandonedBy == nil || !isOpenLoop || supply.isUsedUp || !state.isAnySending
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
         if start == 0, !supply.isUsedUp { begin(now) }
         var push: (sequence: UInt64, due: UInt64) = (0, 0)
-        if supply.mayHaveOverflowed(now) {
-            supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
-        }
+        if supply.mayHaveOverflowed(now) { noteOverflow(now) }
         let answer = supply.take(now, &push)
         switch answer {
         case .push: break
@@ -185,6 +203,10 @@ final class WorkerDriver: PushDriver {
         cooldownPushes = recorder.counts.taken - recorder.counts.ended
     }
 
+    private func noteOverflow(_ now: UInt64) {
+        supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
+    }
+
     private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
         recorder.notSent(1, cause: FailureCause.overflowed.index)
         if now > max(due, idleUntil) &+ GeneratorVerdict.noticedLag { ownOverflows += 1 }
@@ -214,36 +236,40 @@ final class WorkerDriver: PushDriver {
     private func closeSupply(_ now: UInt64, until time: UInt64) -> (later: UInt64, measured: UInt64) {
         guard !supply.isUsedUp else { return (0, 0) }
         beginCooldown(now)
-        supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
-        let cause = abandonedBy ?? stoppedBy
-        return supply.close(time, end: abandonedBy == nil ? 0 : window.to) {
-            recorder.notSent(1, cause: cause.index)
-            notBegun($0, due: $1, now: now)
-        }
+        if abandonedBy == nil { noteOverflow(now) }
+        return supply.close(time, end: abandonedBy == nil ? 0 : window.to) { notTaken($0, due: $1, now: now) }
     }
 
-    /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
+    /// It waits for a stream, and will not get one.
+    private func notTaken(_ sequence: UInt64, due: UInt64, now: UInt64) {
+        recorder.notSent(1, cause: (abandonedBy ?? stoppedBy).index)
+        // What comes due once the target is gone is given up at once.
+        notBegun(sequence, due: due, now: abandonedBy == nil ? now : min(now, abandonedAt))
+    }
+
+    /// The target is gone, but not what the schedule asks for: that counts as it comes due, and once all workers are through, to
+    /// the schedule's end.
     override func abandon(_ cause: FailureCause, now: UInt64) {
-        abandonedBy = cause
+        (abandonedBy, abandonedAt) = (cause, now)
+        leave()
+        for last in retries.removeAll() { end(last) }
         joinSchedule(now)
         guard isOpenLoop else {
             // The span of a number of pushes ends with the last answer.
             return length == nil ? _ = closeSupply(now, until: now) : endEarly(now)
         }
         // No worker has had a connection yet: when the schedule begins, if it does, is not known.
-        if start != 0 { giveUpRest(now) }
+        guard start != 0, !supply.isUsedUp else { return }
+        beginCooldown(now)
+        noteOverflow(now)
+        giveUp(dueBy: now)
     }
 
-    /// All workers have ended: one that gave up before the schedule began lacks what it asked for.
-    func settle() {
-        guard abandonedBy != nil, isOpenLoop, start == 0 else { return }
-        joinSchedule(state.start.load(ordering: .relaxed))
-        if start != 0 { giveUpRest(start) }
-    }
+    private func giveUp(dueBy now: UInt64) { supply.giveUp(dueBy: now) { notTaken($0, due: $1, now: now) } }
 
     private func giveUpRest(_ now: UInt64) {
         // One by one, so that parts know of them too, unless that would take seconds.
-        let isShort = supply.left <= Self.mostCountedApart
+        let isShort = supply.left <= mostCountedApart
         let rest = closeSupply(now, until: isShort ? .max : window.from == .max ? now : max(now, window.from))
         guard rest.later > 0, window.from != .max else { return }
         window.noteDue(count: rest.measured)
@@ -405,7 +431,11 @@ final class WorkerDriver: PushDriver {
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         composer.unixTime = unixTime
         joinSchedule(now)
-        if isOpenLoop { supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) } }
+        if abandonedBy != nil {
+            giveUp(dueBy: now)
+        } else if isOpenLoop {
+            noteOverflow(now)
+        }
         box.offer(
             recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now, isLast: hasEnded)
     }

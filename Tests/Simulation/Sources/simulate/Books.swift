@@ -81,6 +81,7 @@ final class Books {
         let isRight =
             !link.isOpen || link.isUncertain || link.isBroken || hasVanished(link) || request == .abort
             || (link.isDraining && link.openCount == 0) || isEnding[link.worker]
+            || (hasAbandoned[link.worker] && link.openCount == 0)
         world.check(isRight, "link \(link.number) is closed for no reason")
     }
 

@@ -1,7 +1,7 @@
 import Results
 import Transport
 
-/// The four rates of a run whose window is simple: no automatic warm-up, not ended early.
+/// The four rates of a run whose window is simple: no automatic warm-up, and in a closed loop not ended early.
 struct RateModel {
     struct Answer {
         let at: UInt64
@@ -33,26 +33,28 @@ struct RateModel {
     init?(_ model: RunModel) {
         let scenario = model.scenario
         guard model.start > 0, !scenario.warmupAuto, scenario.warmupPushes == 0 else { return nil }
-        // The end of its time is the end of its span; where a number of pushes ends a closed loop, the last answer is.
-        let isNumber = model.schedule == nil && scenario.duration == nil
-        guard
-            model.closed.allSatisfy({
-                $0 == nil || ($0!.isAbandoned ? isNumber : model.stopCause == .runEnded)
-            })
-        else { return nil }
         let from = model.start + scenario.warmup
         var offered = 0
         let to: UInt64
+        /// Of each worker: it counts until then.
+        var ends = [UInt64](repeating: .max, count: scenario.threads)
         if let schedule = model.schedule {
             guard schedule.duration > 0 else { return nil }
-            to = model.start + schedule.duration
+            let whole = model.start + schedule.duration
+            // An interrupted run counts until each worker is told; where the target was given up, to the schedule's end.
+            let told = model.stopCause == .interrupted ? model.told : ends.map { _ in nil }
+            ends = told.map { min(whole, $0 ?? .max) }
+            to = min(whole, told.compactMap { $0 }.max() ?? .max)
             var cursor = schedule.cursor()
             offered = (0..<schedule.count).count {
                 let due = model.start + cursor.due($0)
-                return due >= from && due < to
+                return due >= from && due < whole && due <= told[Int($0) % scenario.threads] ?? .max
             }
         } else {
-            guard scenario.duration == nil else { return nil }
+            // Where a number of pushes ends a closed loop, the last answer is the end of its span.
+            guard scenario.duration == nil,
+                model.closed.allSatisfy({ $0 == nil || $0!.isAbandoned || model.stopCause == .runEnded })
+            else { return nil }
             to = model.answers.joined().filter(\.isMeasured).map(\.at).max() ?? 0
         }
         guard to > from else { return nil }
@@ -61,10 +63,11 @@ struct RateModel {
         func perSecond(_ count: Int) -> Double { Double(count) / span }
         let isOpenLoop = model.isOpenLoop
         if isOpenLoop { self.offered = perSecond(offered) }
-        sent = perSecond(model.writes.joined().count { $0 >= from && ($0 < to || !isOpenLoop) })
+        sent = perSecond(
+            zip(model.writes, ends).reduce(0) { sum, own in sum + own.0.count { $0 >= from && $0 < own.1 } })
         var inside: [Answer] = []
-        for answers in model.answers {
-            inside += isOpenLoop ? Self.inside(answers, from, to) : answers.filter(\.isMeasured)
+        for (answers, end) in zip(model.answers, ends) {
+            inside += isOpenLoop ? Self.inside(answers, from, end) : answers.filter(\.isMeasured)
         }
         answered = perSecond(inside.count)
         accepted = perSecond(inside.count(where: \.isAccepted))

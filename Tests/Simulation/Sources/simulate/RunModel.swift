@@ -40,6 +40,8 @@ struct RunModel {
     private(set) var encoded: UInt64 = 0
     /// Of each worker: when it was told to take nothing more, and whether because no connection could be made.
     private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
+    /// Of each worker: when it was told that the run was stopped.
+    private(set) var told: [UInt64?] = []
     /// What pushes end with that nobody waits for any more.
     let stopCause: FailureCause
     /// An operator asked for something.
@@ -95,7 +97,7 @@ struct RunModel {
         var sentHere: UInt64 = 0
         var idleUntil: UInt64 = 0
         var close: (at: UInt64, isAbandoned: Bool)?
-        var isStopped = false
+        var stoppedAt: UInt64?
         /// Pushes that wait to be retried, how they ended last, and not before when they go out again.
         var waiting: [UInt64: (earliest: UInt64, last: PushLog.Finish)] = [:]
         /// Those that went out again, and whether the attempt was written.
@@ -106,6 +108,16 @@ struct RunModel {
         var looks: [SeriesModel.Snapshot] = []
         var writes: [UInt64] = []
         var answers: [RateModel.Answer] = []
+        /// What waits to be retried will not be: it ends as it did last.
+        func endWaiting() {
+            let left = waiting.values.map(\.last).sorted { ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence) }
+            for last in left {
+                end(last)
+                if let answer = RateModel.Answer(last) { answers.append(answer) }
+                tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
+            }
+            waiting = [:]
+        }
         for entry in log.entries {
             switch entry {
             case .take(let take):
@@ -149,7 +161,7 @@ struct RunModel {
                 if let (last, _) = retrying.removeValue(forKey: finish.ticket.sequence), hasNotLeft(finish) {
                     // Its last answer, or what its last attempt failed with, stands.
                     finish = last
-                } else if !isStopped, mayRetry(finish) {
+                } else if stoppedAt == nil, mayRetry(finish) {
                     if finish.ticket.retries >= min(255, scenario.retryAttempts) {
                         retries.exhausted += 1
                     } else if scenario.retryBudget == 0
@@ -167,22 +179,15 @@ struct RunModel {
                 if let answer = RateModel.Answer(finish) { answers.append(answer) }
                 tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
             case .idled(let time): idleUntil = time
-            case .abandoned(let now): if close == nil { close = (now, true) }
+            case .abandoned(let now):
+                if close == nil { close = (now, true) }
+                endWaiting()
             case .stopped(let cause, let now):
                 world.check(cause == stopCause, "a worker is told of \(cause)")
-                isStopped = true
+                stoppedAt = now
                 if close == nil { close = (now, false) }
             case .ended:
-                // What waited to be retried will not be: it ends as it did last.
-                let left = waiting.values.map(\.last).sorted {
-                    ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence)
-                }
-                for last in left {
-                    end(last)
-                    if let answer = RateModel.Answer(last) { answers.append(answer) }
-                    tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
-                }
-                waiting = [:]
+                endWaiting()
                 hasEnded = true
             case .look:
                 looks.append(shown)
@@ -197,6 +202,7 @@ struct RunModel {
             }
         }
         closed.append(close)
+        told.append(stoppedAt)
         self.writes.append(writes)
         self.answers.append(answers)
         seen.append(looks)
