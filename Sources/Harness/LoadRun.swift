@@ -1,8 +1,6 @@
 import Foundation
-import HTTP2
 import Measurement
 import Networking
-import Payloads
 import Scenarios
 import Signing
 import Synchronization

@@ -1,6 +1,5 @@
 import Measurement
 import Networking
-import Payloads
 import Scenarios
 import Signing
 import Transport
