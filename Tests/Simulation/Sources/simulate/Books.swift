@@ -296,6 +296,7 @@ final class Books {
         world.tell("worker \(worker): gives up, \(cause)")
         world.note(.gaveUp)
         hasAbandoned[worker] = true
+        if zip(hasAbandoned, isEnding).contains(where: { !$0 && !$1 }) { world.note(.gaveUpAlone) }
     }
 
     func connection(_ worker: Int, _ index: Int, _ event: ConnectionEvent) {

@@ -47,7 +47,7 @@ struct RunModel {
     /// An operator asked for something.
     let wasAsked: Bool
     /// Of each worker: when attempts were written, and its answers.
-    private(set) var writes: [[UInt64]] = []
+    private(set) var writes: [[RateModel.Write]] = []
     private(set) var answers: [[RateModel.Answer]] = []
     /// Of each worker, what the watcher saw of it at each look, and what it had done at its end.
     private(set) var seen: [[SeriesModel.Snapshot]] = []
@@ -68,6 +68,12 @@ struct RunModel {
         self.world = world
         schedule = (try? scenario.makeSchedule()) ?? nil
         for log in logs { replay(log) }
+        // A worker that gave its target up is there as long as others may be told something.
+        if let last = told.compactMap({ $0 }).max() {
+            for worker in told.indices where told[worker] == nil && closed[worker]?.isAbandoned == true {
+                told[worker] = last
+            }
+        }
     }
 
     var isOpenLoop: Bool { scenario.isOpenLoop }
@@ -106,14 +112,14 @@ struct RunModel {
         var shown = SeriesModel.Snapshot()
         var (isWanted, hasEnded) = (false, false)
         var looks: [SeriesModel.Snapshot] = []
-        var writes: [UInt64] = []
+        var writes: [RateModel.Write] = []
         var answers: [RateModel.Answer] = []
         /// What waits to be retried will not be: it ends as it did last.
         func endWaiting() {
             let left = waiting.values.map(\.last).sorted { ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence) }
             for last in left {
                 end(last)
-                if let answer = RateModel.Answer(last) { answers.append(answer) }
+                if let answer = RateModel.Answer(last, stoppedAt) { answers.append(answer) }
                 tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
             }
             waiting = [:]
@@ -142,7 +148,7 @@ struct RunModel {
                 composed += 1
                 if composed % 16 == 0, ticket.isMeasured { encoded += 1 }
             case .written(let written):
-                writes.append(written.at)
+                writes.append(RateModel.Write(at: written.at, stoppedAt: stoppedAt))
                 sent += 1
                 if !everSent.insert(written.ticket.sequence).inserted { sentAgain += 1 }
                 sentHere += 1
@@ -152,7 +158,7 @@ struct RunModel {
                 }
                 tally.sent += 1
             case .writtenAfterEnd(let time):
-                writes.append(time)
+                writes.append(RateModel.Write(at: time, stoppedAt: stoppedAt))
                 sent += 1
                 sentHere += 1
                 tally.sent += 1
@@ -176,7 +182,7 @@ struct RunModel {
                     }
                 }
                 end(finish)
-                if let answer = RateModel.Answer(finish) { answers.append(answer) }
+                if let answer = RateModel.Answer(finish, stoppedAt) { answers.append(answer) }
                 tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
             case .idled(let time): idleUntil = time
             case .abandoned(let now):
