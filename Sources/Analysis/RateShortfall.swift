@@ -31,22 +31,33 @@ struct RateShortfall: CustomStringConvertible {
 
     /// What held it back, as far as the result tells.
     private static func limit(_ result: ResultDocument) -> String {
-        let connections = result.connections
-        if connections.connectFailures > connections.opened
-            || connections.lost > 0 && connections.opened <= connections.lost
-        {
-            return "connections were lost or could not be made: "
-                + connections.ends.keys.sorted().joined(separator: ", ")
-        }
+        if let lost = connectionLimit(result.connections) { return lost }
         if let overflow = backlogLimit(result) { return overflow }
         return streamsLimit(result)
     }
 
-    /// A tenth of what came due found all streams in use and the backlog full.
+    /// Until the end of the window: what broke later held nothing back in it.
+    private static func connectionLimit(_ connections: ResultDocument.Connections) -> String? {
+        let late = connections.afterWindow ?? .init()
+        func inTime(_ count: UInt64, _ late: UInt64) -> UInt64 { count - min(count, late) }
+        let opened = inTime(connections.opened, late.opened)
+        let lost = inTime(connections.lost, late.lost)
+        let failures = inTime(connections.connectFailures, late.connectFailures)
+        guard failures > opened || lost > 0 && opened <= lost else { return nil }
+        let ends = connections.ends.filter { $0.value > late.ends[$0.key] ?? 0 }
+        return "connections were lost or could not be made: \(ends.keys.sorted().joined(separator: ", "))"
+    }
+
+    /// A tenth of what came due found the backlog full.
     private static func backlogLimit(_ result: ResultDocument) -> String? {
         let overflowed = result.notSent["overflowed"] ?? 0
         guard overflowed > 0, Double(overflowed) >= (1 - reached) * Double(result.pushes.planned) else { return nil }
         let bound = number("backlog", result).map { " \(Units.grouped(UInt64(max(0, min($0, 1e15)))))" } ?? ""
+        if let own = result.generator.overflowed, own > 0, own >= overflowed / 2 {
+            return
+                "\(Units.counted(own, "push")) came due while the generator itself stood still or was busy, more than the backlog "
+                + "holds (--backlog\(bound)): \(seeGenerator)"
+        }
         return
             "\(Units.counted(overflowed, "push")) came due while no stream was free and the backlog was full (--backlog\(bound)): "
             + streamsLimit(result)

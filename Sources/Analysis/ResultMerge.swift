@@ -48,6 +48,12 @@ package enum ResultMerge {
         merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
         merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
         merged.connections.ends = added(parts.map(\.connections.ends))
+        let late = parts.compactMap(\.connections.afterWindow)
+        if late.count == parts.count {
+            merged.connections.afterWindow = .init(
+                opened: late.reduce(0) { $0 &+ $1.opened }, lost: late.reduce(0) { $0 &+ $1.lost },
+                connectFailures: late.reduce(0) { $0 &+ $1.connectFailures }, ends: added(late.map(\.ends)))
+        }
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
@@ -61,7 +67,10 @@ package enum ResultMerge {
             workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
             runQueueDelay: parts.compactMap(\.generator.runQueueDelay).max(),
             spin: parts.reduce(0) { $0 + $1.generator.spin } / Double(parts.count),
-            steal: parts.map(\.generator.steal).max() ?? 0, cpu: generatorCPU(parts))
+            steal: parts.map(\.generator.steal).max() ?? 0,
+            overflowed: parts.contains { $0.generator.overflowed == nil }
+                ? nil : parts.reduce(0) { $0 &+ ($1.generator.overflowed ?? 0) },
+            cpu: generatorCPU(parts))
         merged.cooldown = .init(
             seconds: parts.map(\.cooldown.seconds).max() ?? 0, pushes: sum(parts, \.cooldown.pushes))
         merged.retries = .init(
@@ -91,12 +100,15 @@ package enum ResultMerge {
         }
     }
 
-    /// The first part's settings, but for those that are added, and thresholds that are not of all parts.
+    /// The first part's settings, but for those that are added, and streams and thresholds that are not of all parts.
     private static func scenario(_ parts: [ResultDocument]) -> [String: JSONValue] {
         var whole = parts[0].scenario
         for key in added where parts.contains(where: { $0.scenario[key] != nil }) {
             whole[key] = parts.dropFirst().reduce(whole[key] ?? .null) { sum($0, $1.scenario[key] ?? .null) }
         }
+        // Of each connection: what all have together is no multiple of one part's.
+        let streams = "streams"
+        if parts.contains(where: { $0.scenario[streams] != whole[streams] }) { whole[streams] = .null }
         let thresholds = "thresholds"
         if parts.contains(where: { $0.scenario[thresholds] != whole[thresholds] }) { whole[thresholds] = .array([]) }
         return whole

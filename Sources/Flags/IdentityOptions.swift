@@ -1,5 +1,4 @@
 import ArgumentParser
-import Scenarios
 
 /// Who sends, and whom we trust. Each flag is the `ScenarioKey` of its name.
 package struct IdentityOptions: ParsableArguments {

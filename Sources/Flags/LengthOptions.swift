@@ -1,5 +1,4 @@
 import ArgumentParser
-import Scenarios
 
 /// How long a run is, what of it is measured and how it is judged. Each flag is the `ScenarioKey` of its name.
 package struct LengthOptions: ParsableArguments {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Scenarios
 
 /// What is sent, how fast, and over how many connections. Each flag is the `ScenarioKey` of its name.
 package struct LoadOptions: ParsableArguments {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Scenarios
 
 /// How pushes travel. Each flag is the `ScenarioKey` of its name.
 package struct TransportFlags: ParsableArguments {

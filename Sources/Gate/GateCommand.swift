@@ -1,4 +1,3 @@
-import Analysis
 import ArgumentParser
 import Flags
 import Foundation
@@ -74,6 +73,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                     + "renew it with --update")
         }
         let rules = try judging.rules(known)
+        try output.check()
         let rounds = try GateRounds(
             try ScenarioSettings.read(known.scenario, origin: baseline), in: series,
             ifStopped: "the rounds so far do not tell", injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)

@@ -33,6 +33,22 @@ struct GateOutput: ParsableArguments {
         }
     }
 
+    /// Before anything is run: what could not be written afterwards is found out now.
+    func check() throws(HarnessError) {
+        if let markdown, markdown == junit {
+            throw HarnessError("--markdown and --junit name the same file, \(markdown)")
+        }
+        do throws(ResultError) {
+            for path in [markdown, junit].compactMap({ $0 }) { try ResultFile.checkWritable(path) }
+        } catch {
+            throw HarnessError(error.description)
+        }
+        if let summary {
+            let file = try Self.appending(to: summary, .usage)
+            try? file.close()
+        }
+    }
+
     func write(_ gate: GateDocument, failsWhenUnsure: Bool) throws(HarnessError) {
         do throws(ResultError) {
             if let markdown { try ResultFile.write(Array(GateMarkdown.text(gate).utf8), to: markdown) }
@@ -47,23 +63,35 @@ struct GateOutput: ParsableArguments {
         } catch {
             throw HarnessError(error.description, .unwritable)
         }
-        let environment = ProcessInfo.processInfo.environment
-        guard github || environment["GITHUB_ACTIONS"] == "true" else { return }
+        guard isForGitHub else { return }
         // Actions reads commands from both; with --json, standard output is for the document.
         let annotations = GitHubAnnotations.text(gate, failsWhenUnsure: failsWhenUnsure)
         if json { Console.diagnostic(annotations) } else { Console.output(annotations) }
-        if let path = environment["GITHUB_STEP_SUMMARY"], !path.isEmpty {
-            try append(GateMarkdown.text(gate), to: path)
-        }
+        if let summary { try append(GateMarkdown.text(gate), to: summary) }
     }
 
-    private func append(_ text: String, to path: String) throws(HarnessError) {
+    private var isForGitHub: Bool { github || ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true" }
+
+    /// Where the step's summary goes; nil: nowhere.
+    private var summary: String? {
+        guard isForGitHub, let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else {
+            return nil
+        }
+        return path
+    }
+
+    private static func appending(to path: String, _ kind: HarnessError.Kind) throws(HarnessError) -> FileHandle {
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil)
         }
         guard let file = FileHandle(forWritingAtPath: path) else {
-            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names", .unwritable)
+            throw HarnessError("cannot append to \(path), which GITHUB_STEP_SUMMARY names", kind)
         }
+        return file
+    }
+
+    private func append(_ text: String, to path: String) throws(HarnessError) {
+        let file = try Self.appending(to: path, .unwritable)
         defer { try? file.close() }
         do {
             try file.seekToEnd()

@@ -99,6 +99,12 @@ struct Backlog {
         return limit
     }
 
+    /// The pushes that have come due have all had their turn.
+    mutating func forget() {
+        skips = []
+        (head, skipped) = (0, 0)
+    }
+
     private mutating func skip(_ push: UInt64) {
         if head < skips.count, skips[skips.count - 1].upperBound == push {
             skips[skips.count - 1] = skips[skips.count - 1].lowerBound..<(push + 1)

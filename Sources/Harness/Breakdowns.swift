@@ -11,14 +11,14 @@ final class Breakdowns {
     private let statuses: Breakdown?
     private let connections: Breakdown?
     private let tags: [(prefix: [UInt8], breakdown: Breakdown)]
-    /// When each stage after the first begins, nanoseconds after the start.
-    private let boundaries: [UInt64]
+    /// The first push of each stage.
+    private let firsts: [UInt64]
     private let writer: PayloadWriter
 
     init(_ inputs: RunInputs, writer: PayloadWriter) {
         let names = inputs.schedule?.stageNames ?? []
         stages = names.count > 1 ? Breakdown("stage", labels: names) : nil
-        boundaries = inputs.schedule?.stageStarts ?? []
+        firsts = inputs.schedule?.stagePushes ?? []
         let profileNames = inputs.mix.entries.map(\.profile.name)
         profiles = profileNames.count > 1 ? Breakdown("profile", labels: profileNames) : nil
         statuses = inputs.breakdown.contains(.status) ? Breakdown("status", labels: ["200"]) : nil
@@ -35,10 +35,10 @@ final class Breakdowns {
     var all: [Breakdown] { [stages, profiles, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
     var isOn: Bool { !all.isEmpty }
 
-    private func stage(_ due: UInt64, _ start: UInt64) -> Int {
-        let offset = due &- start
+    /// By number: of stages that follow each other at once, such as after a burst, pushes are due at the same time.
+    private func stage(_ sequence: UInt64) -> Int {
         var place = 0
-        while place + 1 < boundaries.count, offset >= boundaries[place + 1] { place += 1 }
+        while place + 1 < firsts.count, sequence >= firsts[place + 1] { place += 1 }
         return place
     }
 
@@ -47,8 +47,7 @@ final class Breakdowns {
     }
 
     func answered(
-        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, start: UInt64,
-        isMeasured: Bool
+        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, isMeasured: Bool
     ) {
         var status = 200
         if case .rejected(let other) = outcome { status = Int(other) }
@@ -56,7 +55,7 @@ final class Breakdowns {
             guard let breakdown else { return }
             breakdown.answered(place(breakdown), isAccepted: status == 200, total: total, isMeasured: isMeasured)
         }
-        let place = stages == nil ? 0 : stage(ticket.due, start)
+        let place = stages == nil ? 0 : stage(ticket.sequence)
         let profile = profiles == nil ? 0 : writer.profileIndex(sequence: ticket.sequence)
         note(stages) { _ in place }
         note(profiles) { _ in profile }
@@ -72,14 +71,13 @@ final class Breakdowns {
     ///   - isBegun: it was on a stream; else it was never sent.
     ///   - waited: from its due time to its being given up, ns.
     func unanswered(
-        _ sequence: UInt64, due: UInt64, connection: Int, isBegun: Bool, after waited: UInt64, start: UInt64,
-        isMeasured: Bool
+        _ sequence: UInt64, connection: Int, isBegun: Bool, after waited: UInt64, isMeasured: Bool
     ) {
         func note(_ breakdown: Breakdown?, _ place: (Breakdown) -> Int) {
             guard let breakdown else { return }
             breakdown.unanswered(place(breakdown), isBegun: isBegun, after: waited, isMeasured: isMeasured)
         }
-        note(stages) { _ in stage(due, start) }
+        note(stages) { _ in stage(sequence) }
         note(profiles) { _ in writer.profileIndex(sequence: sequence) }
         note(connections) { connection < 0 ? $0.place("(none)") : $0.place(number: connection) }
         for (prefix, breakdown) in tags { note(breakdown) { $0.place(tag(sequence, prefix)) } }

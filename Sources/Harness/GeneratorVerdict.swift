@@ -2,6 +2,7 @@ import Measurement
 import Networking
 import Results
 import Settings
+import Transport
 
 /// Whether the generator itself, rather than its target, set the limit of a run.
 struct GeneratorVerdict {
@@ -49,6 +50,12 @@ struct GeneratorVerdict {
             reasons.append(
                 "pushes left late although streams were free: p99 \(Units.duration(nanoseconds: Double(lag.p99)))")
         }
+        let overflowed = outcome.measurements.notSent[FailureCause.overflowed.index]
+        if outcome.ownOverflows > 0, outcome.ownOverflows >= overflowed / 2 {
+            reasons.append(
+                "\(Units.counted(outcome.ownOverflows, "push")) overflowed the backlog while a worker thread stood still or was busy"
+            )
+        }
         if outcome.steal >= Self.noticedSteal {
             reasons.append(
                 "\(Units.fixed(outcome.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
@@ -87,8 +94,7 @@ struct GeneratorVerdict {
         return .init(
             limited: !reasons.isEmpty, reasons: reasons, loopLag: RunDocument.latency(outcome.loopLag.summary),
             workerLoad: outcome.workerLoad.map { ($0 * 1000).rounded() / 1000 },
-            runQueueDelay: outcome.runQueueDelay.map { ($0 * 10_000).rounded() / 10_000 },
-            spin: (outcome.spin * 10_000).rounded() / 10_000, steal: (outcome.steal * 10_000).rounded() / 10_000,
-            cpu: cpu)
+            runQueueDelay: outcome.runQueueDelay.map(RunDocument.share), spin: RunDocument.share(outcome.spin),
+            steal: RunDocument.share(outcome.steal), overflowed: outcome.ownOverflows, cpu: cpu)
     }
 }

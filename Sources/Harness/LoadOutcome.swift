@@ -37,14 +37,12 @@ struct LoadOutcome: Sendable {
     var hasEndedInTime = false
     /// Why the run was ended before its time, by itself.
     var abortedFor: String?
-    var opened: UInt64 = 0
-    var lost: UInt64 = 0
-    var connectFailures: UInt64 = 0
-    var goAways: UInt64 = 0
-    var reconnects: UInt64 = 0
+    var connections = ConnectionCounts()
+    /// Of these, those once the measured span of an open loop was over.
+    var lateConnections = ConnectionCounts()
+    /// Of the pushes that overflowed, those that came due while a worker's thread stood still or was busy.
+    var ownOverflows: UInt64 = 0
     var holdUps = HoldUps()
-    /// Connections that ended before the run did, by why.
-    var ends = ConnectionEnds()
     var tokensSigned: UInt64 = 0
     /// When the schedule, or the first push of a closed loop, began; nil when nothing did.
     var startedAt: Date?

@@ -1,8 +1,6 @@
 import Foundation
-import HTTP2
 import Measurement
 import Networking
-import Payloads
 import Scenarios
 import Signing
 import Synchronization
@@ -33,7 +31,7 @@ final class LoadRun: Sendable {
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", .failed)
         }
-        state = RunState(accepted: ledger, times: times)
+        state = RunState(accepted: ledger, times: times, workers: inputs.scenario.threads)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 
@@ -67,6 +65,7 @@ final class LoadRun: Sendable {
                             gathering.workers.withLock { $0.append(ended) }
                         } catch {
                             gathering.failures.withLock { $0.append("\(error)") }
+                            state.leave()
                         }
                         AllocationCount.flushThread()
                     }
@@ -125,17 +124,13 @@ final class LoadRun: Sendable {
         var cooldownFrom: UInt64 = 0
         for worker in workers {
             let driver = worker.driver
-            driver.settle()
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             outcome.loopLag.add(driver.recorder.loopLag)
             outcome.retries.add(driver.retries.counts)
-            outcome.opened += driver.opened
-            outcome.lost += driver.lost
-            outcome.connectFailures += driver.connectFailures
-            outcome.goAways += driver.goAways
-            outcome.reconnects += driver.reconnects
-            outcome.ends.add(driver.ends)
+            outcome.connections.add(driver.connections)
+            outcome.lateConnections.add(driver.lateConnections)
+            outcome.ownOverflows += driver.ownOverflows
             outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes

@@ -1,4 +1,3 @@
-import Measurement
 import Scenarios
 import Transport
 
@@ -114,6 +113,18 @@ struct PushSupply {
         }
     }
 
+    /// Goes over what is due by `time` and waits: it will not be taken. Nothing overflows after that.
+    mutating func giveUp(dueBy time: UInt64, waiting: (_ sequence: UInt64, _ due: UInt64) -> Void) {
+        guard backlog != nil, start != 0, next < limit else { return }
+        if nextDue == 0 { findNextDue() }
+        guard nextDue <= time else { return }
+        next = backlog!.forEachWaiting(
+            elapsed: time &- start, next: next, limit: limit, from: cursor!
+        ) { waiting(share.sequence($0), start &+ $1) }
+        backlog!.forget()
+        if next < limit { findNextDue() }
+    }
+
     /// Nothing more will be taken: goes over what is due by `time` and waits.
     ///
     /// - Returns: how many are due later, and how many of these before `end`, ns.
@@ -121,13 +132,11 @@ struct PushSupply {
         _ time: UInt64, end: UInt64, waiting: (_ sequence: UInt64, _ due: UInt64) -> Void
     ) -> (later: UInt64, measured: UInt64) {
         defer { next = limit }
-        guard let backlog, start != 0, next < limit else { return (0, 0) }
-        let first = backlog.forEachWaiting(
-            elapsed: max(time, start) &- start, next: next, limit: limit, from: cursor!
-        ) { waiting(share.sequence($0), start &+ $1) }
+        giveUp(dueBy: time, waiting: waiting)
+        guard isOpenLoop, start != 0, next < limit else { return (0, 0) }
         var walk = cursor!
-        var push = first
+        var push = next
         while push < limit, start &+ walk.due(share.sequence(push)) < end { push += 1 }
-        return (limit - first, push - first)
+        return (limit - next, push - next)
     }
 }

@@ -1,5 +1,4 @@
 import Measurement
-import Networking
 import Scenarios
 import Transport
 

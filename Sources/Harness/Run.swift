@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import HTTP2
 import Measurement
 import Networking
 import Payloads

@@ -89,8 +89,9 @@ struct RunDocument {
             statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
             failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
             connections: .init(
-                opened: outcome.opened, lost: outcome.lost, connectFailures: outcome.connectFailures,
-                goAways: outcome.goAways, reconnects: outcome.reconnects),
+                opened: outcome.connections.opened, lost: outcome.connections.lost,
+                connectFailures: outcome.connections.connectFailures, goAways: outcome.connections.goAways,
+                reconnects: outcome.connections.reconnects),
             cost: .init(
                 clientCPU: perPush(outcome.cpu), mockCPU: mockCPU,
                 clientMemory: ProcessCost.sample()?.peakMemory ?? 0,
@@ -104,7 +105,10 @@ struct RunDocument {
             notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
-        result.connections.ends = outcome.ends.counts
+        result.connections.ends = outcome.connections.ends.counts
+        let late = outcome.lateConnections
+        result.connections.afterWindow = .init(
+            opened: late.opened, lost: late.lost, connectFailures: late.connectFailures, ends: late.ends.counts)
         result.connections.windowLimited = outcome.holdUps.windowLimited.map(Self.share)
         result.connections.writeBlocked = outcome.holdUps.writeBlocked.map(Self.share)
         let retries = outcome.retries
@@ -123,7 +127,8 @@ struct RunDocument {
         return (comparison.lost, theirs.ledgers.first { $0.run == inputs.run.description }?.duplicated ?? 0)
     }
 
-    private static func share(_ value: Double) -> Double { (value * 10_000).rounded() / 10_000 }
+    /// To a hundredth of a percent.
+    static func share(_ value: Double) -> Double { (value * 10_000).rounded() / 10_000 }
 
     static func measuredCost() -> MeasurementCost {
         MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })

@@ -1,5 +1,4 @@
 import Foundation
-import Networking
 import Payloads
 import Scenarios
 import Settings

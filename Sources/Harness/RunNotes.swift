@@ -12,13 +12,14 @@ struct RunNotes {
         outcome.notes
             + [
                 connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
-                unanswered, lateness, ramp, steadyState, unmatched, ledger,
+                unanswered, breakdown, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 }
     }
 
     private var connectionProblem: String? {
         guard !outcome.lastProblem.isEmpty else { return nil }
-        let problem = outcome.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
+        let problem =
+            outcome.connections.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
         return "last connection problem: \(problem)"
     }
 
@@ -38,6 +39,17 @@ struct RunNotes {
         return
             "\(Units.counted(unanswered, "push")) reached the mock and had been accepted there when the run ended without "
             + "the answer, counted as failed"
+    }
+
+    /// Parts know of every push that had its turn. Only answered ones have a status, and nothing else is left out there.
+    private var breakdown: String? {
+        guard outcome.untaken > 0, outcome.breakdowns.dimensions.contains(where: { $0 != "status" }) else { return nil }
+        let isTooMuch = outcome.isAbandoned && !outcome.isInterrupted && inputs.schedule != nil
+        return
+            "the breakdown leaves out \(Units.counted(outcome.untaken, "push")) that were not sent: "
+            + (isTooMuch
+                ? "so many were left of the schedule when the target was given up that they were only counted"
+                : "the run was over before their turn")
     }
 
     /// Latency from the intended time and service time from the actual send part.

@@ -34,10 +34,18 @@ final class RunState: Sendable {
     /// When some of them left and were answered, to be joined with what the mock saw; nil without the bundled mock.
     let times: PushTimes?
 
-    init(accepted: DeliveryLedger, times: PushTimes?) {
+    /// Workers that may still send.
+    private let sending: Atomic<Int>
+
+    init(accepted: DeliveryLedger, times: PushTimes?, workers: Int = 1) {
         self.accepted = accepted
         self.times = times
+        sending = Atomic(workers)
     }
+
+    /// A worker will send nothing more. What it was asked before that, such as to stop, is known to whoever sees nobody sending.
+    func leave() { sending.subtract(1, ordering: .acquiringAndReleasing) }
+    var isAnySending: Bool { sending.load(ordering: .acquiring) > 0 }
 
     /// The start, set by whoever asks first.
     func begin(_ now: UInt64) -> UInt64 {

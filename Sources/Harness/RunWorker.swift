@@ -43,6 +43,7 @@ final class RunWorker {
             target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
             tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.composer.payloadCapacity, loop: loop)
         driver.freeStreams = { [unowned engine] in engine.freeStreams }
+        driver.clock = { [unowned engine] in engine.now }
     }
 
     /// Sends its share of the pushes; blocks the calling thread.

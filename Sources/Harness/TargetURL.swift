@@ -1,5 +1,3 @@
-import Networking
-
 /// `https://host[:port]` or `http://host[:port]` (plaintext HTTP/2 with prior knowledge), whatever the case (RFC 3986 section
 /// 6.2.2.1).
 package struct TargetURL: Sendable, Equatable {

@@ -1,6 +1,5 @@
 import Measurement
 import Networking
-import Payloads
 import Scenarios
 import Signing
 import Transport
@@ -13,16 +12,19 @@ final class WorkerDriver: PushDriver {
     let recorder = Recorder(causes: FailureCause.count)
     let breakdowns: Breakdowns
     let box: SnapshotBox
-    private(set) var opened: UInt64 = 0
-    private(set) var lost: UInt64 = 0
-    private(set) var connectFailures: UInt64 = 0
-    private(set) var goAways: UInt64 = 0
-    private(set) var reconnects: UInt64 = 0
-    private(set) var ends = ConnectionEnds()
+    private(set) var connections = ConnectionCounts()
+    /// Of these, those once the measured span of an open loop was over.
+    private(set) var lateConnections = ConnectionCounts()
+    /// Of the pushes that overflowed, those that came due while its thread stood still or was busy.
+    private(set) var ownOverflows: UInt64 = 0
     /// What was wrong with the first stream that the target broke; empty while all is well.
     private(set) var streamFault = ""
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
+    /// When it was given up, ns.
+    private var abandonedAt: UInt64 = 0
+    /// It will send nothing more.
+    private var hasLeft = false
     /// When it was told that the run was interrupted, ns; 0: it was not.
     private(set) var interruptedAt: UInt64 = 0
     /// What pushes end with that are not sent because the run was ended.
@@ -40,6 +42,8 @@ final class WorkerDriver: PushDriver {
     let share: WorkerShare
     /// Streams that are free at this moment, of its engine.
     var freeStreams: () -> UInt64 = { 0 }
+    /// The time, of its engine, ns.
+    var clock: () -> UInt64 = { 0 }
     private let state: RunState
     private let accepted: DeliveryLedger
     /// Length of the schedule, or of the closed loop; nil when a number of pushes ends it.
@@ -59,7 +63,7 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
-    private static let mostCountedApart: UInt64 = 20_000_000
+    var mostCountedApart: UInt64 = 20_000_000
 
     init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         self.share = share
@@ -112,15 +116,29 @@ final class WorkerDriver: PushDriver {
     /// What waits to be sent again will not be.
     override func ended(now: UInt64) {
         for last in retries.removeAll() { end(last) }
+        if abandonedBy != nil, isOpenLoop {
+            joinSchedule(now)
+            if start != 0 { giveUpRest(now) }
+        }
+        leave()
         hasEnded = true
+    }
+
+    private func leave() {
+        if hasLeft { return }
+        hasLeft = true
+        state.leave()
+    }
+
+    /// One that gave its target up stays while others send: what its schedule asks for comes due, and counts.
+    override func mayEnd(now: UInt64) -> Bool {
+        abandonedBy == nil || !isOpenLoop || supply.isUsedUp || !state.isAnySending
     }
 
     private func takeNew(_ now: UInt64, _ ticket: inout PushTicket) -> Supply {
         if start == 0, !supply.isUsedUp { begin(now) }
         var push: (sequence: UInt64, due: UInt64) = (0, 0)
-        if supply.mayHaveOverflowed(now) {
-            supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
-        }
+        if supply.mayHaveOverflowed(now) { noteOverflow(now) }
         let answer = supply.take(now, &push)
         switch answer {
         case .push: break
@@ -184,8 +202,13 @@ final class WorkerDriver: PushDriver {
         cooldownPushes = recorder.counts.taken - recorder.counts.ended
     }
 
+    private func noteOverflow(_ now: UInt64) {
+        supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
+    }
+
     private func overflowed(_ sequence: UInt64, due: UInt64, _ now: UInt64) {
         recorder.notSent(1, cause: FailureCause.overflowed.index)
+        if now > max(due, idleUntil) &+ GeneratorVerdict.noticedLag { ownOverflows += 1 }
         lastEnd = max(lastEnd, now)
         // It is given up the moment it comes due.
         notBegun(sequence, due: due, now: due)
@@ -201,8 +224,7 @@ final class WorkerDriver: PushDriver {
         }
         if breaksDown {
             breakdowns.unanswered(
-                sequence, due: due, connection: -1, isBegun: false, after: waited, start: start,
-                isMeasured: isMeasuring && isMeasured)
+                sequence, connection: -1, isBegun: false, after: waited, isMeasured: isMeasuring && isMeasured)
         }
     }
 
@@ -213,36 +235,40 @@ final class WorkerDriver: PushDriver {
     private func closeSupply(_ now: UInt64, until time: UInt64) -> (later: UInt64, measured: UInt64) {
         guard !supply.isUsedUp else { return (0, 0) }
         beginCooldown(now)
-        supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) }
-        let cause = abandonedBy ?? stoppedBy
-        return supply.close(time, end: abandonedBy == nil ? 0 : window.to) {
-            recorder.notSent(1, cause: cause.index)
-            notBegun($0, due: $1, now: now)
-        }
+        if abandonedBy == nil { noteOverflow(now) }
+        return supply.close(time, end: abandonedBy == nil ? 0 : window.to) { notTaken($0, due: $1, now: now) }
     }
 
-    /// The target is gone, but the schedule asked for everything: what would have come due counts, to its end.
+    /// It waits for a stream, and will not get one.
+    private func notTaken(_ sequence: UInt64, due: UInt64, now: UInt64) {
+        recorder.notSent(1, cause: (abandonedBy ?? stoppedBy).index)
+        // What comes due once the target is gone is given up at once.
+        notBegun(sequence, due: due, now: abandonedBy == nil ? now : min(now, abandonedAt))
+    }
+
+    /// The target is gone, but not what the schedule asks for: that counts as it comes due, and once all workers are through, to
+    /// the schedule's end.
     override func abandon(_ cause: FailureCause, now: UInt64) {
-        abandonedBy = cause
+        (abandonedBy, abandonedAt) = (cause, now)
+        leave()
+        for last in retries.removeAll() { end(last) }
         joinSchedule(now)
         guard isOpenLoop else {
             // The span of a number of pushes ends with the last answer.
             return length == nil ? _ = closeSupply(now, until: now) : endEarly(now)
         }
         // No worker has had a connection yet: when the schedule begins, if it does, is not known.
-        if start != 0 { giveUpRest(now) }
+        guard start != 0, !supply.isUsedUp else { return }
+        beginCooldown(now)
+        noteOverflow(now)
+        giveUp(dueBy: now)
     }
 
-    /// All workers have ended: one that gave up before the schedule began lacks what it asked for.
-    func settle() {
-        guard abandonedBy != nil, isOpenLoop, start == 0 else { return }
-        joinSchedule(state.start.load(ordering: .relaxed))
-        if start != 0 { giveUpRest(start) }
-    }
+    private func giveUp(dueBy now: UInt64) { supply.giveUp(dueBy: now) { notTaken($0, due: $1, now: now) } }
 
     private func giveUpRest(_ now: UInt64) {
         // One by one, so that parts know of them too, unless that would take seconds.
-        let isShort = supply.left <= Self.mostCountedApart
+        let isShort = supply.left <= mostCountedApart
         let rest = closeSupply(now, until: isShort ? .max : window.from == .max ? now : max(now, window.from))
         guard rest.later > 0, window.from != .max else { return }
         window.noteDue(count: rest.measured)
@@ -366,8 +392,7 @@ final class WorkerDriver: PushDriver {
             }
         }
         if breaksDown {
-            breakdowns.answered(
-                ticket, outcome, connection: connection, total: total, start: start, isMeasured: isMeasured)
+            breakdowns.answered(ticket, outcome, connection: connection, total: total, isMeasured: isMeasured)
         }
     }
 
@@ -378,24 +403,16 @@ final class WorkerDriver: PushDriver {
         if isMeasured { recorder.unanswered(after: waited) }
         if breaksDown {
             breakdowns.unanswered(
-                ticket.sequence, due: ticket.due, connection: connection, isBegun: true, after: waited,
-                start: start, isMeasured: isMeasured)
+                ticket.sequence, connection: connection, isBegun: true, after: waited, isMeasured: isMeasured)
         }
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }
 
     override func connection(_ index: Int, _ event: ConnectionEvent) {
-        switch event {
-        case .opened:
-            opened += 1
-            composer.connectionOpened(index)
-        case .lost: lost += 1
-        case .connectFailed: connectFailures += 1
-        case .goAway: goAways += 1
-        case .reconnecting: reconnects += 1
-        case .ended(let end): ends.add(end)
-        }
+        if case .opened = event { composer.connectionOpened(index) }
+        connections.note(event)
+        if isOpenLoop, start != 0, clock() >= window.to { lateConnections.note(event) }
     }
 
     /// Hints are for the end, when it is known whether a connection was open.
@@ -413,7 +430,11 @@ final class WorkerDriver: PushDriver {
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         composer.unixTime = unixTime
         joinSchedule(now)
-        if isOpenLoop { supply.noteOverflow(now, free: { freeStreams() }) { overflowed($0, due: $1, now) } }
+        if abandonedBy != nil {
+            giveUp(dueBy: now)
+        } else if isOpenLoop {
+            noteOverflow(now)
+        }
         box.offer(
             recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now, isLast: hasEnded)
     }

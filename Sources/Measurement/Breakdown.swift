@@ -89,6 +89,7 @@ public struct MergedBreakdowns: Sendable {
     }
 
     public var outcomes: [String: [String: Breakdown.Outcome]] { parts.mapValues(Self.merged) }
+    package var dimensions: [String] { parts.keys.sorted() }
 
     private static func merged(_ parts: [[String: Breakdown.Outcome]]) -> [String: Breakdown.Outcome] {
         var counts: [String: UInt64] = [:]

@@ -1,4 +1,3 @@
-import Analysis
 import Flags
 import Foundation
 import Harness

@@ -3,7 +3,6 @@ import MockAPNs
 import Networking
 import Scenarios
 import Signing
-import Transport
 
 /// A push's whole way, client and mock in turn on one thread: composed, signed, sent, judged, answered and recorded as in a
 /// run, over plaintext TCP on the loopback. Each turn moves a full set of streams, so that batches are always the same and so

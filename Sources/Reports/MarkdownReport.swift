@@ -1,5 +1,3 @@
-import Results
-
 /// The same report as Markdown (tables of GitHub's kind); charts are left to HTML, their figures are in the tables.
 package enum MarkdownReport {
     /// - Parameters:

@@ -17,11 +17,13 @@ extension ResultDocument {
         package var spin: Double
         /// Share of the machine's CPU time that the hypervisor gave to others.
         package var steal: Double
+        /// Of the pushes that overflowed, those that came due while a worker thread stood still or was busy.
+        @AddedLater package var overflowed: UInt64?
         /// Where the workers' CPU time went.
         package var cpu: CPU
 
         enum CodingKeys: String, CodingKey {
-            case limited, reasons, spin, steal
+            case limited, reasons, spin, steal, overflowed
             case cpu = "cpu_ns_per_push"
             case loopLag = "loop_lag_ns"
             case workerLoad = "worker_load"
@@ -30,7 +32,7 @@ extension ResultDocument {
 
         package init(
             limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], runQueueDelay: Double? = nil,
-            spin: Double = 0, steal: Double, cpu: CPU
+            spin: Double = 0, steal: Double, overflowed: UInt64? = nil, cpu: CPU
         ) {
             self.limited = limited
             self.reasons = reasons
@@ -39,6 +41,7 @@ extension ResultDocument {
             self.runQueueDelay = runQueueDelay
             self.spin = spin
             self.steal = steal
+            self.overflowed = overflowed
             self.cpu = cpu
         }
 

@@ -303,11 +303,14 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         @AddedLater package var windowLimited: Double?
         /// Share of the time in which sockets took no more bytes.
         @AddedLater package var writeBlocked: Double?
+        /// Of the above, those once the measured span of an open loop was over.
+        @AddedLater package var afterWindow: AfterWindow?
 
         enum CodingKeys: String, CodingKey {
             case opened, lost, reconnects, ends
             case windowLimited = "window_limited"
             case writeBlocked = "write_blocked"
+            case afterWindow = "after_window"
             case connectFailures = "connect_failures"
             case goAways = "goaways"
         }
@@ -318,6 +321,27 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.connectFailures = connectFailures
             self.goAways = goAways
             self.reconnects = reconnects
+        }
+    }
+
+    package struct AfterWindow: Codable, Sendable, Equatable {
+        package var opened: UInt64 = 0
+        package var lost: UInt64 = 0
+        package var connectFailures: UInt64 = 0
+        package var ends: [String: UInt64] = [:]
+
+        enum CodingKeys: String, CodingKey {
+            case opened, lost, ends
+            case connectFailures = "connect_failures"
+        }
+
+        package init(
+            opened: UInt64 = 0, lost: UInt64 = 0, connectFailures: UInt64 = 0, ends: [String: UInt64] = [:]
+        ) {
+            self.opened = opened
+            self.lost = lost
+            self.connectFailures = connectFailures
+            self.ends = ends
         }
     }
 

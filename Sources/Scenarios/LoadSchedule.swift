@@ -39,6 +39,8 @@ public struct LoadSchedule: Sendable, Equatable {
     public let duration: UInt64
     /// When each stage begins, seconds after the start; those that the end cuts off, at the end.
     public let stageTimes: [Double]
+    /// The first push of each stage; of one without pushes, the next one's.
+    public let stagePushes: [UInt64]
 
     /// - Parameters:
     ///   - limit: no more pushes than this.
@@ -105,7 +107,12 @@ public struct LoadSchedule: Sendable, Equatable {
         stageTimes = times.map { min($0, end) } + [Double](repeating: end, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
         let most = limit ?? .max
-        count = last != nil ? most : min(Self.count(upTo: position, arrivals, seed, limit: most), most)
+        var begins = [Double](repeating: last ?? position, count: stages.count + 1)
+        for segment in segments { begins[segment.stage] = segment.from }
+        for place in stages.indices.reversed() { begins[place] = min(begins[place], begins[place + 1]) }
+        let counts = Self.counts(upTo: last == nil ? begins : begins.dropLast(), arrivals, seed, limit: most)
+        count = last == nil ? counts[stages.count] : most
+        stagePushes = Array(counts.prefix(stages.count))
     }
 
     /// The position at which the push would be due that is one too many; nil when there are no more than `limit` anyway.
@@ -149,19 +156,9 @@ public struct LoadSchedule: Sendable, Equatable {
         seed = 0
         stageNames = ["replay"]
         stageTimes = [0]
+        stagePushes = [0]
         count = UInt64(kept.count)
         duration = kept.last ?? 0
-    }
-
-    /// From when on pushes are those of each stage, nanoseconds after the start: of one without pushes, from the next one's first.
-    public var stageStarts: [UInt64] {
-        guard trace == nil else { return [0] }
-        var starts = [UInt64](repeating: .max, count: stageNames.count)
-        for segment in segments { starts[segment.stage] = UInt64((segment.start * 1e9).rounded()) }
-        for place in starts.indices.reversed() where starts[place] == .max {
-            starts[place] = place + 1 < starts.count ? starts[place + 1] : duration
-        }
-        return starts
     }
 
     /// A walk from the first push on.
@@ -249,23 +246,24 @@ public struct LoadSchedule: Sendable, Equatable {
         return guess
     }
 
-    /// How many pushes have a position below `end`.
-    private static func count(upTo end: Double, _ arrivals: Arrivals, _ seed: UInt64, limit: UInt64) -> UInt64 {
-        guard end < 1e18 else { return limit }
-        // Positions are whole numbers, or between them and the next: within rounding of a whole number is on it.
-        let whole = end > 0 ? UInt64(max(1, (end - 1e-6).rounded(.up))) : 0
-        switch arrivals {
-        case .constant: return whole
-        case .jitter:
-            var count = whole
-            let process = PositionProcess(arrivals, seed)
-            while count > 0, process.jittered(count - 1) >= end { count -= 1 }
-            return count
-        case .poisson:
-            var process = PositionProcess(arrivals, seed)
-            var count: UInt64 = 0
-            while count < limit, process.position(count) < end { count += 1 }
-            return count
+    /// How many pushes have a position below each of `ends`, which do not fall; no more than `limit`.
+    private static func counts(
+        upTo ends: [Double], _ arrivals: Arrivals, _ seed: UInt64, limit: UInt64
+    ) -> [UInt64] {
+        var process = PositionProcess(arrivals, seed)
+        var count: UInt64 = 0
+        return ends.map { end in
+            guard end < 1e18 else { return limit }
+            // Positions are whole numbers, or between them and the next: within rounding of a whole number is on it.
+            let whole = end > 0 ? UInt64(max(1, (end - 1e-6).rounded(.up))) : 0
+            switch arrivals {
+            case .constant: count = whole
+            case .jitter:
+                count = whole
+                while count > 0, process.jittered(count - 1) >= end { count -= 1 }
+            case .poisson: while count < limit, process.position(count) < end { count += 1 }
+            }
+            return min(count, limit)
         }
     }
 }

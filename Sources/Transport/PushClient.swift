@@ -32,6 +32,7 @@ public final class PushClient {
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
+    private var hasGivenUp = false
     private var reachability: Reachability
     private static let tickInterval: UInt64 = 20_000_000
     /// Pushes between two readings of the clock, unless something is written before.
@@ -105,16 +106,14 @@ public final class PushClient {
 
     /// Every push has ended: says goodbye to all connections.
     package func end() {
-        for connection in connections {
-            connection.finishGracefully()
-            remove(connection)
-        }
-        for lane in lanes.indices { lanes[lane].clear() }
-        lagging = []
+        leave()
         let now = loop.now
         driver.ended(now: now)
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
     }
+
+    /// The time, ns of its event loop.
+    package var now: UInt64 { loop.now }
 
     /// For whoever checks that nothing is left at the end.
     package var leftovers: EngineLeftovers {
@@ -161,7 +160,7 @@ public final class PushClient {
             }
             for connection in connections { connection.flush() }
         }
-        if isOver(request) { return false }
+        if isOver(request, now) { return false }
         if waits {
             wait(until: wakeAt, now: now)
         } else {
@@ -193,9 +192,11 @@ public final class PushClient {
         return UInt64(free)
     }
 
-    private func isOver(_ request: RunControl.Request) -> Bool {
+    private func isOver(_ request: RunControl.Request, _ now: UInt64) -> Bool {
         if request == .none {
-            return isFinished && retries.isEmpty && inFlight == 0
+            // Once others are through, what was asked of them is asked here, too.
+            return isFinished && retries.isEmpty && inFlight == 0 && driver.mayEnd(now: now)
+                && control.request == .none
         }
         // What waits to be sent again will not be: it ends here.
         while let ticket = retries.popFirst() { fail(ticket, control.cause) }
@@ -429,7 +430,9 @@ public final class PushClient {
             }
         }
         if isTrusted { reachability.isTrusted(now) }
-        if !isUsable, reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless {
+        if !hasGivenUp, !isUsable,
+            reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
+        {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
@@ -457,9 +460,21 @@ public final class PushClient {
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {
+        hasGivenUp = true
         while let ticket = retries.popFirst() { fail(ticket, reachability.lastCause) }
         driver.abandon(reachability.lastCause, now: now)
         isFinished = true
+        leave()
+    }
+
+    /// Says goodbye to all connections.
+    private func leave() {
+        for connection in connections {
+            connection.finishGracefully()
+            remove(connection)
+        }
+        for lane in lanes.indices { lanes[lane].clear() }
+        lagging = []
     }
 
     private func abandonAll(_ now: UInt64) {

@@ -127,6 +127,9 @@ open class PushDriver {
     /// No connection can be made any more: nothing more will be taken, and what was never taken ends with `cause`.
     open func abandon(_ cause: FailureCause, now: UInt64) {}
 
+    /// Whether the engine, which has nothing left to do, may end; asked about fifty times a second then.
+    open func mayEnd(now: UInt64) -> Bool { true }
+
     /// The engine is done: no push of its is open, and it will ask for no other.
     open func ended(now: UInt64) {}
 

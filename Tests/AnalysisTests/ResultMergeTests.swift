@@ -186,6 +186,29 @@ import Testing
         #expect(notes == ["merged from a, b", "the parts differ in connections", "b: something"])
     }
 
+    @Test(
+        "Parts with other numbers of streams have none in common: what held them back is not reckoned from one part's")
+    func otherStreams() throws {
+        var parts = [("a", result("1", [80_000_000])), ("b", result("2", [80_000_000]))]
+        for place in parts.indices {
+            // 100 streams, each held 80 ms, carry 1,250/s.
+            parts[place].1.scenario["connections"] = .integer(1)
+            parts[place].1.scenario["streams"] = .integer(100)
+            parts[place].1.throughput = .init(windowSeconds: 1, offered: 20_000, sent: 1200, answered: 1200)
+            let latency = parts[place].1.latency.total
+            parts[place].1.latency.service = latency
+            parts[place].1.histograms["service"] = parts[place].1.histograms["total"]
+        }
+        func limit() throws -> String { try RunVerdict(ResultMerge.merge(parts)).problems.joined() }
+        let same = try limit()
+        #expect(same.contains("200 streams (-c times -m), each held 80.0 ms on average, carry 2,501/s"), "\(same)")
+        parts[1].1.scenario["streams"] = .integer(400)
+        // 200 times 80 ms is by chance what they carried: there were 500.
+        let other = try limit()
+        #expect(!other.contains("streams (-c times -m)"), "\(other)")
+        #expect(try ResultMerge.merge(parts).scenario["streams"] == .null)
+    }
+
     /// Runs by their start (seconds after 03:04:00) and length, seconds.
     private func merged(_ runs: [(start: Int, seconds: Double)]) -> String {
         message(

@@ -191,6 +191,21 @@ import Testing
         #expect(
             RunVerdict(result).problems.first?.hasSuffix("connections were lost or could not be made: connection_reset")
                 == true)
+        // What broke once the window was over held nothing back in it.
+        var closedLate = result
+        closedLate.connections.ends = ["connection_reset": 1, "goaway NO_ERROR": 1]
+        closedLate.connections.afterWindow = .init(lost: 1, ends: ["connection_reset": 1])
+        #expect(RunVerdict(closedLate).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
+        // What was lost in it was missing, also where it came again later; only its own causes are named.
+        (closedLate.connections.opened, closedLate.connections.lost) = (2, 2)
+        closedLate.connections.ends = ["connection_closed": 1, "connection_reset": 1]
+        closedLate.connections.afterWindow = .init(opened: 1, lost: 1, ends: ["connection_reset": 1])
+        #expect(
+            RunVerdict(closedLate).problems.first?.hasSuffix(
+                ": connections were lost or could not be made: connection_closed") == true)
+        closedLate.connections = .init(opened: 1, lost: 0, connectFailures: 9, goAways: 0, reconnects: 9)
+        closedLate.connections.afterWindow = .init(connectFailures: 9)
+        #expect(RunVerdict(closedLate).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
         (result.connections.opened, result.connections.lost) = (0, 0)
         // Attempts that sent pushes again are no pushes.
         (result.throughput.sent, result.throughput.sentAgain) = (24_000, 12_000)
@@ -253,6 +268,14 @@ import Testing
             RunVerdict(full).problems.last?.contains(
                 ": 15,000 pushes came due while no stream was free and the backlog was full (--backlog 50): ") == true,
             "\(RunVerdict(full).problems)")
+        // Where the generator was away, no stream needed to be in use.
+        full.generator.overflowed = 14_000
+        #expect(
+            RunVerdict(full).problems.last?.hasSuffix(
+                ": 14,000 pushes came due while the generator itself stood still or was busy, more than the backlog holds "
+                    + "(--backlog 50): the generator was a limit, see there") == true, "\(RunVerdict(full).problems)")
+        full.generator.overflowed = 150
+        #expect(RunVerdict(full).problems.last?.contains("while no stream was free") == true)
         full.notSent = ["overflowed": 150, "run_ended": 14_850]
         #expect(RunVerdict(full).problems.last?.contains("backlog") == false)
         result.throughput.sent = 1200

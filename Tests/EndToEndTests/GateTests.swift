@@ -115,6 +115,23 @@ import Testing
         #expect(
             try refusal(of: try written()).contains("made with reference kernel record/0, this version has record/1"))
         baseline.kernel = "record/1"
+        baseline.scenario = ["pushes": .integer(1000)]
+        _ = try written().write(toFile: path, atomically: true, encoding: .utf8)
+        for flag in ["--markdown", "--junit"] {
+            let nowhere = "/proc/x/gate"
+            #expect(
+                try refusal([flag, nowhere]).hasPrefix("pushload: cannot write \(nowhere): "), "\(flag) \(nowhere)")
+            #expect(try refusal([flag, folder.path]) == "pushload: cannot write \(folder.path): it is a folder\n")
+        }
+        let both = try refusal(["--markdown", folder.path + "/gate", "--junit", folder.path + "/gate"])
+        #expect(both == "pushload: --markdown and --junit name the same file, \(folder.path)/gate\n")
+        let summary = try Programs.start(
+            "pushload", ["gate", "--baseline", path, "--github"], environment: ["GITHUB_STEP_SUMMARY": "/proc/x/s"]
+        ).wait()
+        #expect(
+            summary.status == 64
+                && summary.error == "pushload: cannot append to /proc/x/s, which GITHUB_STEP_SUMMARY names\n",
+            "\(summary)")
         baseline.scenario = ["warp": .bool(true)]
         #expect(try refusal(of: try written()).contains("does not know the setting \"warp\""))
         #expect(try refusal(["--metrics", "speed"]).hasPrefix("pushload: --metrics: \"speed\""))

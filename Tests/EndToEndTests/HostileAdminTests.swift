@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Networking
 import Testing
 
 /// What strangers do to the admin port.

@@ -92,9 +92,9 @@ import Transport
         #expect(reasons.count == 1 && reasons[0].hasPrefix("pushes left late although streams were free: p99 77"))
     }
 
-    private func driver() throws -> WorkerDriver {
+    private func driver(_ inputs: RunInputs? = nil) throws -> WorkerDriver {
         WorkerDriver(
-            inputs: try Self.inputs(), share: WorkerShare(worker: 0, workers: 1),
+            inputs: try inputs ?? Self.inputs(), share: WorkerShare(worker: 0, workers: 1),
             state: RunState(accepted: try #require(DeliveryLedger(capacity: 1000)), times: nil), box: SnapshotBox(),
             signer: nil)
     }
@@ -133,6 +133,52 @@ import Transport
         driver.idled(until: 1_001_000_000)
         take(driver, at: 1_004_000_000)
         #expect(driver.recorder.loopLag.summary.max >= 2_990_000)
+    }
+
+    @Test("What overflowed while the generator stood still is its own fault, what found all streams in use is not")
+    func overflowed() throws {
+        for (idle, own) in [(1_001_000_000, 488), (1_499_500_000, 0)] as [(UInt64, UInt64)] {
+            let inputs = try Self.inputs { $0.backlog = 10 }
+            let driver = try driver(inputs)
+            take(driver, at: 1_000_000_000)
+            // Half a second after the start; it wanted to look each 20 ms.
+            driver.idled(until: idle)
+            driver.tick(now: 1_500_000_000, unixTime: 0, inFlight: 0)
+            #expect(driver.recorder.counts.notSent == 490 && driver.ownOverflows == own)
+            var outcome = LoadOutcome()
+            outcome.measurements.add(driver.recorder)
+            outcome.ownOverflows = driver.ownOverflows
+            let section = GeneratorVerdict(outcome, inputs: inputs).section
+            #expect(section.overflowed == own)
+            #expect(
+                section.reasons
+                    == (own > 0
+                        ? ["\(own) pushes overflowed the backlog while a worker thread stood still or was busy"] : []))
+        }
+    }
+
+    @Test("Connections that end once the measured span is over are told apart")
+    func lateConnections() throws {
+        let driver = try driver()
+        driver.clock = { 1_500_000_000 }
+        driver.connection(0, .opened)
+        take(driver, at: 1_000_000_000)
+        driver.connection(0, .lost)
+        driver.connection(0, .ended(.broken(.connectionReset)))
+        #expect(driver.connections.lost == 1 && driver.lateConnections.lost == 0)
+        driver.clock = { 2_000_000_000 }
+        driver.connection(0, .opened)
+        driver.connection(0, .lost)
+        driver.connection(0, .ended(.broken(.connectionClosed)))
+        driver.connection(0, .connectFailed)
+        var outcome = LoadOutcome()
+        outcome.connections.add(driver.connections)
+        outcome.lateConnections.add(driver.lateConnections)
+        let connections = RunDocument(inputs: try Self.inputs(), outcome: outcome, target: "t").result.connections
+        #expect(connections.opened == 2 && connections.lost == 2 && connections.connectFailures == 1)
+        #expect(
+            connections.afterWindow
+                == .init(opened: 1, lost: 1, connectFailures: 1, ends: ["connection_closed": 1]), "\(connections)")
     }
 
     @Test("Pacing auto spins where a core is left over, and never where client and mock fill them")

@@ -1,7 +1,6 @@
 import Foundation
 import HTTP2
 import Measurement
-import Networking
 import Payloads
 import Settings
 import Testing

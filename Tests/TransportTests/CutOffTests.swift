@@ -8,12 +8,15 @@ private final class IdleDriver: PushDriver {
     let loop: VirtualLoop
     var abandonedBy: FailureCause?
     var stoppedBy: FailureCause?
+    /// Others still send.
+    var staysForOthers = false
 
     init(_ loop: VirtualLoop) { self.loop = loop }
 
     override func take(now: UInt64, into ticket: inout PushTicket) -> Supply { .notBefore(now + 3_600_000_000_000) }
     override func hasMore(now: UInt64) -> Bool { true }
     override func abandon(_ cause: FailureCause, now: UInt64) { abandonedBy = cause }
+    override func mayEnd(now: UInt64) -> Bool { !staysForOthers }
     override func stopped(_ cause: FailureCause, now: UInt64) { stoppedBy = cause }
 }
 
@@ -63,6 +66,39 @@ private final class IdleDriver: PushDriver {
         #expect(driver.abandonedBy == nil)
         pass(1_000_000_000, client)
         #expect(driver.abandonedBy == .connectionRefused)
+        client.end()
+    }
+
+    @Test(
+        "A client that gave its target up stays while its driver wants it to, without a connection, until it is stopped"
+    )
+    func stays() throws {
+        let driver = IdleDriver(loop)
+        driver.staysForOthers = true
+        let client = try client(driver, giveUpAfter: 1_000_000_000)
+        loop.isRefusing = true
+        loop.streams[0].isHungUp = true
+        pass(2_000_000_000, client)
+        #expect(driver.abandonedBy == .connectionRefused)
+        // The target is there again.
+        (loop.isRefusing, driver.abandonedBy) = (false, nil)
+        pass(5_000_000_000, client)
+        #expect(client.turn(waits: true) && loop.streams.count == 1 && driver.abandonedBy == nil)
+        control.ask(.drain)
+        #expect(!client.turn(waits: true) && driver.stoppedBy == .interrupted)
+        client.end()
+    }
+
+    @Test("One that nobody is left to stay for ends at once")
+    func ends() throws {
+        let driver = IdleDriver(loop)
+        driver.staysForOthers = true
+        let client = try client(driver, giveUpAfter: 1_000_000_000)
+        loop.isRefusing = true
+        loop.streams[0].isHungUp = true
+        pass(2_000_000_000, client)
+        driver.staysForOthers = false
+        #expect(!client.turn(waits: true))
         client.end()
     }
 

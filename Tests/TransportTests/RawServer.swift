@@ -3,8 +3,6 @@ import HTTP2
 import Networking
 import Synchronization
 
-@testable import Transport
-
 /// A server that says what it is told, frame by frame, and keeps what the client says.
 final class RawServer: Sendable {
     let address: SocketAddress

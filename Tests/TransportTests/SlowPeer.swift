@@ -1,5 +1,4 @@
 import Foundation
-import HTTP2
 import Networking
 import Signing
 

@@ -1,5 +1,3 @@
-import Results
-
 /// The formulas of a plan (docs/planning.md): what a configuration can do by each bound, and what a rate needs.
 struct PlanModel {
     let question: PlanQuestion

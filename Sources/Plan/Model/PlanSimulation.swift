@@ -1,5 +1,3 @@
-import Results
-
 /// A plan's configuration as a simulation. Workers share nothing, so that one of them with its part of connections, rate and
 /// bandwidth stands for all; with the bundled mock on the same machine everything is simulated.
 struct PlanSimulation {

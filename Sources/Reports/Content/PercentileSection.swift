@@ -1,7 +1,6 @@
 import Foundation
 import Measurement
 import Results
-import Settings
 
 /// The percentile curve on HdrHistogram's logarithmic axis. A curve ends where the answers end; the pushes without one are a
 /// dashed line from there on.

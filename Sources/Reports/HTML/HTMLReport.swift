@@ -1,5 +1,3 @@
-import Results
-
 /// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
 package enum HTMLReport {
     /// - Parameters:

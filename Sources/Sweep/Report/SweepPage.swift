@@ -1,6 +1,5 @@
 import Reports
 import Results
-import Settings
 
 /// A sweep as one self-contained page, or as Markdown.
 enum SweepPage {

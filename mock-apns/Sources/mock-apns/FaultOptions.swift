@@ -1,6 +1,5 @@
 import ArgumentParser
 import MockAPNs
-import Networking
 import Settings
 
 /// How the mock misbehaves. What flags say of pushes is a last rule, for all pushes no rule of the file matches.

@@ -81,6 +81,7 @@ final class Books {
         let isRight =
             !link.isOpen || link.isUncertain || link.isBroken || hasVanished(link) || request == .abort
             || (link.isDraining && link.openCount == 0) || isEnding[link.worker]
+            || (hasAbandoned[link.worker] && link.openCount == 0)
         world.check(isRight, "link \(link.number) is closed for no reason")
     }
 
@@ -295,6 +296,7 @@ final class Books {
         world.tell("worker \(worker): gives up, \(cause)")
         world.note(.gaveUp)
         hasAbandoned[worker] = true
+        if zip(hasAbandoned, isEnding).contains(where: { !$0 && !$1 }) { world.note(.gaveUpAlone) }
     }
 
     func connection(_ worker: Int, _ index: Int, _ event: ConnectionEvent) {

@@ -11,6 +11,8 @@ struct DrawnRun {
     var drainAfter: UInt64?
     var abortAfter: UInt64?
     var targetGoneAfter: UInt64?
+    /// A worker whose connections all break, and are refused from so long after the begin on, ns; the others' are not.
+    var cutOff: (worker: Int, after: UInt64)?
     /// When somebody loses patience.
     var patience: UInt64 = 20_000_000_000
 
@@ -27,6 +29,15 @@ struct DrawnRun {
         if random.chance(0.15) { drainAfter = random.spread(1_000_000, 3_000_000_000) }
         if random.chance(0.1) { abortAfter = (drainAfter ?? 0) + random.spread(1_000_000, 3_000_000_000) }
         if random.chance(0.05) { targetGoneAfter = random.spread(1_000_000, 3_000_000_000) }
+        if scenario.threads > 1, random.chance(0.5) { drawCutOff(&random) }
+    }
+
+    private mutating func drawCutOff(_ random: inout Random) {
+        cutOff = (random.below(scenario.threads), random.spread(1_000_000, 500_000_000))
+        if random.chance(0.5) { scenario.giveUpAfter = random.spread(50_000_000, 300_000_000) }
+        if drainAfter == nil, abortAfter == nil, random.chance(0.5) {
+            drainAfter = random.spread(100_000_000, 2_000_000_000)
+        }
     }
 
     // MARK: The client's side

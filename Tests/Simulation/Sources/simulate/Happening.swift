@@ -20,6 +20,7 @@ enum Happening: String, CaseIterable {
     case drainEnded = "pushes open when the drain was over"
     case operatorStop = "run stopped because it took too long"
     case gaveUp = "run given up without connection"
+    case gaveUpAlone = "worker gives up while others send"
     case targetGone = "target ended"
     case warmupTime = "warm-up by time"
     case warmupPushes = "warm-up by pushes"

@@ -15,8 +15,8 @@ struct NotBegunModel {
             for sequence in dues.indices where sequence % model.scenario.threads == worker {
                 guard model.fates[UInt64(sequence)] == nil else { continue }
                 let due = dues[sequence]
-                // Given up for want of a connection, the schedule counts to its end.
-                if let close, !close.isAbandoned, due > close.at { continue }
+                // Given up for want of a connection, the schedule counts to its end, or until the run was stopped.
+                if let told = model.told[worker], due > told { continue }
                 guard model.isMeasured(UInt64(sequence), due: due, measuredFrom: 0) else { continue }
                 most += 1
                 if let close, close.at > due { waited[ResultChecks.counter(of: close.at - due), default: 0] += 1 }

@@ -70,6 +70,7 @@ final class PushLog: PushDriver {
     }
 
     override func hasMore(now: UInt64) -> Bool { inner.hasMore(now: now) }
+    override func mayEnd(now: UInt64) -> Bool { inner.mayEnd(now: now) }
 
     override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
         inner.compose(ticket, connection: connection, into: &request)

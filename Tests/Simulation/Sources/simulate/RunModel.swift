@@ -40,12 +40,14 @@ struct RunModel {
     private(set) var encoded: UInt64 = 0
     /// Of each worker: when it was told to take nothing more, and whether because no connection could be made.
     private(set) var closed: [(at: UInt64, isAbandoned: Bool)?] = []
+    /// Of each worker: when it was told that the run was stopped.
+    private(set) var told: [UInt64?] = []
     /// What pushes end with that nobody waits for any more.
     let stopCause: FailureCause
     /// An operator asked for something.
     let wasAsked: Bool
     /// Of each worker: when attempts were written, and its answers.
-    private(set) var writes: [[UInt64]] = []
+    private(set) var writes: [[RateModel.Write]] = []
     private(set) var answers: [[RateModel.Answer]] = []
     /// Of each worker, what the watcher saw of it at each look, and what it had done at its end.
     private(set) var seen: [[SeriesModel.Snapshot]] = []
@@ -66,6 +68,12 @@ struct RunModel {
         self.world = world
         schedule = (try? scenario.makeSchedule()) ?? nil
         for log in logs { replay(log) }
+        // A worker that gave its target up is there as long as others may be told something.
+        if let last = told.compactMap({ $0 }).max() {
+            for worker in told.indices where told[worker] == nil && closed[worker]?.isAbandoned == true {
+                told[worker] = last
+            }
+        }
     }
 
     var isOpenLoop: Bool { scenario.isOpenLoop }
@@ -95,7 +103,7 @@ struct RunModel {
         var sentHere: UInt64 = 0
         var idleUntil: UInt64 = 0
         var close: (at: UInt64, isAbandoned: Bool)?
-        var isStopped = false
+        var stoppedAt: UInt64?
         /// Pushes that wait to be retried, how they ended last, and not before when they go out again.
         var waiting: [UInt64: (earliest: UInt64, last: PushLog.Finish)] = [:]
         /// Those that went out again, and whether the attempt was written.
@@ -104,8 +112,18 @@ struct RunModel {
         var shown = SeriesModel.Snapshot()
         var (isWanted, hasEnded) = (false, false)
         var looks: [SeriesModel.Snapshot] = []
-        var writes: [UInt64] = []
+        var writes: [RateModel.Write] = []
         var answers: [RateModel.Answer] = []
+        /// What waits to be retried will not be: it ends as it did last.
+        func endWaiting() {
+            let left = waiting.values.map(\.last).sorted { ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence) }
+            for last in left {
+                end(last)
+                if let answer = RateModel.Answer(last, stoppedAt) { answers.append(answer) }
+                tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
+            }
+            waiting = [:]
+        }
         for entry in log.entries {
             switch entry {
             case .take(let take):
@@ -130,7 +148,7 @@ struct RunModel {
                 composed += 1
                 if composed % 16 == 0, ticket.isMeasured { encoded += 1 }
             case .written(let written):
-                writes.append(written.at)
+                writes.append(RateModel.Write(at: written.at, stoppedAt: stoppedAt))
                 sent += 1
                 if !everSent.insert(written.ticket.sequence).inserted { sentAgain += 1 }
                 sentHere += 1
@@ -140,7 +158,7 @@ struct RunModel {
                 }
                 tally.sent += 1
             case .writtenAfterEnd(let time):
-                writes.append(time)
+                writes.append(RateModel.Write(at: time, stoppedAt: stoppedAt))
                 sent += 1
                 sentHere += 1
                 tally.sent += 1
@@ -149,7 +167,7 @@ struct RunModel {
                 if let (last, _) = retrying.removeValue(forKey: finish.ticket.sequence), hasNotLeft(finish) {
                     // Its last answer, or what its last attempt failed with, stands.
                     finish = last
-                } else if !isStopped, mayRetry(finish) {
+                } else if stoppedAt == nil, mayRetry(finish) {
                     if finish.ticket.retries >= min(255, scenario.retryAttempts) {
                         retries.exhausted += 1
                     } else if scenario.retryBudget == 0
@@ -164,25 +182,18 @@ struct RunModel {
                     }
                 }
                 end(finish)
-                if let answer = RateModel.Answer(finish) { answers.append(answer) }
+                if let answer = RateModel.Answer(finish, stoppedAt) { answers.append(answer) }
                 tally.add(finish, isMeasured: fates[finish.ticket.sequence]?.isMeasured ?? false)
             case .idled(let time): idleUntil = time
-            case .abandoned(let now): if close == nil { close = (now, true) }
+            case .abandoned(let now):
+                if close == nil { close = (now, true) }
+                endWaiting()
             case .stopped(let cause, let now):
                 world.check(cause == stopCause, "a worker is told of \(cause)")
-                isStopped = true
+                stoppedAt = now
                 if close == nil { close = (now, false) }
             case .ended:
-                // What waited to be retried will not be: it ends as it did last.
-                let left = waiting.values.map(\.last).sorted {
-                    ($0.at, $0.ticket.sequence) < ($1.at, $1.ticket.sequence)
-                }
-                for last in left {
-                    end(last)
-                    if let answer = RateModel.Answer(last) { answers.append(answer) }
-                    tally.add(last, isMeasured: fates[last.ticket.sequence]?.isMeasured ?? false)
-                }
-                waiting = [:]
+                endWaiting()
                 hasEnded = true
             case .look:
                 looks.append(shown)
@@ -197,6 +208,7 @@ struct RunModel {
             }
         }
         closed.append(close)
+        told.append(stoppedAt)
         self.writes.append(writes)
         self.answers.append(answers)
         seen.append(looks)

@@ -47,6 +47,7 @@ final class Simulation {
     private var logs: [PushLog] = []
     private var run: HandDrivenRun!
     private var orders: [(due: UInt64, order: Order)] = []
+    private var begin: UInt64 = 0
     private var nextLook: UInt64 = 0
     private var patience: UInt64 = 0
     private var end: UInt64 = 0
@@ -99,19 +100,25 @@ final class Simulation {
 
     private func dial(_ worker: Int, _ loop: VirtualLoop) -> VirtualStream {
         let books = books.addLink(worker: worker)
+        var weather = weather
+        if let cutOff = drawn.cutOff, cutOff.worker == worker {
+            weather.reset = 1
+            if world.clock.now >= begin + cutOff.after { weather.refused = 1 }
+        }
+        let hidesInput = weather.hidesInput
         let link = Link(books.number, books: books, world: world, weather: weather) { [unowned self] link in
             mock.adopt(
-                VirtualStream(link, .server, loop: mockParty.loop, world: world, hidesInput: weather.hidesInput))
+                VirtualStream(link, .server, loop: mockParty.loop, world: world, hidesInput: hidesInput))
         }
         links.append(link)
         world.tell("worker \(worker): dials link \(link.number)")
-        return VirtualStream(link, .client, loop: loop, world: world, hidesInput: weather.hidesInput)
+        return VirtualStream(link, .client, loop: loop, world: world, hidesInput: hidesInput)
     }
 
     // MARK: The course of time
 
     func simulate() -> Outcome {
-        let begin = world.clock.now
+        begin = world.clock.now
         nextLook = begin + Self.lookPause
         patience = begin + drawn.patience
         // After an abort nothing is waited for any more.

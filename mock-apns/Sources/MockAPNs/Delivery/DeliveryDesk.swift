@@ -1,4 +1,3 @@
-import Networking
 import Synchronization
 
 /// Brings accepted pushes to their devices: at once, when the device comes back, or when their time has come.

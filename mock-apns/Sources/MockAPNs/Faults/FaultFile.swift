@@ -1,5 +1,4 @@
 import HTTP2
-import Networking
 import Payloads
 import Settings
 

@@ -1,5 +1,3 @@
-import Networking
-
 /// How the mock misbehaves: what happens to pushes, to connections, and what the link to the client is like.
 public struct FaultPlan: Sendable, Equatable {
     /// The first rule that matches a push, and whose burst is on, decides.

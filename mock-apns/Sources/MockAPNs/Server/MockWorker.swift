@@ -5,7 +5,6 @@ import Measurement
 import Networking
 import Payloads
 import Settings
-import Signing
 
 /// What all workers of a server share.
 struct MockShared: Sendable {

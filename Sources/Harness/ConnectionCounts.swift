@@ -1,0 +1,32 @@
+import Transport
+
+/// What became of connections.
+struct ConnectionCounts: Sendable {
+    var opened: UInt64 = 0
+    var lost: UInt64 = 0
+    var connectFailures: UInt64 = 0
+    var goAways: UInt64 = 0
+    var reconnects: UInt64 = 0
+    /// Those that ended before the run did, by why.
+    var ends = ConnectionEnds()
+
+    mutating func note(_ event: ConnectionEvent) {
+        switch event {
+        case .opened: opened += 1
+        case .lost: lost += 1
+        case .connectFailed: connectFailures += 1
+        case .goAway: goAways += 1
+        case .reconnecting: reconnects += 1
+        case .ended(let end): ends.add(end)
+        }
+    }
+
+    mutating func add(_ other: ConnectionCounts) {
+        opened += other.opened
+        lost += other.lost
+        connectFailures += other.connectFailures
+        goAways += other.goAways
+        reconnects += other.reconnects
+        ends.add(other.ends)
+    }
+}
