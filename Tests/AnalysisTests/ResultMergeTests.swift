@@ -195,8 +195,8 @@ import Testing
             parts[place].1.scenario["connections"] = .integer(1)
             parts[place].1.scenario["streams"] = .integer(100)
             parts[place].1.throughput = .init(windowSeconds: 1, offered: 20_000, sent: 1200, answered: 1200)
-            let latency = parts[place].1.latency.total
-            parts[place].1.latency.service = latency
+            let latency = parts[place].1.latency[.total]
+            parts[place].1.latency[.service] = latency
             parts[place].1.histograms["service"] = parts[place].1.histograms["total"]
         }
         func limit() throws -> String { try RunVerdict(ResultMerge.merge(parts)).problems.joined() }

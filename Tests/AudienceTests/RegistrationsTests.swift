@@ -155,7 +155,7 @@ import Testing
         ("{\"token\":\"aa\",\"tags\":[\"a\",]}\n", "r:1:27: expected a string in quotes, found the line's end"),
         (
             "{\"token\":\"aa\",\"tags\":[\"a]\"]}\n",
-            "r:1:24: character ']' in a tag; expected letters, digits and _ @ # . : -"
+            "r:1:25: character ']' in a tag; expected letters, digits and _ @ # . : -"
         ),
         ("{\"token\":\"aa\",\"tags\":[\"\"]}\n", "r:1:24: an empty tag; expected 1 to 120 characters"),
         ("{\"token\":\"aa\",\"user\":\"\\u0061\"}\n", "r:1:22: an escape in \"user\", which has plain characters only"),

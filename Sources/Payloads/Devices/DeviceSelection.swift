@@ -115,6 +115,7 @@ public final class DeviceSelection: @unchecked Sendable {
 
     /// Goes to the word that the bit of a rank is in.
     private func find(_ wanted: UInt32, _ place: inout Place) {
+        place.here = UInt32(words[place.word].nonzeroBitCount)
         var block = place.word / Self.wordsPerBlock
         if wanted < place.before || wanted >= ranks[block + 1] {
             if wanted < place.before || wanted >= ranks[min(block + 8, blocks)] {
