@@ -77,7 +77,7 @@ import Transport
         let offered = try #require(result.throughput.offered)
         #expect(abs(offered - 1000) <= 1 && abs(result.throughput.windowSeconds - 4) < 1e-6, "\(result.throughput)")
         // One was taken and never ended.
-        #expect(result.latency.total.unanswered == 4000, "\(result.latency.total)")
+        #expect(result.latency[.total].unanswered == 4000, "\(result.latency[.total])")
         #expect(result.pushes.planned == 10_000 && result.pushes.notSent == 9_999)
         #expect(result.notSent["connection_reset"] == 5000, "\(result.notSent)")
     }
@@ -150,7 +150,7 @@ import Transport
         drivers[0].abandon(.connectionReset, now: start + Self.second)
         for driver in drivers { driver.ended(now: start + 2 * Self.second) }
         let result = run.result()
-        #expect(result.throughput.offered == 1000 && result.latency.total.unanswered == 9_999)
+        #expect(result.throughput.offered == 1000 && result.latency[.total].unanswered == 9_999)
         #expect(result.notSent == ["connect_failed": 5000, "connection_reset": 4999], "\(result.notSent)")
     }
 }
