@@ -57,6 +57,11 @@ package enum ResultMerge {
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
+        if parts.contains(where: { $0.sends != nil }) {
+            merged.sends = ResultDocument.merged(parts.map { $0.sends ?? [] }) { name in
+                (try? merged.censoredHistogram(ResultDocument.fanOutKey(name)).answered) ?? LatencyHistogram()
+            }
+        }
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
             steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })

@@ -1,6 +1,6 @@
 import CRoaring
-import Payloads
 import Glibc
+import Payloads
 
 /// Rows of a registrations file, compressed (Roaring: 65,536 rows at a time as a list, a bitset or runs, whichever is smallest).
 ///
@@ -109,6 +109,9 @@ package final class RowSet: @unchecked Sendable {
 }
 
 extension RowSet {
+    /// The lowest; nil when there is none.
+    package var first: UInt32? { isEmpty ? nil : roaring_bitmap_minimum(bitmap) }
+
     /// The same rows as what pushes are sent by.
     ///
     /// - Parameter total: how many rows the file has.

@@ -40,6 +40,21 @@ package struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("device-file"), help: .of("device_file", "file"))
     package var deviceFile: String?
 
+    @Option(name: .customLong("registrations"), help: .of("registrations", "file"))
+    package var registrations: String?
+
+    @Option(name: .customLong("audience"), help: .of("audience", "expression"))
+    package var audience: String?
+
+    @Option(name: .customLong("templates"), help: .of("templates", "path"))
+    package var templates: String?
+
+    @Option(name: .customLong("property"), help: .of("properties", "name=value"))
+    package var properties: [String] = []
+
+    @Option(name: .customLong("send"), help: .of("sends", "map"))
+    package var sends: [String] = []
+
     @Option(name: .customLong("topic"), help: .of("topic", "text"))
     package var topic: String?
 
@@ -76,6 +91,11 @@ package struct LoadOptions: ParsableArguments {
             ("push_type", pushType.map { [$0] }),
             ("devices", devices.map { [$0] }),
             ("device_file", deviceFile.map { [$0] }),
+            ("registrations", registrations.map { [$0] }),
+            ("audience", audience.map { [$0] }),
+            ("templates", templates.map { [$0] }),
+            ("properties", properties.isEmpty ? nil : properties),
+            ("sends", sends.isEmpty ? nil : sends),
             ("topic", topic.map { [$0] }),
             ("priority", priority.map { [$0] }),
             ("expiration", expiration.map { [$0] }),

@@ -8,18 +8,30 @@ import Transport
 final class Breakdowns {
     private let stages: Breakdown?
     private let profiles: Breakdown?
+    /// Of each of the mix's entries.
+    private let profilePlaces: [Int]
     private let statuses: Breakdown?
     private let connections: Breakdown?
     private let tags: [(prefix: [UInt8], breakdown: Breakdown)]
     /// The first push of each stage.
     private let firsts: [UInt64]
-    private let writer: PayloadWriter
+    private let writers: PushWriters
+    private let turns: SendTurns?
+    private let sends: Breakdown?
+    private let plan: Sends?
+    /// Of each send: from its start to the answers of what was accepted, ns.
+    private(set) var fanOut: [LatencyHistogram] = []
 
-    init(_ inputs: RunInputs, writer: PayloadWriter) {
+    init(_ inputs: RunInputs, writers: PushWriters) {
         let names = inputs.schedule?.stageNames ?? []
         stages = names.count > 1 ? Breakdown("stage", labels: names) : nil
         firsts = inputs.schedule?.stagePushes ?? []
-        let profileNames = inputs.mix.entries.map(\.profile.name)
+        // Several sends may have the same one.
+        var profileNames: [String] = []
+        profilePlaces = inputs.mix.entries.map { entry in
+            if !profileNames.contains(entry.profile.name) { profileNames.append(entry.profile.name) }
+            return profileNames.firstIndex(of: entry.profile.name) ?? 0
+        }
         profiles = profileNames.count > 1 ? Breakdown("profile", labels: profileNames) : nil
         statuses = inputs.breakdown.contains(.status) ? Breakdown("status", labels: ["200"]) : nil
         connections =
@@ -29,25 +41,31 @@ final class Breakdowns {
             guard case .tag(let prefix) = $0 else { return nil }
             return (Array(prefix.utf8), Breakdown($0.name, labels: []))
         }
-        self.writer = writer
+        self.writers = writers
+        turns = inputs.turns
+        plan = inputs.sends
+        sends = inputs.sends.flatMap { $0.all.count > 1 ? Breakdown("send", labels: $0.all.map(\.name)) : nil }
+        fanOut = (inputs.sends?.all ?? []).map { _ in LatencyHistogram() }
     }
 
-    var all: [Breakdown] { [stages, profiles, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
-    var isOn: Bool { !all.isEmpty }
+    var all: [Breakdown] { [stages, profiles, sends, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
+    var isOn: Bool { !all.isEmpty || plan != nil }
 
     /// By number: of stages that follow each other at once, such as after a burst, pushes are due at the same time.
     private func stage(_ sequence: UInt64) -> Int {
         var place = 0
-        while place + 1 < firsts.count, sequence >= firsts[place + 1] { place += 1 }
+        let slot = turns?.slot(sequence) ?? sequence
+        while place + 1 < firsts.count, slot >= firsts[place + 1] { place += 1 }
         return place
     }
 
     private func tag(_ sequence: UInt64, _ prefix: [UInt8]) -> String {
-        writer.tag(device: writer.device(sequence: sequence), prefix: prefix) ?? "(none)"
+        writers.tag(sequence, prefix: prefix) ?? "(none)"
     }
 
     func answered(
-        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, isMeasured: Bool
+        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, start: UInt64,
+        isMeasured: Bool
     ) {
         var status = 200
         if case .rejected(let other) = outcome { status = Int(other) }
@@ -56,9 +74,15 @@ final class Breakdowns {
             breakdown.answered(place(breakdown), isAccepted: status == 200, total: total, isMeasured: isMeasured)
         }
         let place = stages == nil ? 0 : stage(ticket.sequence)
-        let profile = profiles == nil ? 0 : writer.profileIndex(sequence: ticket.sequence)
+        let profile = profiles == nil ? 0 : profilePlaces[writers.entry(ticket.sequence)]
         note(stages) { _ in place }
-        note(profiles) { _ in profile }
+        note(profiles) { $0.place(number: profile) }
+        if let plan {
+            let place = plan.place(ticket.sequence)
+            note(sends) { $0.place(number: place) }
+            let reached = ticket.due &+ total &- start
+            if status == 200 { fanOut[place].record(max(1, reached &- min(reached, plan.all[place].start))) }
+        }
         note(statuses) { status == 200 ? 0 : $0.place(String(status)) }
         note(connections) { $0.place(number: connection) }
         for (prefix, breakdown) in tags {
@@ -78,7 +102,8 @@ final class Breakdowns {
             breakdown.unanswered(place(breakdown), isBegun: isBegun, after: waited, isMeasured: isMeasured)
         }
         note(stages) { _ in stage(sequence) }
-        note(profiles) { _ in writer.profileIndex(sequence: sequence) }
+        note(profiles) { $0.place(number: profilePlaces[writers.entry(sequence)]) }
+        if let plan { note(sends) { $0.place(number: plan.place(sequence)) } }
         note(connections) { connection < 0 ? $0.place("(none)") : $0.place(number: connection) }
         for (prefix, breakdown) in tags { note(breakdown) { $0.place(tag(sequence, prefix)) } }
     }

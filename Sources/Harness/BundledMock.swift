@@ -80,7 +80,7 @@ struct BundledMock: Sendable {
             arguments += ["--key", providerFile, "--key-id", provider.keyID, "--team-id", provider.teamID]
         }
         if let clientCA { arguments += ["--client-ca", clientCA] }
-        if scenario.deviceFile == nil {
+        if scenario.deviceFile == nil, scenario.registrations == nil {
             arguments += ["--devices", String(scenario.devices), "--device-seed", String(scenario.seed)]
         }
         // Apple refuses tokens renewed more often than every 20 minutes; such policies are measured all the same.

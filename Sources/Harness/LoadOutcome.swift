@@ -6,6 +6,8 @@ import Transport
 struct LoadOutcome: Sendable {
     var measurements = MergedMeasurements(causes: FailureCause.count)
     var breakdowns = MergedBreakdowns()
+    /// Of each send: from its start to the answers of what was accepted, ns.
+    var fanOut: [LatencyHistogram] = []
     /// How late the loops came back for pushes they could have sent on time.
     var loopLag = LatencyHistogram.empty
     var retries = RetryCounts()

@@ -126,6 +126,9 @@ final class LoadRun: Sendable {
             let driver = worker.driver
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
+            for (send, times) in driver.breakdowns.fanOut.enumerated() {
+                if send < outcome.fanOut.count { outcome.fanOut[send].add(times) } else { outcome.fanOut.append(times) }
+            }
             outcome.loopLag.add(driver.recorder.loopLag)
             outcome.retries.add(driver.retries.counts)
             outcome.connections.add(driver.connections)

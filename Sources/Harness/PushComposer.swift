@@ -8,7 +8,9 @@ import Transport
 ///
 /// Cost a push: besides encoding and signing, for one push in 16 two clock readings; no allocation, no lock.
 struct PushComposer {
-    let writer: PayloadWriter
+    let writers: PushWriters
+    private let writer: PayloadWriter
+    private let isSingle: Bool
     /// CPU time for getting provider tokens, ns: all signatures, and uses of a token by one in 16.
     private(set) var signTime: UInt64 = 0
     /// Seconds.
@@ -28,8 +30,9 @@ struct PushComposer {
     private static let sample: UInt64 = 16
 
     init(_ inputs: RunInputs, signer: TokenSigner?) {
-        writer = PayloadWriter(
-            mix: inputs.mix, population: inputs.population, run: inputs.run, seed: inputs.scenario.seed)
+        writers = PushWriters(inputs)
+        writer = writers.first
+        isSingle = writers.isSingle
         self.signer = signer
         uncountedSigner = signer.map(Unmanaged.passUnretained)
         run = inputs.run
@@ -40,7 +43,7 @@ struct PushComposer {
     }
 
     /// Bytes the payload memory must have.
-    var payloadCapacity: Int { writer.maximumPayloadSize + PayloadWriter.slack }
+    var payloadCapacity: Int { writers.capacity }
     var tokensSigned: UInt64 { signer?.tokensSigned ?? 0 }
 
     func connectionOpened(_ index: Int) { signer?.connectionOpened(index, unixTime: unixTime) }
@@ -54,12 +57,12 @@ struct PushComposer {
         let isSampled = isMeasuring ? composed & (Self.sample - 1) == 0 : false
         sign(connection, isSampled, ticket.isMeasured, &request, recorder)
         let begin = isSampled ? clock.now() : 0
-        let profile = writer.profileIndex(sequence: sequence)
-        request.headerSet = profile
-        request.tokenLength = writer.writeToken(device: writer.device(sequence: sequence), into: request.token)
-        request.payloadLength = writer.write(
-            sequence: sequence, profile: profile, unixTime: UInt64(truncatingIfNeeded: unixTime),
-            into: request.payload)
+        if isSingle {
+            write(writer, 0, sequence, &request)
+        } else {
+            let (writer, firstEntry) = writers.writer(sequence)
+            write(writer, firstEntry, sequence, &request)
+        }
         if sendsIdentifier {
             PushID.write(run: run, sequence: sequence, into: request.identifier)
             request.hasIdentifier = true
@@ -68,6 +71,16 @@ struct PushComposer {
         if isSampled, ticket.isMeasured {
             recorder.encoded(clock.nanoseconds(from: begin, to: clock.now()))
         }
+    }
+
+    @inline(__always)
+    private func write(_ writer: PayloadWriter, _ firstEntry: Int, _ sequence: UInt64, _ request: inout PushRequest) {
+        let profile = writer.profileIndex(sequence: sequence)
+        request.headerSet = firstEntry &+ profile
+        request.tokenLength = writer.writeToken(device: writer.device(sequence: sequence), into: request.token)
+        request.payloadLength = writer.write(
+            sequence: sequence, profile: profile, unixTime: UInt64(truncatingIfNeeded: unixTime),
+            into: request.payload)
     }
 
     /// A signature is always timed, the use of a token that is there already now and then.

@@ -20,8 +20,7 @@ package struct PushSize: Sendable, Equatable {
         var scenario = scenario
         if scenario.pushes == nil, scenario.duration == nil { scenario.pushes = 1 }
         let inputs = try RunInputs(scenario)
-        let writer = PayloadWriter(
-            mix: inputs.mix, population: inputs.population, run: inputs.run, seed: scenario.seed)
+        let writer = PushWriters(inputs).first
         let sets = inputs.headers.map(\.fields)
         let encoder = RequestEncoder(
             authority: "api.push.apple.com", isSecure: true, headerSets: sets, tableLimit: scenario.encoderTableSize)

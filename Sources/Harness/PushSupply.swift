@@ -11,6 +11,9 @@ struct PushSupply {
     private let duration: UInt64?
     private var cursor: ArrivalCursor?
     private var backlog: Backlog?
+    /// Of a run with several sends: which push is whose turn, and in a closed loop what is left of each.
+    private let turns: SendTurns?
+    private var queue: SendQueue?
     /// The worker's next push.
     private(set) var next: UInt64 = 0
     /// When it is due, ns; 0 before it was asked for.
@@ -22,7 +25,9 @@ struct PushSupply {
         self.share = share
         let scenario = inputs.scenario
         isOpenLoop = inputs.schedule != nil
-        limit = (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
+        turns = inputs.turns
+        queue = isOpenLoop ? nil : inputs.sendOrder.map { SendQueue($0, share: share) }
+        limit = queue?.count ?? (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
         duration = isOpenLoop ? nil : scenario.duration
         if let schedule = inputs.schedule {
             cursor = schedule.cursor()
@@ -82,9 +87,24 @@ struct PushSupply {
             next = limit
             return .finished
         }
-        push.sequence = share.sequence(next)
+        if queue != nil {
+            let elapsed = push.due &- start
+            guard let sequence = queue!.next(elapsed) else {
+                return queue!.begins(after: elapsed).map { .notBefore(start &+ $0) } ?? .finished
+            }
+            push.sequence = sequence
+        } else {
+            push.sequence = Self.sequence(next, share, turns)
+        }
         next &+= 1
         return .push
+    }
+
+    /// The run's number of this worker's push `index`.
+    @inline(__always)
+    private static func sequence(_ index: UInt64, _ share: WorkerShare, _ turns: SendTurns?) -> UInt64 {
+        let turn = share.sequence(index)
+        return turns?.sequence(turn) ?? turn
     }
 
     /// A closed loop whose time is over takes nothing more, whether a connection could send it or not.
@@ -108,8 +128,9 @@ struct PushSupply {
     /// - Parameter free: streams that are free now; asked only when the backlog is full.
     mutating func noteOverflow(_ now: UInt64, free: () -> UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
         guard backlog != nil, start != 0, now > start, next < limit else { return }
+        let (share, turns, start) = (share, turns, start)
         backlog!.advance(elapsed: now &- start, next: next, limit: limit, free: free, from: cursor!) {
-            overflowed(share.sequence($0), start &+ $1)
+            overflowed(Self.sequence($0, share, turns), start &+ $1)
         }
     }
 
@@ -118,9 +139,10 @@ struct PushSupply {
         guard backlog != nil, start != 0, next < limit else { return }
         if nextDue == 0 { findNextDue() }
         guard nextDue <= time else { return }
+        let (share, turns, start) = (share, turns, start)
         next = backlog!.forEachWaiting(
             elapsed: time &- start, next: next, limit: limit, from: cursor!
-        ) { waiting(share.sequence($0), start &+ $1) }
+        ) { waiting(Self.sequence($0, share, turns), start &+ $1) }
         backlog!.forget()
         if next < limit { findNextDue() }
     }

@@ -101,9 +101,10 @@ struct RunDocument {
                 clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
                 measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
             series: outcome.series,
-            histograms: Self.histograms(outcome, oneWay),
+            histograms: Self.histograms(outcome, oneWay, inputs.sends),
             notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
+        result.sends = sends
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.connections.ends.counts
         let late = outcome.lateConnections
@@ -134,7 +135,30 @@ struct RunDocument {
         MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
     }
 
-    private static func histograms(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> [String: String] {
+    /// nil where there are no registrations, and while the run goes on.
+    private var sends: [ResultDocument.Send]? {
+        guard let plan = inputs.sends, outcome.fanOut.count == plan.all.count else { return nil }
+        let parts = outcome.breakdowns.outcomes["send"] ?? [:]
+        let counts = outcome.measurements.counts
+        return plan.all.enumerated().map { place, send in
+            let isOnly = plan.all.count == 1
+            var row = ResultDocument.Send(
+                name: send.name, audience: send.audience, devices: send.tokens,
+                pushes: isOnly ? outcome.planned : send.count, start: Double(send.start) / 1e9)
+            let part = parts[send.name]
+            row.accepted = isOnly ? counts.accepted : part?.accepted ?? 0
+            row.rejected = isOnly ? counts.rejected : part?.rejected ?? 0
+            row.failed = isOnly ? counts.failed : part?.failed ?? 0
+            // What was never taken from the plan is in no part.
+            row.notSent = row.pushes - min(row.pushes, row.accepted + row.rejected + row.failed)
+            row.fanOut = .init(outcome.fanOut[place], of: row.pushes)
+            return row
+        }
+    }
+
+    private static func histograms(
+        _ outcome: LoadOutcome, _ oneWay: OneWayTimes, _ sends: Sends?
+    ) -> [String: String] {
         var histograms: [String: String] = [:]
         let totals = outcome.measurements.totals
         func note(_ key: String, _ histogram: LatencyHistogram?) {
@@ -147,6 +171,7 @@ struct RunDocument {
         }
         note("total_unanswered", totals.unanswered)
         note("loop_lag", outcome.loopLag)
+        for (send, times) in zip(sends?.all ?? [], outcome.fanOut) { note(ResultDocument.fanOutKey(send.name), times) }
         for (dimension, labels) in outcome.breakdowns.outcomes {
             for (label, part) in labels {
                 let key = ResultDocument.histogramKey(dimension, label)

@@ -14,6 +14,10 @@ package struct RunInputs: Sendable {
     package let run: RunID
     /// When pushes are due; nil in closed loop.
     package let schedule: LoadSchedule?
+    /// Where it goes to registrations: to which.
+    package let sends: Sends?
+    /// Open loop with several sends: whose turn it is when.
+    let turns: SendTurns?
     /// The number of pushes, where it is known beforehand; nil when it depends on how fast they go.
     package let planned: UInt64?
     /// What outcomes are kept apart by besides.
@@ -36,23 +40,31 @@ package struct RunInputs: Sendable {
 
     /// - Parameter scenario: one without problems of its own.
     private init(loading scenario: Scenario, run: RunID? = nil) throws {
-        self.scenario = scenario
+        var scenario = scenario
         policy = try SigningPolicy(parsing: scenario.signPolicy)
-        if let path = scenario.deviceFile {
+        sends = try scenario.registrations.map { try Sends(scenario, $0) }
+        if let sends, !sends.isOnce, scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty,
+            scenario.trace == nil
+        {
+            scenario.pushes = sends.count
+        }
+        self.scenario = scenario
+        if let sends {
+            population = .listed(sends.all[0].devices)
+        } else if let path = scenario.deviceFile {
             population = .listed(try DeviceFile(path: path))
         } else {
             population = .synthetic(SyntheticDevices(seed: scenario.seed, count: scenario.devices))
         }
         let longestToken = population.longestToken
-        if let path = scenario.template {
-            mix = ProfileMix(try Self.template(path, scenario, longestToken: longestToken))
-        } else {
-            mix = try ProfileMix(parsing: scenario.profile, longestToken: longestToken)
-        }
+        mix = try sends?.mix ?? Self.mix(scenario, longestToken: longestToken)
         var headers: [PushHeaders] = []
-        for entry in mix.entries {
+        let priorities = sends?.all.flatMap { send in send.mix.entries.map { _ in send.priority } }
+        for (place, entry) in mix.entries.enumerated() {
             // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
-            let wanted = scenario.priority.flatMap { entry.profile.pushType == .background && $0 == 10 ? nil : $0 }
+            let wanted = (priorities?[place] ?? scenario.priority).flatMap {
+                entry.profile.pushType == .background && $0 == 10 ? nil : $0
+            }
             headers.append(
                 try PushHeaders(
                     pushType: entry.profile.pushType, bundleID: scenario.topic,
@@ -60,10 +72,47 @@ package struct RunInputs: Sendable {
                     collapseID: scenario.collapseID))
         }
         self.headers = headers
-        schedule = try scenario.makeSchedule()
+        let order = sends.flatMap { $0.isOnce ? Self.order($0) : nil }
+        (schedule, turns) = try Self.schedule(scenario, order)
         breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
-        planned = schedule?.count ?? (scenario.duration == nil ? scenario.pushes : nil)
+        planned = schedule?.count ?? (order != nil ? sends?.count : scenario.duration == nil ? scenario.pushes : nil)
         self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
+    }
+
+    /// Starts, priorities, first numbers and counts of several sends; nil where there is one, or none.
+    var sendOrder: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]? {
+        sends.flatMap { $0.isOnce ? Self.order($0) : nil }
+    }
+
+    private static func order(_ sends: Sends) -> [(start: UInt64, priority: Int, first: UInt64, count: UInt64)] {
+        sends.all.map { ($0.start, $0.priority ?? $0.mix.entries[0].profile.priority, $0.first, $0.count) }
+    }
+
+    /// - Throws: when the schedule has not enough for all sends.
+    private static func schedule(
+        _ scenario: Scenario, _ order: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]?
+    ) throws -> (LoadSchedule?, SendTurns?) {
+        guard let order, let whole = try scenario.makeSchedule() else { return (try scenario.makeSchedule(), nil) }
+        guard let turns = SendTurns(whole, order) else {
+            throw HarnessError(
+                "sends: their \(Units.grouped(order.reduce(0) { $0 + $1.count })) pushes do not all come due within the schedule; "
+                    + "give a higher rate, more time or smaller audiences")
+        }
+        var cut = scenario
+        cut.pushes = turns.slots
+        return (
+            try cut.makeSchedule()?.leavingOut(turns.gaps, count: turns.slots - (turns.gaps.last?.slots ?? 0)), turns
+        )
+    }
+
+    /// What pushes are made by.
+    ///
+    /// - Parameter profile: instead of the scenario's.
+    static func mix(_ scenario: Scenario, profile: String? = nil, longestToken: Int) throws -> ProfileMix {
+        if profile == nil, let path = scenario.template {
+            return ProfileMix(try template(path, scenario, longestToken: longestToken))
+        }
+        return try ProfileMix(parsing: profile ?? scenario.profile, longestToken: longestToken)
     }
 
     /// Keys that say whether others make sense.

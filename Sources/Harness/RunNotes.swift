@@ -9,7 +9,7 @@ struct RunNotes {
     let mock: MockAccount?
 
     var all: [String] {
-        outcome.notes
+        outcome.notes + (inputs.sends?.notes ?? [])
             + [
                 connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, lateness, ramp, steadyState, unmatched, ledger,

@@ -42,10 +42,11 @@ extension RunInputs {
         let labels: [String]
         switch part.dimension {
         case "stage": labels = schedule?.stageNames ?? []
+        case "send": labels = sends?.all.map(\.name) ?? []
         case "profile": labels = mix.entries.map(\.profile.name)
         default:
             guard let dimension = breakdown.first(where: { $0.name == part.dimension }) else {
-                let known = ["stage", "profile", "status", "connection", "tag"]
+                let known = ["stage", "send", "profile", "status", "connection", "tag"]
                 guard known.contains(part.dimension) else {
                     throw HarnessError(
                         "threshold \"\(text)\": \"\(part.dimension)\" is nothing that pushes are kept apart by; known: "

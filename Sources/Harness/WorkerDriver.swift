@@ -78,7 +78,7 @@ final class WorkerDriver: PushDriver {
         warmup = Warmup(scenario)
         isMeasuring = scenario.measure
         times = state.times
-        breakdowns = Breakdowns(inputs, writer: composer.writer)
+        breakdowns = Breakdowns(inputs, writers: composer.writers)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
         isOpenLoop = inputs.schedule != nil
@@ -392,7 +392,8 @@ final class WorkerDriver: PushDriver {
             }
         }
         if breaksDown {
-            breakdowns.answered(ticket, outcome, connection: connection, total: total, isMeasured: isMeasured)
+            breakdowns.answered(
+                ticket, outcome, connection: connection, total: total, start: start, isMeasured: isMeasured)
         }
     }
 

@@ -42,6 +42,7 @@ package enum SummaryReport {
             lines.append(ledgerLine(result))
             lines.append("")
             lines += latencyTable(result.latency, picture.width)
+            lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
             lines.append("")
         }
@@ -94,6 +95,19 @@ package enum SummaryReport {
 
     private static func window(_ result: ResultDocument) -> String {
         Units.fixed(result.throughput.windowSeconds, places: 2)
+    }
+
+    /// Whom each send was for, and when they had it.
+    private static func sends(_ sends: [ResultDocument.Send], _ width: Int) -> [String] {
+        guard !sends.isEmpty else { return [] }
+        var table = TextTable()
+        table.add(["send", "devices", "pushes", "accepted", "first", "50 %", "99 %", "100 %"])
+        for send in sends {
+            table.add(
+                [send.name] + [send.devices, send.pushes, send.accepted].map(Units.grouped)
+                    + SendSection.times(send).prefix(4).map(SendSection.time))
+        }
+        return [""] + table.lines(width: width) + ["  (fan-out: from the send's start to its accepted answers)"]
     }
 
     /// A table for each dimension: outcomes and total latency by label.

@@ -16,6 +16,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public var latency: Latencies
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
     @KnownAtEnd public var breakdown: [String: [String: Part]]
+    /// What went to which audience; nil where no registrations were given, and in results of older versions.
+    @AddedLater public var sends: [Send]?
     public var warmup: Warmup
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -35,7 +37,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, warmup, cooldown, retries, generator, histograms
+        case series, notes, breakdown, sends, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }

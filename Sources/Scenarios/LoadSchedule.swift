@@ -34,7 +34,7 @@ public struct LoadSchedule: Sendable, Equatable {
     /// Names of the stages, in order.
     public let stageNames: [String]
     /// Pushes in all.
-    public let count: UInt64
+    public private(set) var count: UInt64
     /// When the last stage ends, nanoseconds.
     public let duration: UInt64
     /// When each stage begins, seconds after the start; those that the end cuts off, at the end.
@@ -159,6 +159,26 @@ public struct LoadSchedule: Sendable, Equatable {
         stagePushes = [0]
         count = UInt64(kept.count)
         duration = kept.last ?? 0
+    }
+
+    /// From which push on how many due times before it are nobody's.
+    private(set) var gaps: [Gap] = []
+
+    struct Gap: Sendable, Equatable {
+        let push: UInt64
+        let slots: UInt64
+    }
+
+    /// The same with some due times left out, of which nothing comes.
+    ///
+    /// - Parameters:
+    ///   - gaps: ascending: from push `push` on, `slots` due times in all have been left out.
+    ///   - count: pushes that are left.
+    public func leavingOut(_ gaps: [(push: UInt64, slots: UInt64)], count: UInt64) -> LoadSchedule {
+        var schedule = self
+        schedule.gaps = gaps.filter { $0.slots > 0 }.map { Gap(push: $0.push, slots: $0.slots) }
+        schedule.count = count
+        return schedule
     }
 
     /// A walk from the first push on.
@@ -317,6 +337,7 @@ struct PositionProcess: Sendable {
 public struct ArrivalCursor: Sendable {
     private let schedule: LoadSchedule
     private var process: PositionProcess
+    private let hasGaps: Bool
     private var place = 0
     /// What the segment at `place` comes to where its rate is constant: its positions, pushes a second, and when it starts, s.
     private var constant: (from: Double, to: Double, rate: Double, start: Double)?
@@ -324,10 +345,13 @@ public struct ArrivalCursor: Sendable {
     init(_ schedule: LoadSchedule) {
         self.schedule = schedule
         process = PositionProcess(schedule.arrivals, schedule.seed)
+        hasGaps = !schedule.gaps.isEmpty
     }
 
     /// When push `index` is due, nanoseconds after the start. Numbers must not fall from call to call.
     public mutating func due(_ index: UInt64) -> UInt64 {
+        var index = index
+        if hasGaps, let gap = schedule.gaps.last(where: { $0.push <= index }) { index += gap.slots }
         if let trace = schedule.trace { return index < trace.count ? trace[Int(index)] : schedule.duration }
         let position = process.position(index)
         if let constant, position < constant.to { return Self.due(position, constant) }

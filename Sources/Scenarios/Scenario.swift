@@ -40,6 +40,16 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var pushType = "alert"
     public var devices: UInt64 = 1_000_000
     public var deviceFile: String?
+    /// A registrations file: who there is, with tags.
+    public var registrations: String?
+    /// Which of them are pushed to: a tag expression; `*` is everyone.
+    public var audience: String?
+    /// Hub templates that registrations and sends name: a folder or a file.
+    public var templates: String?
+    /// What goes into them, `NAME=VALUE` each.
+    public var properties: [String] = []
+    /// Several sends, each to an audience of its own.
+    public var sends: [SendSetting] = []
     /// Empty: that of the credentials, or com.example.pushload.
     public var topic = ""
     public var priority: Int?
@@ -175,7 +185,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Settings of which only one can be in force.
     static let exclusive: [Set<String>] = [
-        ["rate", "stages", "trace"], ["profile", "template"], ["devices", "device_file"], ["key", "credentials"],
+        ["rate", "stages", "trace"], ["profile", "template"], ["devices", "device_file", "registrations"],
+        ["audience", "sends"], ["key", "credentials"],
         ["key", "no_auth"],
     ]
 
@@ -211,6 +222,10 @@ public struct Scenario: Sendable, Equatable, Codable {
         case "template": (template, pushType) = (nil, usual.pushType)
         case "devices": devices = usual.devices
         case "device_file": deviceFile = nil
+        case "registrations":
+            (registrations, audience, templates, properties, sends) = (nil, nil, nil, [], [])
+        case "audience": audience = nil
+        case "sends": sends = []
         case "key": (key, keyID, teamID) = (nil, nil, nil)
         case "credentials": credentials = nil
         default: noAuth = false
@@ -243,6 +258,38 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// The thresholds, read; those that cannot be are left out (`validate` names them).
     public var parsedThresholds: [Threshold] { thresholds.flatMap { (try? Threshold.list(parsing: $0)) ?? [] } }
 
+    /// What does not go together of registrations, audience and sends.
+    private var audienceProblems: [String] {
+        var problems: [String] = []
+        guard registrations != nil else {
+            let given = [
+                ("audience", audience != nil), ("sends", !sends.isEmpty), ("templates", templates != nil),
+                ("properties", !properties.isEmpty),
+            ]
+            for (name, isGiven) in given where isGiven {
+                problems.append("\(name): goes with registrations, the file that says who there is")
+            }
+            return problems
+        }
+        if audience == nil, sends.isEmpty {
+            problems.append(
+                "registrations: say who is pushed to: an audience (a tag expression, * for everyone) or sends")
+        }
+        guard !sends.isEmpty else { return problems }
+        if sends.count > SendSetting.most { problems.append("sends: \(sends.count); at most \(SendSetting.most)") }
+        var names: Set<String> = []
+        for send in sends where !names.insert(send.name).inserted {
+            problems.append("sends: \"\(send.name)\" is there twice")
+        }
+        for (name, isGiven) in [
+            ("pushes", pushes != nil), ("template", template != nil), ("warmup", warmupPushes > 0),
+            ("trace", trace != nil),
+        ] where isGiven {
+            problems.append("\(name): does not go with sends, whose devices get one push each")
+        }
+        return problems
+    }
+
     /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
     public func validate() -> [String] {
         var problems: [String] = []
@@ -250,8 +297,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             if !isRight { problems.append(problem()) }
         }
         check(
-            pushes != nil || duration != nil || trace != nil || !stages.isEmpty,
+            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || audience != nil || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
+        problems += audienceProblems
         check(
             [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
             "a rate, stages and a trace exclude each other: give one of them")

@@ -86,7 +86,11 @@ public enum ScenarioFile {
             do throws(SettingsError) {
                 let items = try entry.value.oneOrMore()
                 var texts: [String] = []
-                for item in items { texts.append(try item.text()) }
+                if key.name == "properties", entry.value.isMap {
+                    texts = try entry.value.pairs()
+                } else {
+                    for item in items { texts.append(key.name == "sends" ? try item.flow() : try item.text()) }
+                }
                 let wrong = wrongItems(key, items, texts)
                 guard wrong.isEmpty else {
                     problems += wrong

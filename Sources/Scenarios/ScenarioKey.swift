@@ -36,8 +36,9 @@ public struct ScenarioKey: Sendable {
 
     /// As a flag: `--push-type`. One that is given several times is called after one of its values.
     public var flag: String {
-        name == "allowed_targets" ? "--allow-target" : "--" + name.replacing("_", with: "-")
+        "--" + (Self.ofOne[name] ?? name).replacing("_", with: "-")
     }
+    private static let ofOne = ["allowed_targets": "allow-target", "properties": "property", "sends": "send"]
     /// As an environment variable: `PUSHLOAD_PUSH_TYPE`.
     public var variable: String { "PUSHLOAD_" + name.uppercased() }
 
@@ -52,7 +53,8 @@ public struct ScenarioKey: Sendable {
     /// Its value is a file or folder, in a scenario file meant from where that lies.
     package var isPath: Bool { Self.paths.contains(name) }
     private static let paths: Set<String> = [
-        "trace", "template", "device_file", "credentials", "key", "cert", "cert_key", "cacert",
+        "trace", "template", "device_file", "registrations", "templates", "credentials", "key", "cert", "cert_key",
+        "cacert",
     ]
 
     public static func named(_ name: String) -> ScenarioKey? { byName[name] }
@@ -298,6 +300,33 @@ public struct ScenarioKey: Sendable {
         optional(
             "device_file", "File of device tokens, one a line, or CSV with token and tags.", example: "tokens.csv",
             \.deviceFile),
+        optional(
+            "registrations",
+            "File of registrations, CSV or NDJSON: device tokens with tags; see pushload audience.",
+            example: "registrations.csv", \.registrations),
+        optional(
+            "audience",
+            "Which registrations are pushed to: tags with && || ! and parentheses, or * for all; each once, unless pushes, a duration or a rate says otherwise.",
+            example: "follows_RedSox && location_Boston", \.audience),
+        optional(
+            "templates",
+            "Notification Hubs templates that registrations or sends name: a folder of NAME.json, or a file.",
+            example: "templates", \.templates),
+        ScenarioKey(
+            "properties", .list, "What goes into these templates: NAME=VALUE.", example: "[title=News]",
+            write: { listed($0.properties) }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.properties = texts
+        },
+        ScenarioKey(
+            "sends", .list,
+            "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties.",
+            example: "[{name: news, audience: follows_RedSox, start: 2s, priority: 10}]",
+            write: { listed($0.sends.map(\.text)) }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.sends = []
+            for text in texts { scenario.sends.append(try SendSetting(parsing: text)) }
+        },
         text(
             "topic", "apns-topic: the app's bundle id; suffixes are added by push type.",
             example: "com.example.app", \.topic),

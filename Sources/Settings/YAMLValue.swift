@@ -111,6 +111,44 @@ public struct YAMLValue {
         do throws(Failure) { return try read(text) } catch { throw self.error(error.description) }
     }
 
+    /// The keys of a map with a text each, as `key=text`.
+    package func pairs() throws(SettingsError) -> [String] {
+        var pairs: [String] = []
+        for entry in try map().entries { pairs.append("\(entry.name)=\(try entry.value.text())") }
+        return pairs
+    }
+
+    /// The value in flow style, in one line.
+    package func flow() throws(SettingsError) -> String {
+        if isMap {
+            var parts: [String] = []
+            for entry in try map().entries { parts.append("\(Self.quoted(entry.name)): \(try entry.value.flow())") }
+            return "{\(parts.joined(separator: ", "))}"
+        }
+        guard isList else { return Self.quoted(try text()) }
+        var items: [String] = []
+        for item in try list() { items.append(try item.flow()) }
+        return "[\(items.joined(separator: ", "))]"
+    }
+
+    /// A text in double quotes, as YAML and JSON have it.
+    package static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            case let control where control.value < 0x20 || control.value == 0x7F:
+                let hex = String(control.value, radix: 16)
+                quoted += "\\x" + (hex.count < 2 ? "0" : "") + hex
+            default: quoted.unicodeScalars.append(character)
+            }
+        }
+        return quoted + "\""
+    }
+
     public func duration() throws(SettingsError) -> UInt64 { try reading(Units.duration) }
     public func count() throws(SettingsError) -> UInt64 { try reading(Units.count) }
     public func bytes() throws(SettingsError) -> Int { try reading(Units.bytes) }

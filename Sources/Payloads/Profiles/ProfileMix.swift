@@ -4,12 +4,20 @@ public struct ProfileMix: Sendable {
         public let profile: Profile
         /// At least 1; its share is its weight of all weights.
         public let weight: UInt64
+
+        public init(profile: Profile, weight: UInt64) {
+            self.profile = profile
+            self.weight = weight
+        }
     }
 
     public let entries: [Entry]
 
     /// One profile for every push.
     public init(_ profile: Profile) { entries = [Entry(profile: profile, weight: 1)] }
+
+    /// - Parameter entries: at least one.
+    public init(_ entries: [Entry]) { self.entries = entries }
 
     /// - Throws: one line naming the part that is wrong.
     public init(parsing text: String, longestToken: Int = SyntheticDevices.tokenLength) throws(PayloadError) {

@@ -42,7 +42,8 @@ enum ReportContent {
     }
 
     private static func details(_ run: ReportedRun) -> [ReportSection] {
-        [StageSection.make(run)] + OutcomeSections.make(run) + [JudgementSections.notes(run)].compactMap { $0 }
+        [SendSection.make(run), StageSection.make(run)].compactMap { $0 } + OutcomeSections.make(run)
+            + [JudgementSections.notes(run)].compactMap { $0 }
             + [ConfigurationSection.make(run)]
     }
 }

@@ -1,0 +1,164 @@
+import Audience
+import Foundation
+import Payloads
+import Scenarios
+import Settings
+
+/// What a run to registrations sends: one send, or several, each to an audience of its own.
+package struct Sends: Sendable {
+    package struct Send: Sendable {
+        package let name: String
+        /// The tag expression.
+        package let audience: String
+        let devices: AudienceDevices
+        /// What its pushes are made by.
+        let mix: ProfileMix
+        /// `apns-priority`; nil: the push type's own.
+        let priority: Int?
+        /// After the run's start, ns.
+        let start: UInt64
+        /// The run's number of its first push, and how many registrations its audience has.
+        let first: UInt64
+        let count: UInt64
+        /// The first of its mix's entries among those of all sends.
+        let firstEntry: Int
+        /// Different device tokens.
+        let tokens: UInt64
+    }
+
+    package let all: [Send]
+    /// Each registration gets one push; otherwise pushes go round, until a number or the time ends them.
+    let isOnce: Bool
+    package let registrations: Registrations
+    /// What a reader must know besides, one sentence each.
+    let notes: [String]
+
+    /// Pushes of all of them.
+    var count: UInt64 { all.reduce(0) { $0 + $1.count } }
+    /// What pushes are made by, one send after the other.
+    var mix: ProfileMix { ProfileMix(all.flatMap(\.mix.entries)) }
+
+    /// - Throws: what is wrong with the registrations, an expression or a template, or that nobody is in an audience.
+    init(_ scenario: Scenario, _ path: String) throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        registrations = try Registrations.open(path, now: now)
+        let reachable = try Self.reachable(registrations, scenario.topic)
+        let templates = try scenario.templates.map { path throws(AudienceError) in try TemplateSet(path: path) }
+        let settings =
+            scenario.sends.isEmpty
+            ? [SendSetting(name: scenario.name, audience: scenario.audience ?? "*")] : scenario.sends
+        isOnce = !scenario.sends.isEmpty
+        var all: [Send] = []
+        var (first, entry): (UInt64, Int) = (0, 0)
+        for setting in settings {
+            let origin = scenario.sends.isEmpty ? "audience" : "sends: \(setting.name)"
+            let rows = try Self.rows(setting.audience, registrations, reachable, origin)
+            let content = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
+            all.append(
+                Send(
+                    name: setting.name, audience: setting.audience,
+                    devices: AudienceDevices(registrations, rows, entries: content.entries), mix: content.mix,
+                    priority: setting.priority ?? scenario.priority, start: setting.start, first: first,
+                    count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows)))
+            first += rows.count
+            entry += content.mix.entries.count
+        }
+        self.all = all
+        var notes = registrations.notes
+        func note(_ count: UInt64, _ why: String) {
+            if count > 0 { notes.append("\(Units.counted(count, "registration")) of \(path) left out: \(why)") }
+        }
+        note(registrations.expired.count, "expired")
+        note(registrations.removed.subtracting(registrations.expired).count, "gone by feedback")
+        note(registrations.alive.count - reachable.count, "of another topic than \(scenario.topic)")
+        self.notes = notes
+    }
+
+    /// Alive, and of this topic where registrations have one.
+    private static func reachable(_ registrations: Registrations, _ topic: String) throws -> RowSet {
+        guard !registrations.topics.isEmpty else { return registrations.alive }
+        let withTopic = RowSet.union(registrations.topics.compactMap(registrations.rows(topic:)))
+        let own = registrations.rows(topic: topic) ?? RowSet()
+        let reachable = registrations.alive.subtracting(withTopic.subtracting(own))
+        guard !reachable.isEmpty || registrations.alive.isEmpty else {
+            throw HarnessError(
+                "topic \(topic): no registration of \(registrations.path) has it"
+                    + NearestName.hint(topic, among: registrations.topics))
+        }
+        return reachable
+    }
+
+    private static func rows(
+        _ text: String, _ registrations: Registrations, _ reachable: RowSet, _ origin: String
+    ) throws -> RowSet {
+        let expression: TagExpression
+        do throws(AudienceError) { expression = try TagExpression(parsing: text) } catch {
+            throw HarnessError(origin == "audience" ? "\(error)" : "\(origin): \(error)")
+        }
+        if let unknown = expression.unknownTags(registrations).first {
+            throw HarnessError(
+                "\(origin), line \(unknown.line), column \(unknown.column): no registration has the tag \"\(unknown.tag)\""
+                    + (unknown.nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
+        }
+        let rows = expression.evaluate(registrations).intersection(reachable)
+        guard !rows.isEmpty else {
+            throw HarnessError("\(origin): nobody of \(registrations.path) is in the audience \(text)")
+        }
+        return rows
+    }
+
+    /// What the pushes of a send are made by.
+    private struct Content {
+        let mix: ProfileMix
+        /// As `AudienceDevices` takes them.
+        var entries: [Int] = []
+
+        init(
+            _ setting: SendSetting, _ scenario: Scenario, _ registrations: Registrations, _ rows: RowSet,
+            _ templates: TemplateSet, _ origin: String
+        ) throws {
+            let bag = try PropertyBag(flags: scenario.properties + setting.properties)
+            let longest = registrations.longestToken
+            if let name = setting.template {
+                guard let template = templates[name] else {
+                    throw HarnessError(
+                        "\(origin): no template \"\(name)\" among templates"
+                            + NearestName.hint(name, among: templates.names))
+                }
+                mix = ProfileMix(try template.profile(bag, name: name, longestToken: longest))
+                return
+            }
+            let standard = try RunInputs.mix(scenario, profile: setting.profile, longestToken: longest)
+            let isGiven = !scenario.properties.isEmpty || !setting.properties.isEmpty
+            guard isGiven, setting.profile == nil, !registrations.templates.isEmpty else {
+                mix = standard
+                return
+            }
+            var profiles = standard.entries
+            for (number, name) in registrations.templates.enumerated() {
+                guard let users = registrations.rows(template: name)?.intersection(rows), let row = users.first else {
+                    entries.append(0)
+                    continue
+                }
+                let template = try templates.template(
+                    TemplateUse(name, registration: "\(registrations.path), registration \(row + 1)"))
+                let shown = name.hasPrefix("{") ? "template \(number + 1)" : name
+                entries.append(profiles.count)
+                do throws(AudienceError) {
+                    let profile = try template.profile(bag, name: shown, longestToken: longest)
+                    profiles.append(.init(profile: profile, weight: 1))
+                } catch {
+                    throw HarnessError("\(registrations.path), registration \(row + 1): \(error)")
+                }
+            }
+            mix = ProfileMix(profiles)
+        }
+    }
+
+    /// Which send a push is of.
+    func place(_ sequence: UInt64) -> Int {
+        var place = 0
+        while place + 1 < all.count, sequence >= all[place + 1].first { place += 1 }
+        return place
+    }
+}

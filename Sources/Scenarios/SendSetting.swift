@@ -1,0 +1,100 @@
+import Payloads
+import Settings
+
+/// One of several sends of a run, as people give it: who gets what, and when. Written as a map (`{name: …, audience: …}`), in YAML or
+/// JSON.
+public struct SendSetting: Sendable, Equatable {
+    /// What its row is called.
+    public var name: String
+    /// A tag expression; `*` is everyone.
+    public var audience: String
+    /// After the run's start, ns.
+    public var start: UInt64 = 0
+    /// `apns-priority`. Of the sends that have begun the one with the highest goes first; nil: the run's, or else its push type's.
+    public var priority: Int?
+    /// A profile or a mix; nil: the run's.
+    public var profile: String?
+    /// The name of one of the run's `templates`, for all its devices.
+    public var template: String?
+    /// `NAME=VALUE`, besides the run's `properties`.
+    public var properties: [String] = []
+
+    /// Sends a run may have.
+    public static let most = 50
+    static let longestName = 60
+
+    public init(name: String, audience: String) {
+        self.name = name
+        self.audience = audience
+    }
+
+    /// - Parameter text: a map in YAML's flow style or JSON.
+    /// - Throws: what is wrong with it, without a place in a file.
+    public init(parsing text: String) throws(SettingsError) {
+        let value: YAMLValue
+        do throws(SettingsError) { value = try YAMLValue(parsing: text, file: "send") } catch {
+            throw SettingsError("\"\(text.prefix(60))\": expected {name: …, audience: …}")
+        }
+        guard value.isMap else { throw SettingsError("\"\(text.prefix(60))\": expected {name: …, audience: …}") }
+        var map = try value.map()
+        name = try map.need("name").text()
+        audience = try map.need("audience").text()
+        if let value = map.take("start") { start = try value.duration() }
+        if let value = map.take("priority") {
+            let text = try value.text()
+            guard let number = Int(text), [1, 5, 10].contains(number) else {
+                throw value.error("\"\(text)\": expected 10, 5 or 1")
+            }
+            priority = number
+        }
+        if let value = map.take("profile") {
+            profile = try value.reading { text throws(PayloadError) in
+                _ = try ProfileMix(parsing: text)
+                return text
+            }
+        }
+        if let value = map.take("template") { template = try value.text() }
+        if let value = map.take("properties") { properties = try value.pairs() }
+        try map.finish()
+        guard !name.isEmpty, name.count <= Self.longestName, !name.contains(where: { "{}=\"\n".contains($0) }) else {
+            throw SettingsError(
+                "name \"\(name.prefix(80))\": expected 1 to \(Self.longestName) characters, none of {}=\"")
+        }
+        guard profile == nil || template == nil else {
+            throw SettingsError("\(name): profile and template exclude each other: give one of them")
+        }
+    }
+
+    /// Reads back as the same.
+    public var text: String {
+        var parts = ["name: \(YAMLValue.quoted(name))", "audience: \(YAMLValue.quoted(audience))"]
+        if start > 0 { parts.append("start: \(Units.written(duration: start))") }
+        if let priority { parts.append("priority: \(priority)") }
+        if let profile { parts.append("profile: \(YAMLValue.quoted(profile))") }
+        if let template { parts.append("template: \(YAMLValue.quoted(template))") }
+        if !properties.isEmpty {
+            let pairs = properties.map { pair in
+                let sign = pair.firstIndex(of: "=") ?? pair.endIndex
+                return "\(YAMLValue.quoted(String(pair[..<sign]))): "
+                    + YAMLValue.quoted(String(pair[sign...].dropFirst()))
+            }
+            parts.append("properties: {\(pairs.joined(separator: ", "))}")
+        }
+        return "{\(parts.joined(separator: ", "))}"
+    }
+}
+
+extension SendSetting: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(SettingsError) { try self.init(parsing: text) } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
