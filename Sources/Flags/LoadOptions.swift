@@ -52,6 +52,9 @@ package struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("property"), help: .of("properties", "name=value"))
     package var properties: [String] = []
 
+    @Flag(name: .customLong("feedback"), inversion: .prefixedNo, help: .of("feedback"))
+    package var feedback: Bool?
+
     @Option(name: .customLong("send"), help: .of("sends", "map"))
     package var sends: [String] = []
 
@@ -96,6 +99,7 @@ package struct LoadOptions: ParsableArguments {
             ("templates", templates.map { [$0] }),
             ("properties", properties.isEmpty ? nil : properties),
             ("sends", sends.isEmpty ? nil : sends),
+            ("feedback", feedback.map { [String($0)] }),
             ("topic", topic.map { [$0] }),
             ("priority", priority.map { [$0] }),
             ("expiration", expiration.map { [$0] }),

@@ -8,6 +8,8 @@ struct LoadOutcome: Sendable {
     var breakdowns = MergedBreakdowns()
     /// Of each send: from its start to the answers of what was accepted, ns.
     var fanOut: [LatencyHistogram] = []
+    /// What answers said of registrations.
+    var feedback = Feedback()
     /// How late the loops came back for pushes they could have sent on time.
     var loopLag = LatencyHistogram.empty
     var retries = RetryCounts()

@@ -129,6 +129,7 @@ final class LoadRun: Sendable {
             for (send, times) in driver.breakdowns.fanOut.enumerated() {
                 if send < outcome.fanOut.count { outcome.fanOut[send].add(times) } else { outcome.fanOut.append(times) }
             }
+            outcome.feedback.add(driver.feedback)
             outcome.loopLag.add(driver.recorder.loopLag)
             outcome.retries.add(driver.retries.counts)
             outcome.connections.add(driver.connections)

@@ -95,7 +95,8 @@ package struct Run: Sendable {
             let load = try makeLoad(TargetURL(url), identity.credentials, times: nil)
             stopper.attach(load.control)
             let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
-            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+            var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+            keepFeedback(&outcome)
             return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
         }
         let record = output.map {
@@ -103,6 +104,12 @@ package struct Run: Sendable {
         }
         return try await executeWithMock(
             started, isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+    }
+
+    /// Devices that are gone leave their registrations.
+    private func keepFeedback(_ outcome: inout LoadOutcome) {
+        guard let sends = inputs.sends else { return }
+        outcome.notes += outcome.feedback.write(sends, topic: inputs.scenario.topic)
     }
 
     // MARK: The bundled mock
@@ -128,7 +135,8 @@ package struct Run: Sendable {
             let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
-            let outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+            var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+            keepFeedback(&outcome)
             let after = ProcessCost.sample(pid: handle.pid)
             return (load, outcome, MockCosts(before: before, after: after))
         }

@@ -62,6 +62,9 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
+    /// What answers said of devices; kept where there are registrations.
+    private(set) var feedback = Feedback()
+    private let keepsFeedback: Bool
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
     var mostCountedApart: UInt64 = 20_000_000
 
@@ -81,6 +84,7 @@ final class WorkerDriver: PushDriver {
         breakdowns = Breakdowns(inputs, writers: composer.writers)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
+        keepsFeedback = scenario.feedback && inputs.sends != nil
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
     }
@@ -324,6 +328,9 @@ final class WorkerDriver: PushDriver {
         // An answer's time is that of its read, and may be before an end that has been told.
         lastEnd = max(lastEnd, time)
         let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
+        if keepsFeedback, case .rejected(let status) = outcome, status == 410 || status == 400 {
+            feedback.note(ticket.sequence, body)
+        }
         if !retriesOff {
             if let last = retries.didEnd(ticket), Self.isUnsent(outcome, started: started, written: written) {
                 return end(last)

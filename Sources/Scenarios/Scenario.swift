@@ -48,6 +48,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var templates: String?
     /// What goes into them, `NAME=VALUE` each.
     public var properties: [String] = []
+    /// Keep what answers say of registrations (410, BadDeviceToken) in a journal beside them; who is gone is not pushed to again.
+    public var feedback = true
     /// Several sends, each to an audience of its own.
     public var sends: [SendSetting] = []
     /// Empty: that of the credentials, or com.example.pushload.

@@ -318,6 +318,10 @@ public struct ScenarioKey: Sendable {
         ) { (scenario, texts) throws(SettingsError) in
             scenario.properties = texts
         },
+        flag(
+            "feedback",
+            "Keep in a journal beside the registrations which devices are gone (410): later runs leave them out.",
+            \.feedback),
         ScenarioKey(
             "sends", .list,
             "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties.",

@@ -2,10 +2,26 @@
 /// from APNs"). A stranger's bytes: bounded by the caller, and nothing is decoded.
 public enum ReasonText {
     private static let key: StaticString = "\"reason\""
+    private static let timestampKey: StaticString = "\"timestamp\""
+
+    /// The whole number after `"timestamp":`, of at most 18 digits; nil when there is none. Of status 410: UNIX time, ms.
+    public static func timestamp(in bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
+        guard let found = place(after: timestampKey, bytes) else { return nil }
+        var place = skipBlanks(bytes, from: found)
+        guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return nil }
+        place = skipBlanks(bytes, from: place + 1)
+        var number: UInt64 = 0
+        let start = place
+        while place < bytes.count, place - start < 18, (48...57).contains(bytes[place]) {
+            number = number * 10 + UInt64(bytes[place] - 48)
+            place += 1
+        }
+        return place > start ? number : nil
+    }
 
     /// The string after `"reason":`, printable ASCII without an escape; nil when there is none.
     public static func find(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard let found = placeAfterKey(bytes) else { return nil }
+        guard let found = place(after: key, bytes) else { return nil }
         var place = skipBlanks(bytes, from: found)
         guard place < bytes.count, bytes[place] == UInt8(ascii: ":") else { return nil }
         place = skipBlanks(bytes, from: place + 1)
@@ -19,7 +35,7 @@ public enum ReasonText {
         return end < bytes.count ? UnsafeBufferPointer(rebasing: bytes[start..<end]) : nil
     }
 
-    private static func placeAfterKey(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    private static func place(after key: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         let length = key.utf8CodeUnitCount
         var place = 0
         while place + length <= bytes.count {

@@ -1,0 +1,80 @@
+import Audience
+import Foundation
+import Scenarios
+import Settings
+import Transport
+
+/// What answers said of devices that can no longer be pushed to: kept by a worker until the run ends, then written to the journal of
+/// the registrations.
+struct Feedback: Sendable {
+    private struct Heard: Sendable {
+        let sequence: UInt64
+        let reason: String
+        /// UNIX time, ms.
+        let timestamp: UInt64?
+    }
+
+    private var heard: [Heard] = []
+    /// Beyond the most that are kept.
+    private var leftOut: UInt64 = 0
+    /// 40 bytes each, over all workers.
+    private static let most = 5_000_000
+
+    /// Reasons that say something of the device, rather than of the push.
+    private static let reasons: Set<String> = [
+        "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic",
+    ]
+
+    /// - Parameter body: of an answer with status 400 or 410.
+    mutating func note(_ sequence: UInt64, _ body: UnsafeBufferPointer<UInt8>) {
+        guard let text = ReasonText.find(in: body) else { return }
+        let reason = String(decoding: text, as: UTF8.self)
+        guard Self.reasons.contains(reason) else { return }
+        guard heard.count < Self.most else { return leftOut += 1 }
+        heard.append(Heard(sequence: sequence, reason: reason, timestamp: ReasonText.timestamp(in: body)))
+    }
+
+    mutating func add(_ other: Feedback) {
+        let room = Self.most - heard.count
+        heard += other.heard.prefix(room)
+        leftOut += other.leftOut + UInt64(other.heard.count - min(room, other.heard.count))
+    }
+
+    /// Appends it to the journal beside the registrations.
+    ///
+    /// - Returns: what a reader of the result must know of it, a sentence each.
+    func write(_ sends: Sends, topic: String) -> [String] {
+        guard !heard.isEmpty else { return [] }
+        let now = Int64(Date().timeIntervalSince1970)
+        let registrations = sends.registrations
+        let entries = heard.map { heard in
+            FeedbackEntry(
+                token: sends.token(heard.sequence), topic: registrations.topics.isEmpty ? nil : topic,
+                reason: heard.reason, timestamp: heard.timestamp, seen: now)
+        }
+        let path = registrations.path + ".feedback"
+        do throws(AudienceError) { try FeedbackJournal(of: registrations.path).append(entries) } catch {
+            return ["feedback was not kept: \(error)"]
+        }
+        let gone = UInt64(entries.count { $0.removes })
+        var notes = [
+            "feedback: \(Units.counted(gone, "registration")) will not be pushed to again, "
+                + "\(Units.grouped(UInt64(entries.count) - gone)) only reported; pushload audience feedback shows them (\(path))"
+        ]
+        if leftOut > 0 {
+            notes.append(
+                "feedback of \(Units.counted(leftOut, "push")) more was not kept: at most \(Units.grouped(UInt64(Self.most)))"
+            )
+        }
+        return notes
+    }
+}
+
+extension Sends {
+    /// The device token that a push went to.
+    func token(_ sequence: UInt64) -> String {
+        let send = all[place(sequence)]
+        guard let selection = send.devices.selection, send.count > 0 else { return "" }
+        return registrations.token(selection.row((sequence &- send.first) % send.count))
+    }
+}
