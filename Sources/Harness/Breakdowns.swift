@@ -19,8 +19,6 @@ final class Breakdowns {
     private let turns: SendTurns?
     private let sends: Breakdown?
     private let plan: Sends?
-    /// Of each send: from its start to the answers of what was accepted, ns.
-    private(set) var fanOut: [LatencyHistogram] = []
 
     init(_ inputs: RunInputs, writers: PushWriters) {
         let names = inputs.schedule?.stageNames ?? []
@@ -45,11 +43,10 @@ final class Breakdowns {
         turns = inputs.turns
         plan = inputs.sends
         sends = inputs.sends.flatMap { $0.all.count > 1 ? Breakdown("send", labels: $0.all.map(\.name)) : nil }
-        fanOut = (inputs.sends?.all ?? []).map { _ in LatencyHistogram() }
     }
 
     var all: [Breakdown] { [stages, profiles, sends, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
-    var isOn: Bool { !all.isEmpty || plan != nil }
+    var isOn: Bool { !all.isEmpty }
 
     /// By number: of stages that follow each other at once, such as after a burst, pushes are due at the same time.
     private func stage(_ sequence: UInt64) -> Int {
@@ -64,7 +61,7 @@ final class Breakdowns {
     }
 
     func answered(
-        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64, start: UInt64,
+        _ ticket: borrowing PushTicket, _ outcome: PushOutcome, connection: Int, total: UInt64,
         isMeasured: Bool
     ) {
         var status = 200
@@ -77,11 +74,9 @@ final class Breakdowns {
         let profile = profiles == nil ? 0 : profilePlaces[writers.entry(ticket.sequence)]
         note(stages) { _ in place }
         note(profiles) { $0.place(number: profile) }
-        if let plan {
+        if let plan, sends != nil {
             let place = plan.place(ticket.sequence)
             note(sends) { $0.place(number: place) }
-            let reached = ticket.due &+ total &- start
-            if status == 200 { fanOut[place].record(max(1, reached &- min(reached, plan.all[place].start))) }
         }
         note(statuses) { status == 200 ? 0 : $0.place(String(status)) }
         note(connections) { $0.place(number: connection) }

@@ -126,7 +126,7 @@ final class LoadRun: Sendable {
             let driver = worker.driver
             outcome.measurements.add(driver.recorder)
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
-            for (send, times) in driver.breakdowns.fanOut.enumerated() {
+            for (send, times) in (driver.fanOut?.all ?? []).enumerated() {
                 if send < outcome.fanOut.count { outcome.fanOut[send].add(times) } else { outcome.fanOut.append(times) }
             }
             outcome.feedback.add(driver.feedback)

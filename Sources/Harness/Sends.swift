@@ -70,16 +70,14 @@ package struct Sends: Sendable {
         }
         note(registrations.expired.count, "expired")
         note(registrations.removed.subtracting(registrations.expired).count, "gone by feedback")
-        note(registrations.alive.count - reachable.count, "of another topic than \(scenario.topic)")
+        note(registrations.alive.count - reachable.count, "of another topic than \(scenario.topic), or of none")
         self.notes = notes
     }
 
     /// Alive, and of this topic where registrations have one.
     private static func reachable(_ registrations: Registrations, _ topic: String) throws -> RowSet {
         guard !registrations.topics.isEmpty else { return registrations.alive }
-        let withTopic = RowSet.union(registrations.topics.compactMap(registrations.rows(topic:)))
-        let own = registrations.rows(topic: topic) ?? RowSet()
-        let reachable = registrations.alive.subtracting(withTopic.subtracting(own))
+        let reachable = registrations.alive.intersection(registrations.rows(topic: topic) ?? RowSet())
         guard !reachable.isEmpty || registrations.alive.isEmpty else {
             throw HarnessError(
                 "topic \(topic): no registration of \(registrations.path) has it"

@@ -53,6 +53,9 @@ final class WorkerDriver: PushDriver {
     private let times: PushTimes?
     private let isOpenLoop: Bool
     private let breaksDown: Bool
+    /// nil where there are no registrations.
+    let fanOut: FanOutTimes?
+    private let tracksFanOut: Bool
     @exclusivity(unchecked) private var supply: PushSupply
     /// Start of the schedule, ns; 0 before.
     @exclusivity(unchecked) private var start: UInt64 = 0
@@ -87,6 +90,8 @@ final class WorkerDriver: PushDriver {
         keepsFeedback = scenario.feedback && inputs.sends != nil
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
+        fanOut = inputs.sends.map(FanOutTimes.init)
+        tracksFanOut = fanOut != nil
     }
 
     // MARK: What is due
@@ -381,6 +386,7 @@ final class WorkerDriver: PushDriver {
             accepted.mark(ticket.sequence)
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
+            if tracksFanOut { fanOut!.accepted(ticket.sequence, at: ticket.due &+ total &- start) }
         case .rejected(let status):
             recorder.rejected(
                 status: Int(status), reason: reason, total: total, isMeasured: isMeasured)
@@ -400,7 +406,7 @@ final class WorkerDriver: PushDriver {
         }
         if breaksDown {
             breakdowns.answered(
-                ticket, outcome, connection: connection, total: total, start: start, isMeasured: isMeasured)
+                ticket, outcome, connection: connection, total: total, isMeasured: isMeasured)
         }
     }
 

@@ -59,7 +59,7 @@ public struct LatencyHistogram: Sendable {
     }
 
     /// Records values once each: what they share is counted once.
-    mutating func record(_ values: UnsafeBufferPointer<UInt64>) {
+    public mutating func record(_ values: UnsafeBufferPointer<UInt64>) {
         guard values.count <= Self.mostTogether, values.count > 0 else {
             for value in values { record(value) }
             return

@@ -30,6 +30,9 @@ public final class PayloadWriter {
     /// nil when the devices are synthetic.
     private let list: DeviceList?
     private let selection: DeviceSelection?
+    /// The same, for every push: without counting a reference.
+    private let uncountedList: Unmanaged<DeviceList>?
+    private let uncountedSelection: Unmanaged<DeviceSelection>?
     private let choosesEntry: Bool
     /// Where this writer stands among the selected devices.
     private let place: UnsafeMutablePointer<DeviceSelection.Place>
@@ -59,6 +62,7 @@ public final class PayloadWriter {
         place = .allocate(capacity: 1)
         place.initialize(to: DeviceSelection.Place())
         selection = population.selection
+        uncountedSelection = selection.map(Unmanaged.passUnretained)
         templates = mix.entries.map { CompiledTemplate($0.profile.template, run: run, population: population) }
         time = .allocate(capacity: 1)
         time.initialize(to: TimeText())
@@ -85,6 +89,7 @@ public final class PayloadWriter {
             synthetic = SyntheticDevices(seed: seed, count: 0)
             list = devices
         }
+        uncountedList = list.map(Unmanaged.passUnretained)
         choosesEntry = list?.choosesEntry == true
         deviceCount = max(population.count, 1)
         self.seed = seed
@@ -107,8 +112,8 @@ public final class PayloadWriter {
     public func device(sequence: UInt64) -> UInt64 {
         let push = sequence &- firstSequence
         let index = push < deviceCount ? push : push % deviceCount
-        guard let selection else { return index }
-        return UInt64(selection.row(index, from: &place.pointee))
+        guard let uncountedSelection else { return index }
+        return uncountedSelection._withUnsafeGuaranteedRef { UInt64($0.row(index, from: &place.pointee)) }
     }
 
     /// Which of the mix's profiles push `sequence` has.
@@ -138,7 +143,9 @@ public final class PayloadWriter {
     /// Writes the device's token; returns its digits.
     @inline(__always)
     public func writeToken(device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        if let list { return list.writeToken(device, into: output) }
+        if let uncountedList {
+            return uncountedList._withUnsafeGuaranteedRef { $0.writeToken(device, into: output) }
+        }
         synthetic.writeToken(device, into: output)
         return SyntheticDevices.tokenLength
     }
@@ -188,7 +195,9 @@ public final class PayloadWriter {
                     count: Int(truncatingIfNeeded: Self.number(base, step)),
                     random: Mix.finalise(base &+ step.pointee.textSalt), into: output)
             case .fileTag:
-                output += population.writeTag(device, Int(truncatingIfNeeded: step.pointee.first), into: output)
+                output += uncountedList!._withUnsafeGuaranteedRef {
+                    $0.writeTag(device, Int(truncatingIfNeeded: step.pointee.first), into: output)
+                }
             case .sealed:
                 output += Unmanaged.passUnretained(sealer!)._withUnsafeGuaranteedRef {
                     $0.write(
