@@ -2,9 +2,10 @@ import Glibc
 
 /// Numbers one after the other in memory of its own, which grows without being copied (the kernel moves pages).
 final class GrowingColumn<Element: BitwiseCopyable> {
-    private(set) var base: UnsafeMutablePointer<Element>
-    private(set) var count = 0
-    private var capacity: Int
+    // Belongs to one thread, and nothing that touches these calls back.
+    @exclusivity(unchecked) private(set) var base: UnsafeMutablePointer<Element>
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int = 1024) {
         self.capacity = capacity

@@ -22,10 +22,12 @@ final class IndexBuilder {
     let tagPairs = GrowingColumn<UInt64>()
     let tokenPairs = GrowingColumn<UInt64>()
     let expiries = GrowingColumn<UInt64>()
+    /// By kind; that of tags beside them, for it is asked several times a row.
     let tables: [TagTable]
+    let tagTable: TagTable
     /// A name in the making: `username:` and a user.
     let userTag: UnsafeMutablePointer<UInt8>
-    var longestToken = 0
+    @exclusivity(unchecked) var longestToken = 0
 
     /// Rows are numbered in 32 bits, and one number is left over.
     static let mostRows: UInt32 = 0xFFFF_FFFE
@@ -45,6 +47,7 @@ final class IndexBuilder {
         tables = IndexLayout.Kind.allCases.map {
             TagTable(limit: $0 == .tag ? min(tagLimit, IndexLayout.mostTags) : IndexLayout.mostNumbered)
         }
+        tagTable = tables[IndexLayout.Kind.tag.rawValue]
     }
 
     deinit {
@@ -62,7 +65,10 @@ final class IndexBuilder {
             }
             try add(row)
             row += 1
-            if row & 0x3FFFF == 0 { progress?(UInt64(row)) }
+            if row & 0x3FFFF == 0 {
+                reader.file.leave(before: reader.position)
+                progress?(UInt64(row))
+            }
         }
         guard row > 0 else {
             throw AudienceError("\(reader.file.path): no registration in it; expected one a line")
@@ -72,6 +78,7 @@ final class IndexBuilder {
 
     /// Sorts what was read, and lays it out.
     func sections() -> IndexContents {
+        for table in tables { table.gather() }
         NumberPairs.sort(tagPairs)
         NumberPairs.sort(expiries)
         NumberPairs.sort(tokenPairs)

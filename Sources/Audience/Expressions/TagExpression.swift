@@ -60,6 +60,15 @@ package struct TagExpression: Sendable, CustomStringConvertible {
         _ = evaluation.rows(of: PlannedNode(root))
         return evaluation.steps
     }
+
+    /// The same, with the rows, of which only those are kept that all of `filters` have.
+    package func explained(
+        _ index: some TagIndex, keeping filters: [(what: String, rows: RowSet)]
+    ) -> (rows: RowSet, steps: [TagExpressionStep]) {
+        var evaluation = TagExpressionEvaluation(index, isExplained: true)
+        let rows = evaluation.rows(of: PlannedNode(root))
+        return (evaluation.keep(rows, filters), evaluation.steps)
+    }
 }
 
 extension TagExpression: Equatable {
