@@ -65,6 +65,7 @@ final class IndexBuilder {
             }
             try add(row)
             row += 1
+            if row == 1 << 16 { reserve() }
             if row & 0x3FFFF == 0 {
                 reader.file.leave(before: reader.position)
                 progress?(UInt64(row))
@@ -74,6 +75,15 @@ final class IndexBuilder {
             throw AudienceError("\(reader.file.path): no registration in it; expected one a line")
         }
         progress?(UInt64(row))
+    }
+
+    /// Room for all rows, if the others are as long as those so far, and a little more.
+    private func reserve() {
+        let share = Double(reader.position) / Double(reader.size)
+        func total(_ count: Int) -> Int { Int(Double(count) / share * 1.05) }
+        for column in [tokens, tags, users, tagPairs, tokenPairs, expiries] { column.reserve(total(column.count)) }
+        for column in [templates, topics] { column.reserve(total(column.count)) }
+        registered.reserve(total(registered.count))
     }
 
     /// Sorts what was read, and lays it out.

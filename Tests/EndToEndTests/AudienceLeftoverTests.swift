@@ -49,7 +49,7 @@ import Testing
     func killedIndexing() throws {
         var expected = ""
         let time = try seconds { expected = try count("follows_RedSox") }
-        try kill(["check", path], seconds: time, times: 8) { seed in
+        try kill(["check", path], seconds: time, times: 8) { (seed: UInt64) throws in
             #expect(try count("follows_RedSox") == expected, "seed \(seed)")
             #expect(try names == ["r.csv", "r.csv.index"], "seed \(seed)")
         }
@@ -77,7 +77,7 @@ import Testing
         try restore()
         let time = try seconds { _ = try AudienceTests.answer(["feedback", path, "--apply"]) }
         try restore()
-        try kill(["feedback", path, "--apply"], seconds: time, times: 6) { seed in
+        try kill(["feedback", path, "--apply"], seconds: time, times: 6) { (seed: UInt64) throws in
             try isRight(seed)
             _ = try AudienceTests.answer(["feedback", path, "--apply"])
             try isRight(seed)

@@ -47,7 +47,8 @@ package struct TagExpression: Sendable, CustomStringConvertible {
         return unknown
     }
 
-    /// The rows it selects. Takes a few milliseconds for ten million rows and 20 tags.
+    /// The rows it selects. For ten million rows and `(a || b) && c`, with a tenth of them each, it takes 2 to 3 ms of a core; for 20
+    /// tags with `||`, which nearly everybody has one of, about 20 ms.
     package func evaluate(_ index: some TagIndex) -> RowSet {
         var evaluation = TagExpressionEvaluation(index, isExplained: false)
         return evaluation.rows(of: PlannedNode(root))
