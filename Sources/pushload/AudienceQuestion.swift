@@ -4,6 +4,7 @@ import Flags
 import Harness
 import Networking
 import Settings
+import Synchronization
 
 /// Whom an expression selects, and of which registrations: what `count`, `list` and `explain` are asked.
 struct AudienceQuestion: ParsableArguments {
@@ -101,20 +102,25 @@ enum RegistrationsFile {
     }
 }
 
-/// A line on standard error that is written anew: how many registrations are done. Nothing where that is no terminal.
-struct ProgressLine: Sendable {
+/// A line on standard error that is written anew, ten times a second at most: how many registrations are done. Nothing where that
+/// is no terminal.
+final class ProgressLine: Sendable {
     private let what: String
-    private let isShown = Console.isRedrawn
+    private let isRedrawn = Console.isRedrawn
+    /// When it was shown last; 0: it does not stand there.
+    private let shown = Atomic<UInt64>(0)
 
     init(_ what: String) { self.what = what }
 
     func show(_ rows: UInt64) {
-        guard isShown else { return }
+        let now = MonotonicClock.now()
+        guard isRedrawn, now >= shown.load(ordering: .relaxed) + 100_000_000 else { return }
+        shown.store(now, ordering: .relaxed)
         let text = "\(what): \(Units.counted(rows, "registration"))"
         Console.diagnostic("\r\u{1B}[K" + text.suffix(max(20, Console.size.columns - 1)))
     }
 
     func end() {
-        if isShown { Console.diagnostic("\r\u{1B}[K") }
+        if shown.exchange(0, ordering: .relaxed) != 0 { Console.diagnostic("\r\u{1B}[K") }
     }
 }
