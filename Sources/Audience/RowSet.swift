@@ -1,6 +1,6 @@
 import CRoaring
-import Payloads
 import Glibc
+import Payloads
 
 /// Rows of a registrations file, compressed (Roaring: 65,536 rows at a time as a list, a bitset or runs, whichever is smallest).
 ///

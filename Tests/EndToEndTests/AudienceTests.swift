@@ -157,11 +157,16 @@ import Testing
         #expect(stats.contains("tags: 2\n  2  50.0 %  blue\n  2  50.0 %  red\n"), "\(stats)")
         struct Stats: Decodable {
             struct Named: Decodable { let name: String, registrations: Int }
-            let devices_with_several: Int
+            let devicesWithSeveral: Int
             let languages: [Named]
+
+            enum CodingKeys: String, CodingKey {
+                case devicesWithSeveral = "devices_with_several"
+                case languages
+            }
         }
         let read = try Self.ask(["stats", path, "--json", "--most", "1"]).read(Stats.self)
-        #expect(read.devices_with_several == 1 && read.languages.map(\.name) == ["en"])
+        #expect(read.devicesWithSeveral == 1 && read.languages.map(\.name) == ["en"])
         let counted = try Self.answer(["count", "*", "--json", "--registrations", path])
         #expect(counted.contains("\"devices\" : 3") && counted.contains("\"registrations\" : 4"), "\(counted)")
     }
