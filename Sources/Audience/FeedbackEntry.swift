@@ -21,10 +21,10 @@ package struct FeedbackEntry: Sendable, Equatable {
 
     /// Reasons of status 410, for which a registration leaves.
     ///
-    /// Apple, "Handling notification responses from APNs": for 410 "the device token is no longer active for the topic"
-    /// (Unregistered) or "has expired" (ExpiredToken), and `timestamp` is "the last time at which APNs confirmed that the device token
-    /// was no longer valid for the topic", with the advice to stop pushing until the device registers a token with a later
-    /// timestamp. BadDeviceToken (400) may also mean the wrong environment, and so is only reported, as the others are.
+    /// After Apple's page on handling notification responses from APNs: status 410 says that a token is not valid for its topic any
+    /// more, or has expired; its `timestamp` is when APNs last found that so, and a provider stops pushing until the device has
+    /// registered a token later than that. BadDeviceToken (400) may also mean the wrong environment, and so is only reported, as the
+    /// others are.
     package var removes: Bool { reason == "Unregistered" || reason == "ExpiredToken" }
 
     /// Whether a registration of the token (and topic) leaves: unless it is known to have been made later.

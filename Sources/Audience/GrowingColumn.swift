@@ -1,10 +1,12 @@
 import Glibc
 
-/// Numbers one after the other in memory of its own, which grows without being copied (the kernel moves pages).
+/// Numbers one after the other in memory of its own. Growing may copy them, and then both are there for a while: `reserve` where it is
+/// known how many will come.
 final class GrowingColumn<Element: BitwiseCopyable> {
-    private(set) var base: UnsafeMutablePointer<Element>
-    private(set) var count = 0
-    private var capacity: Int
+    // Belongs to one thread, and nothing that touches these calls back.
+    @exclusivity(unchecked) private(set) var base: UnsafeMutablePointer<Element>
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int = 1024) {
         self.capacity = capacity
@@ -32,6 +34,13 @@ final class GrowingColumn<Element: BitwiseCopyable> {
     @inline(never)
     private func grow(_ needed: Int) {
         capacity = max(needed, capacity + capacity / 2 + 64)
+        base = Self.allocate(base, capacity)
+    }
+
+    /// Room for so many in all, which costs no memory until they are there.
+    func reserve(_ total: Int) {
+        guard total > capacity else { return }
+        capacity = total
         base = Self.allocate(base, capacity)
     }
 

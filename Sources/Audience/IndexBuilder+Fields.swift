@@ -128,8 +128,8 @@ extension IndexBuilder {
         // Tags of users are as many as users, and are not kept as names.
         if base[0] == 0x75, TagName.isUser(base, length) {
             tagPairs.append(NumberPairs.pair(TagName.key(hash), row))
-        } else if let number = tables[0].number(base, length, hash: hash) {
-            tables[0].add(row: row, to: number)
+        } else if let number = tagTable.number(base, length, hash: hash) {
+            tagTable.add(row: row, to: number)
         } else {
             tagPairs.append(NumberPairs.pair(TagName.key(hash), row))
         }

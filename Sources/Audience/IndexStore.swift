@@ -5,14 +5,15 @@ enum IndexStore {
     static func path(of file: String) -> String { file + ".index" }
 
     /// - Parameter tagLimit: how many different tags get a bitmap each, when the index is made.
+    /// - Parameter isNew: it is made anew, whatever is there.
     /// - Returns: the index; whether it was made now; and a note when it could not be kept.
     /// - Throws: what is wrong with the file.
     static func index(
-        of file: MappedFile, tagLimit: Int = IndexLayout.mostTags, progress: ((UInt64) -> Void)?
+        of file: MappedFile, tagLimit: Int = IndexLayout.mostTags, isNew: Bool = false, progress: ((UInt64) -> Void)?
     ) throws(AudienceError) -> (index: RegistrationIndex, isNew: Bool, note: String?) {
         let path = path(of: file.path)
         TemporaryFile.removeLeftovers(of: path)
-        if let index = RegistrationIndex.open(path, of: file.fingerprint) { return (index, false, nil) }
+        if !isNew, let index = RegistrationIndex.open(path, of: file.fingerprint) { return (index, false, nil) }
         let changed = AudienceError(
             "\(file.path): changed while it was indexed; expected a file that nobody writes to meanwhile")
         // A change within the same tick of the clock as the last one could not be seen.

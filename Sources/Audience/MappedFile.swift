@@ -76,6 +76,12 @@ final class MappedFile: @unchecked Sendable {
         return fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o644
     }
 
+    /// What was read once need not stay in this process' memory; looked at again, it comes from the kernel's.
+    func leave(before offset: Int) {
+        let whole = offset & ~0xFFFF
+        if whole > 0 { madvise(UnsafeMutableRawPointer(mutating: base), whole, MADV_DONTNEED) }
+    }
+
     /// Waits until a later change would show in the time of change, which the kernel counts in ticks of up to 10 ms: at most 20 ms.
     func settle() {
         var now = timespec()

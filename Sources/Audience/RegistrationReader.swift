@@ -12,16 +12,16 @@ final class RegistrationReader {
     let file: MappedFile
     let format: Format
     /// Of the row read last.
-    var fields: RegistrationFields
+    @exclusivity(unchecked) var fields: RegistrationFields
     /// Of CSV the columns in the header's order.
     let columns: [RegistrationColumn]
     /// Where the first row begins: behind the header line and a byte order mark.
     let firstRow: Int
     /// Without line ends and blanks at the end of the file.
     let size: Int
-    var position: Int
+    @exclusivity(unchecked) var position: Int
     /// The line that `position` is on.
-    var line: Int
+    @exclusivity(unchecked) var line: Int
 
     /// - Throws: one line about the header line.
     init(_ file: MappedFile) throws(AudienceError) {

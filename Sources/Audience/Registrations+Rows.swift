@@ -152,6 +152,12 @@ extension Registrations {
         }
     }
 
+    /// How many tokens several rows have.
+    package var devicesWithSeveral: UInt64 {
+        // Groups are numbered from 0, and sorted.
+        index.numbers(.groups, as: UInt64.self).last.map { UInt64(NumberPairs.key($0)) + 1 } ?? 0
+    }
+
     /// How many different tokens some rows have: exact. A bit for every row of the file while it counts.
     package func devices(in set: RowSet) -> UInt64 {
         let groups = index.numbers(.groups, as: UInt64.self)

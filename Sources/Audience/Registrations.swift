@@ -29,16 +29,17 @@ package final class Registrations: TagIndex, @unchecked Sendable {
     let tagPlaces: UnsafeBufferPointer<UInt64>
     let users: UnsafeBufferPointer<UInt64>
 
-    /// Uses the index beside the file, or makes it: about half a second a million rows.
+    /// Uses the index beside the file (0.2 s for ten million rows), or makes it: about 0.4 s of CPU time a million rows of eight tags.
     ///
     /// - Parameter now: UNIX seconds; a registration that expires then or before is not alive.
+    /// - Parameter isIndexedAnew: every row is looked at, whatever index there is.
     /// - Parameter progress: told the rows read so far, while an index is made.
     /// - Throws: what is wrong with the file, or its feedback.
     package static func open(
-        _ path: String, now: Int64, progress: ((_ rows: UInt64) -> Void)? = nil
+        _ path: String, now: Int64, isIndexedAnew: Bool = false, progress: ((_ rows: UInt64) -> Void)? = nil
     ) throws(AudienceError) -> Registrations {
         let file = try MappedFile(path, "registrations file")
-        let found = try IndexStore.index(of: file, progress: progress)
+        let found = try IndexStore.index(of: file, isNew: isIndexedAnew, progress: progress)
         let feedback = try FeedbackJournal(of: path).read()
         return Registrations(file, found, feedback, now: now)
     }
@@ -71,6 +72,9 @@ package final class Registrations: TagIndex, @unchecked Sendable {
     }
 
     // MARK: Sets of rows
+
+    /// All rows, those that are not alive among them.
+    package var everyone: RowSet { RowSet(range: 0..<rows) }
 
     package func rows(tagged tag: String) -> RowSet? {
         if let rows = index.rows(.tag, tag) { return rows }

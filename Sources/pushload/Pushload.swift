@@ -17,7 +17,7 @@ struct Pushload: AsyncParsableCommand {
         version: Versions.pushload,
         subcommands: [GateRoundCommand.self],
         groupedSubcommands: [
-            CommandGroup(name: "Run", subcommands: [RunCommand.self, ScenarioCommand.self]),
+            CommandGroup(name: "Run", subcommands: [RunCommand.self, ScenarioCommand.self, AudienceCommand.self]),
             CommandGroup(name: "Judge", subcommands: [CompareCommand.self, ABCommand.self, GateCommand.self]),
             CommandGroup(name: "Explore", subcommands: [SearchCommand.self, SweepCommand.self]),
             CommandGroup(name: "Plan", subcommands: [PlanCommand.self]),

@@ -3,14 +3,15 @@ import Testing
 
 @testable import Audience
 
-@Suite struct FeedbackTests {
+@Suite("Feedback is journaled, read and applied") struct FeedbackTests {
     static let entries = [
         FeedbackEntry(token: "aa01", topic: "com.a", reason: "Unregistered", timestamp: 5000, seen: 10),
         FeedbackEntry(token: "aa02", reason: "BadDeviceToken", seen: 11),
         FeedbackEntry(token: "aa03", reason: "odd \"\\\n reason ü", timestamp: 0, seen: 12),
     ]
 
-    @Test func whatIsAppendedIsRead() throws {
+    @Test("What is appended is read")
+    func whatIsAppendedIsRead() throws {
         let folder = ScratchFolder()
         let journal = FeedbackJournal(of: "\(folder.path)/r")
         #expect(try journal.read() == [])
@@ -22,7 +23,8 @@ import Testing
                 #"{"token":"aa01","topic":"com.a","reason":"Unregistered","timestamp":5000,"seen":10}"# + "\n"))
     }
 
-    @Test func aTornLastLineIsNotReadAndCutBeforeTheNext() throws {
+    @Test("A torn last line is not read and cut before the next")
+    func aTornLastLineIsNotReadAndCutBeforeTheNext() throws {
         let folder = ScratchFolder()
         let journal = FeedbackJournal(of: "\(folder.path)/r")
         try journal.append(Self.entries)
@@ -40,13 +42,16 @@ import Testing
         #expect(folder.read("r.feedback") == whole + whole)
     }
 
-    @Test(arguments: [
-        ("x\n", "1:1: expected an object in braces, found 'x'"),
-        ("\n", "1:1: an empty line; expected an object"),
-        ("{\"token\":\"aa\"}\n", "1:1: no \"reason\" in this object"),
-        ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":-1}\n", "1:35: expected a whole number, 0 or more"),
-        ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":1}\n{\"tok\":1}\n", "2:2: unknown key \"tok\""),
-    ]) func aWrongLineIsSaidWithItsPlace(text: String, expected: String) {
+    @Test(
+        "A wrong line is said with its place",
+        arguments: [
+            ("x\n", "1:1: expected an object in braces, found 'x'"),
+            ("\n", "1:1: an empty line; expected an object"),
+            ("{\"token\":\"aa\"}\n", "1:1: no \"reason\" in this object"),
+            ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":-1}\n", "1:35: expected a whole number, 0 or more"),
+            ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":1}\n{\"tok\":1}\n", "2:2: unknown key \"tok\""),
+        ])
+    func aWrongLineIsSaidWithItsPlace(text: String, expected: String) {
         let folder = ScratchFolder()
         folder.write("r.feedback", text)
         #expect(throws: AudienceError("\(folder.path)/r.feedback:\(expected)")) {
@@ -54,7 +59,8 @@ import Testing
         }
     }
 
-    @Test func severalWritersDoNotMixTheirLines() async throws {
+    @Test("Several writers do not mix their lines")
+    func severalWritersDoNotMixTheirLines() async throws {
         let folder = ScratchFolder()
         let journal = FeedbackJournal(of: "\(folder.path)/r")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,20 +94,23 @@ import Testing
 
         """
 
-    @Test(arguments: [
-        (
-            FeedbackEntry(token: "AA01", topic: "com.a", reason: "Unregistered", timestamp: 5000, seen: 10),
-            [0, 2] as [UInt32]
-        ),
-        (FeedbackEntry(token: "aa01", topic: "com.c", reason: "Unregistered", timestamp: 5000, seen: 10), [2]),
-        (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 5000, seen: 10), [0, 1, 2]),
-        (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 3999, seen: 10), []),
-        (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 4000, seen: 10), [0, 1, 2]),
-        (FeedbackEntry(token: "aa01", reason: "Unregistered", seen: 10), [0, 1, 2, 3]),
-        (FeedbackEntry(token: "aa03", reason: "Unregistered", timestamp: 0, seen: 10), [5]),
-        (FeedbackEntry(token: "aa01", reason: "BadDeviceToken", seen: 10), []),
-        (FeedbackEntry(token: "bb", reason: "Unregistered", seen: 10), []),
-    ]) func aRegistrationLeavesUnlessItWasMadeLater(entry: FeedbackEntry, leave: [UInt32]) throws {
+    @Test(
+        "A registration leaves unless it was made later",
+        arguments: [
+            (
+                FeedbackEntry(token: "AA01", topic: "com.a", reason: "Unregistered", timestamp: 5000, seen: 10),
+                [0, 2] as [UInt32]
+            ),
+            (FeedbackEntry(token: "aa01", topic: "com.c", reason: "Unregistered", timestamp: 5000, seen: 10), [2]),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 5000, seen: 10), [0, 1, 2]),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 3999, seen: 10), []),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 4000, seen: 10), [0, 1, 2]),
+            (FeedbackEntry(token: "aa01", reason: "Unregistered", seen: 10), [0, 1, 2, 3]),
+            (FeedbackEntry(token: "aa03", reason: "Unregistered", timestamp: 0, seen: 10), [5]),
+            (FeedbackEntry(token: "aa01", reason: "BadDeviceToken", seen: 10), []),
+            (FeedbackEntry(token: "bb", reason: "Unregistered", seen: 10), []),
+        ])
+    func aRegistrationLeavesUnlessItWasMadeLater(entry: FeedbackEntry, leave: [UInt32]) throws {
         let folder = ScratchFolder()
         let path = folder.write("r", Self.csv)
         try FeedbackJournal(of: path).append([entry])
@@ -116,7 +125,8 @@ import Testing
         FeedbackEntry(token: "aa02", reason: "BadDeviceToken", seen: 10),
     ]
 
-    @Test func applyingWritesTheFileWithoutThemAndMovesTheJournal() throws {
+    @Test("Applying writes the file without them and moves the journal")
+    func applyingWritesTheFileWithoutThemAndMovesTheJournal() throws {
         let folder = ScratchFolder()
         let path = folder.write("r", Self.csv)
         chmod(path, 0o640)
@@ -136,7 +146,8 @@ import Testing
         #expect(try journal.apply(now: 7).archive == "\(path).feedback.applied-7-2")
     }
 
-    @Test func rowsKeepTheirBytesInEitherFormat() throws {
+    @Test("Rows keep their bytes in either format")
+    func rowsKeepTheirBytesInEitherFormat() throws {
         let folder = ScratchFolder()
         let quoted = "\u{FEFF}token,tags,template\r\naa01,,\"a\r\nb\"\r\naa02,,\"c\r\n\"\"d\"\r\naa04,\"x\",e"
         let json =
@@ -152,7 +163,8 @@ import Testing
         }
     }
 
-    @Test(arguments: FeedbackJournal.Step.allCases) func stoppedAnywhereNothingIsLostAndItCanBeDoneAgain(
+    @Test("Stopped anywhere nothing is lost and it can be done again", arguments: FeedbackJournal.Step.allCases)
+    func stoppedAnywhereNothingIsLostAndItCanBeDoneAgain(
         step: FeedbackJournal.Step
     ) throws {
         let folder = ScratchFolder()
@@ -173,7 +185,8 @@ import Testing
         #expect(folder.names == ["r", "r.feedback.applied-\(step == .archived ? 7 : 8)", "r.index"])
     }
 
-    @Test func aFileThatSomebodyChangesMeanwhileIsLeftAsItIs() throws {
+    @Test("A file that somebody changes meanwhile is left as it is")
+    func aFileThatSomebodyChangesMeanwhileIsLeftAsItIs() throws {
         let folder = ScratchFolder()
         let path = folder.write("r", Self.csv)
         let journal = FeedbackJournal(of: path)

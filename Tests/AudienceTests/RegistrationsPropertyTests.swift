@@ -3,7 +3,7 @@ import Testing
 @testable import Audience
 
 /// Random registrations, written both ways and read by the index, against what they are.
-@Suite struct RegistrationsPropertyTests {
+@Suite("Random registrations against their index") struct RegistrationsPropertyTests {
     struct Row {
         var token = ""
         var tags: [String] = []
@@ -74,7 +74,8 @@ import Testing
         var allTags: Set<String> { Set(tags).union(user.map { ["username:\($0)"] } ?? []) }
     }
 
-    @Test(arguments: 0..<UInt64(30)) func theIndexSaysWhatTheRowsSay(seed: UInt64) throws {
+    @Test("The index says what the rows say", arguments: 0..<UInt64(30))
+    func theIndexSaysWhatTheRowsSay(seed: UInt64) throws {
         var numbers = RandomWords(seed)
         let rows = (0..<Int.random(in: 1...400, using: &numbers)).map { _ in Row(&numbers) }
         let folder = ScratchFolder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct RegistrationsTests {
+@Suite("Registrations files are read, or refused with line and column") struct RegistrationsTests {
     static let csv = """
         token,tags,topic,environment,user,language,template,expires,registered
         aabb01,red;blue,com.example.app,production,ann,en,greeting,100,50
@@ -57,21 +57,26 @@ import Testing
         }
     }
 
-    @Test func csvIsRead() throws { try check(Self.csv) }
-    @Test func ndjsonIsRead() throws { try check(Self.ndjson) }
-    @Test func aMarkAndCarriageReturnsAreTaken() throws {
+    @Test("CSV is read")
+    func csvIsRead() throws { try check(Self.csv) }
+    @Test("NDJSON is read")
+    func ndjsonIsRead() throws { try check(Self.ndjson) }
+    @Test("A mark and carriage returns are taken")
+    func aMarkAndCarriageReturnsAreTaken() throws {
         for text in [Self.csv, Self.ndjson] {
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
             try check("\u{FEFF}" + lines + "\r\n\r\n")
         }
     }
-    @Test func whatExpiresAtAMomentIsNotAliveFromThenOn() throws {
+    @Test("What expires at a moment is not alive from then on")
+    func whatExpiresAtAMomentIsNotAliveFromThenOn() throws {
         try check(Self.csv, now: 100)
         try check(Self.ndjson, now: 946_684_800)
         try check(Self.csv, now: .max)
     }
 
-    @Test func quotedFieldsMayHoldCommasQuotesAndLineEnds() throws {
+    @Test("Quoted fields may hold commas quotes and line ends")
+    func quotedFieldsMayHoldCommasQuotesAndLineEnds() throws {
         let folder = ScratchFolder()
         let path = folder.write(
             "r",
@@ -83,7 +88,8 @@ import Testing
         #expect((0..<3).map(all.token) == ["aa01", "aa02", "aa03"])
     }
 
-    @Test func tagsBeyondTheLimitAreFoundThroughTheirHashes() throws {
+    @Test("Tags beyond the limit are found through their hashes")
+    func tagsBeyondTheLimitAreFoundThroughTheirHashes() throws {
         let folder = ScratchFolder()
         var text = "token,tags\n"
         for row in 0..<2000 { text += "aa\(String(1000 + row, radix: 10)),own-\(row);common;third-\(row % 3)\n" }
@@ -98,7 +104,8 @@ import Testing
         #expect(all.rows(tagged: "own-2000") == nil)
     }
 
-    @Test func manyRowsOfOneTokenAreOneDevice() throws {
+    @Test("Many rows of one token are one device")
+    func manyRowsOfOneTokenAreOneDevice() throws {
         let folder = ScratchFolder()
         var text = "token,tags\n"
         for row in 0..<3000 { text += row % 3 == 0 ? "abcdef,x\n" : "\(100_000 + row / 2),\n" }
@@ -109,70 +116,83 @@ import Testing
         #expect(all.rows(token: "ABCDEF").count == 1000)
     }
 
-    @Test(arguments: [
-        ("", "r: the file is empty; expected a registrations file"),
-        ("token,tags\n", "r: no registration in it; expected one a line"),
-        ("token,tags", "r: no registration in it; expected one a line"),
-        ("token,tgas\naa,\n", "r:1:7: unknown column \"tgas\"; did you mean \"tags\"?"),
-        ("token,tags,token\naa,\n", "r:1:12: column \"token\" is named twice"),
-        ("token\naa\n", "r:1: no column \"tags\"; this line names token"),
-        ("aabbccdd,x\n", "r:1:1: no header line; expected column names such as token,tags,topic,environment"),
-        ("token,tags\naax,\n", "r:2:3: character 'x' in a device token; expected hexadecimal digits"),
-        ("token,tags\naab,\n", "r:2:1: a device token of 3 digits; expected an even number of at most 400 (64 today)"),
-        ("token,tags\naa,\n,x\n", "r:3:1: no device token; expected hexadecimal digits"),
-        ("token,tags\naa,\n\nbb,\n", "r:3:1: an empty line; expected a registration"),
-        ("token,tags\naa\n", "r:2:1: 1 fields; the header line names 2: token,tags"),
-        ("token,tags\naa,b,c\n", "r:2:6: more than 2 fields; the header line names 2: token,tags"),
-        ("token,tags\naa,b c\n", "r:2:5: character 0x20 in a tag; expected letters, digits and _ @ # . : -"),
-        ("token,tags\naa,b;\n", "r:2:6: an empty tag; expected 1 to 120 characters"),
-        ("token,tags\naa,\"b\n\n", "r:2:4: a quote that is not closed"),
-        ("token,tags\naa,\"b\"c\n", "r:2:7: 'c' behind a closing quote; expected a comma or the line's end"),
-        (
-            "token,tags,template\naa,,a\"b\n",
-            "r:2:6: a quote in a field without quotes; put the field in quotes and double those in it"
-        ),
-        (
-            "token,tags,environment\naa,,prod\n",
-            "r:2:5: unknown environment \"prod\"; expected one of production, development"
-        ),
-        (
-            "token,tags,environment\naa,,producton\n",
-            "r:2:5: unknown environment \"producton\"; did you mean \"production\"?"
-        ),
-        (
-            "token,tags,expires\naa,,soon\n",
-            "r:2:5: \"soon\" is no moment; expected seconds since 1970 or 2026-01-31T12:00:00Z"
-        ),
-        ("template,token,tags\n\"a\nb\",zz,\n", "r:3:4: character 'z' in a device token; expected hexadecimal digits"),
-        ("token,tags,user\naa,,a b\n", "r:2:6: character 0x20 in a user; expected letters, digits and _ @ # . : -"),
-        ("token,tags,topic\naa,,a/b\n", "r:2:6: character '/' in a topic; expected letters, digits and . - _"),
-        ("{\"token\":\"aa\"}\n[]\n", "r:2:1: expected an object in braces on each line"),
-        ("{\"tags\":[\"a\"]}\n", "r:1:1: no \"token\" in this object"),
-        ("{\"token\":\"aa\",\"tag\":[]}\n", "r:1:15: unknown key \"tag\"; did you mean \"tags\"?"),
-        ("{\"token\":\"aa\",\"token\":\"bb\"}\n", "r:1:15: \"token\" stands twice"),
-        ("{\"token\":\"aa\",\"tags\":\"a\"}\n", "r:1:22: \"tags\" is no array; expected an array of strings"),
-        ("{\"token\":\"aa\",\"tags\":[\"a\" \"b\"]}\n", "r:1:27: expected a comma or ], found '\"'"),
-        ("{\"token\":\"aa\",\"tags\":[\"a\",]}\n", "r:1:27: expected a string in quotes, found the line's end"),
-        (
-            "{\"token\":\"aa\",\"tags\":[\"a]\"]}\n",
-            "r:1:25: character ']' in a tag; expected letters, digits and _ @ # . : -"
-        ),
-        ("{\"token\":\"aa\",\"tags\":[\"\"]}\n", "r:1:24: an empty tag; expected 1 to 120 characters"),
-        ("{\"token\":\"aa\",\"user\":\"\\u0061\"}\n", "r:1:22: an escape in \"user\", which has plain characters only"),
-        ("{\"token\":\"aa\"} x\n", "r:1:16: something behind the object; expected the line's end"),
-        ("{\"token\":\"aa\"\n", "r:1:14: expected a comma or }, found the line's end"),
-        ("{\"token\":12}\n", "r:1:10: expected a string for \"token\""),
-        ("{\"token\":\"aa\",\"template\":\"\\x\"}\n", "r:1:27: an escape in a template that JSON does not have"),
-        ("{\"token\":\"aa\",\"template\":{\"a\":[1}\n", "r:1:26: a brace that is not closed"),
-        (
-            "{\"token\":\"aa\",\"expires\":1767225600000}\n",
-            "r:1:25: the moment 1767225600000 is after 2106; expected seconds since 1970, these look like milliseconds"
-        ),
-    ]) func whatIsWrongIsSaidWithItsPlace(text: String, expected: String) {
+    @Test(
+        "What is wrong is said with its place",
+        arguments: [
+            ("", "r: the file is empty; expected a registrations file"),
+            ("token,tags\n", "r: no registration in it; expected one a line"),
+            ("token,tags", "r: no registration in it; expected one a line"),
+            ("token,tgas\naa,\n", "r:1:7: unknown column \"tgas\"; did you mean \"tags\"?"),
+            ("token,tags,token\naa,\n", "r:1:12: column \"token\" is named twice"),
+            ("token\naa\n", "r:1: no column \"tags\"; this line names token"),
+            ("aabbccdd,x\n", "r:1:1: no header line; expected column names such as token,tags,topic,environment"),
+            ("token,tags\naax,\n", "r:2:3: character 'x' in a device token; expected hexadecimal digits"),
+            (
+                "token,tags\naab,\n",
+                "r:2:1: a device token of 3 digits; expected an even number of at most 400 (64 today)"
+            ),
+            ("token,tags\naa,\n,x\n", "r:3:1: no device token; expected hexadecimal digits"),
+            ("token,tags\naa,\n\nbb,\n", "r:3:1: an empty line; expected a registration"),
+            ("token,tags\naa\n", "r:2:1: 1 fields; the header line names 2: token,tags"),
+            ("token,tags\naa,b,c\n", "r:2:6: more than 2 fields; the header line names 2: token,tags"),
+            ("token,tags\naa,b c\n", "r:2:5: character 0x20 in a tag; expected letters, digits and _ @ # . : -"),
+            ("token,tags\naa,b;\n", "r:2:6: an empty tag; expected 1 to 120 characters"),
+            ("token,tags\naa,\"b\n\n", "r:2:4: a quote that is not closed"),
+            ("token,tags\naa,\"b\"c\n", "r:2:7: 'c' behind a closing quote; expected a comma or the line's end"),
+            (
+                "token,tags,template\naa,,a\"b\n",
+                "r:2:6: a quote in a field without quotes; put the field in quotes and double those in it"
+            ),
+            (
+                "token,tags,environment\naa,,prod\n",
+                "r:2:5: unknown environment \"prod\"; expected one of production, development"
+            ),
+            (
+                "token,tags,environment\naa,,producton\n",
+                "r:2:5: unknown environment \"producton\"; did you mean \"production\"?"
+            ),
+            (
+                "token,tags,expires\naa,,soon\n",
+                "r:2:5: \"soon\" is no moment; expected seconds since 1970 or 2026-01-31T12:00:00Z"
+            ),
+            (
+                "template,token,tags\n\"a\nb\",zz,\n",
+                "r:3:4: character 'z' in a device token; expected hexadecimal digits"
+            ),
+            ("token,tags,user\naa,,a b\n", "r:2:6: character 0x20 in a user; expected letters, digits and _ @ # . : -"),
+            ("token,tags,topic\naa,,a/b\n", "r:2:6: character '/' in a topic; expected letters, digits and . - _"),
+            ("{\"token\":\"aa\"}\n[]\n", "r:2:1: expected an object in braces on each line"),
+            ("{\"tags\":[\"a\"]}\n", "r:1:1: no \"token\" in this object"),
+            ("{\"token\":\"aa\",\"tag\":[]}\n", "r:1:15: unknown key \"tag\"; did you mean \"tags\"?"),
+            ("{\"token\":\"aa\",\"token\":\"bb\"}\n", "r:1:15: \"token\" stands twice"),
+            ("{\"token\":\"aa\",\"tags\":\"a\"}\n", "r:1:22: \"tags\" is no array; expected an array of strings"),
+            ("{\"token\":\"aa\",\"tags\":[\"a\" \"b\"]}\n", "r:1:27: expected a comma or ], found '\"'"),
+            ("{\"token\":\"aa\",\"tags\":[\"a\",]}\n", "r:1:27: expected a string in quotes, found the line's end"),
+            (
+                "{\"token\":\"aa\",\"tags\":[\"a]\"]}\n",
+                "r:1:25: character ']' in a tag; expected letters, digits and _ @ # . : -"
+            ),
+            ("{\"token\":\"aa\",\"tags\":[\"\"]}\n", "r:1:24: an empty tag; expected 1 to 120 characters"),
+            (
+                "{\"token\":\"aa\",\"user\":\"\\u0061\"}\n",
+                "r:1:22: an escape in \"user\", which has plain characters only"
+            ),
+            ("{\"token\":\"aa\"} x\n", "r:1:16: something behind the object; expected the line's end"),
+            ("{\"token\":\"aa\"\n", "r:1:14: expected a comma or }, found the line's end"),
+            ("{\"token\":12}\n", "r:1:10: expected a string for \"token\""),
+            ("{\"token\":\"aa\",\"template\":\"\\x\"}\n", "r:1:27: an escape in a template that JSON does not have"),
+            ("{\"token\":\"aa\",\"template\":{\"a\":[1}\n", "r:1:26: a brace that is not closed"),
+            (
+                "{\"token\":\"aa\",\"expires\":1767225600000}\n",
+                "r:1:25: the moment 1767225600000 is after 2106; expected seconds since 1970, these look like milliseconds"
+            ),
+        ])
+    func whatIsWrongIsSaidWithItsPlace(text: String, expected: String) {
         #expect(problem(text) == expected)
     }
 
-    @Test func boundsAreKept() {
+    @Test("Bounds are kept")
+    func boundsAreKept() {
         let longest = String(repeating: "a", count: 120)
         #expect(problem("token,tags\naa,\(longest)\n") == nil)
         #expect(problem("token,tags\naa,\(longest)a\n") == "r:2:4: a tag of 121 characters; at most 120")
@@ -193,7 +213,8 @@ import Testing
                 == "r:2:5: a template that is not text in UTF-8")
     }
 
-    @Test func aFileThatIsNoneIsSaid() {
+    @Test("A file that is none is said")
+    func aFileThatIsNoneIsSaid() {
         #expect(throws: AudienceError("cannot read the registrations file /nowhere/r: No such file or directory")) {
             try Registrations.open("/nowhere/r", now: 0)
         }
@@ -202,7 +223,8 @@ import Testing
         }
     }
 
-    @Test func anyBytesAreReadOrRefusedButTrapNothing() {
+    @Test("Any bytes are read or refused but trap nothing")
+    func anyBytesAreReadOrRefusedButTrapNothing() {
         for seed in 0..<UInt64(300) {
             var numbers = RandomWords(seed)
             var bytes = Array((seed % 2 == 0 ? Self.csv : Self.ndjson).utf8)

@@ -47,7 +47,8 @@ package struct TagExpression: Sendable, CustomStringConvertible {
         return unknown
     }
 
-    /// The rows it selects. Takes a few milliseconds for ten million rows and 20 tags.
+    /// The rows it selects. For ten million rows and `(a || b) && c`, with a tenth of them each, it takes 2 to 3 ms of a core; for 20
+    /// tags with `||`, which nearly everybody has one of, about 20 ms.
     package func evaluate(_ index: some TagIndex) -> RowSet {
         var evaluation = TagExpressionEvaluation(index, isExplained: false)
         return evaluation.rows(of: PlannedNode(root))
@@ -59,6 +60,15 @@ package struct TagExpression: Sendable, CustomStringConvertible {
         var evaluation = TagExpressionEvaluation(index, isExplained: true)
         _ = evaluation.rows(of: PlannedNode(root))
         return evaluation.steps
+    }
+
+    /// The same, with the rows, of which only those are kept that all of `filters` have.
+    package func explained(
+        _ index: some TagIndex, keeping filters: [(what: String, rows: RowSet)]
+    ) -> (rows: RowSet, steps: [TagExpressionStep]) {
+        var evaluation = TagExpressionEvaluation(index, isExplained: true)
+        let rows = evaluation.rows(of: PlannedNode(root))
+        return (evaluation.keep(rows, filters), evaluation.steps)
     }
 }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Finds the rows of an expression, and says how if asked.
 ///
 /// A conjunction begins with what has the fewest rows (exactly known of tags, bounds of inner expressions) and goes on
@@ -18,6 +20,27 @@ struct TagExpressionEvaluation<Index: TagIndex> {
         self.index = index
         self.isExplained = isExplained
         total = UInt64(index.rows)
+        start = isExplained ? Self.clock() : 0
+    }
+
+    /// When the step that is being done began.
+    private var start: UInt64
+
+    private static func clock() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Also keeps only the rows that each of the sets has.
+    mutating func keep(_ rows: RowSet, _ filters: [(what: String, rows: RowSet)]) -> RowSet {
+        var left = rows
+        for filter in filters {
+            let before = left
+            left = before.intersection(filter.rows)
+            note(.keep, filter.what, rows: filter.rows.count, before: before.count, after: left.count)
+        }
+        return left
     }
 
     /// The rows of `node`.
@@ -62,9 +85,12 @@ struct TagExpressionEvaluation<Index: TagIndex> {
         before: @autoclosure () -> UInt64?, after: @autoclosure () -> UInt64
     ) {
         guard isExplained else { return }
+        let end = Self.clock()
         steps.append(
             TagExpressionStep(
-                operation: operation, what: what(), rows: rows(), before: before(), after: after(), depth: depth))
+                operation: operation, what: what(), rows: rows(), before: before(), after: after(), depth: depth,
+                nanoseconds: end - start))
+        start = Self.clock()
     }
 
     /// The rows of `node`, only those in `left` unless that is nil.

@@ -26,13 +26,17 @@ package struct TagExpressionStep: Sendable, Equatable, CustomStringConvertible {
     package let after: UInt64
     /// How deep inside another step that follows; 0: of the whole expression.
     package let depth: Int
+    /// How long it took, without the counting that an explanation needs.
+    package let nanoseconds: UInt64
+
+    /// `keep follows_RedSox (800,000)`.
+    package var done: String { "\(operation.rawValue) \(what)" + (rows.map { " (\(Self.grouped($0)))" } ?? "") }
 
     /// `keep follows_RedSox (800,000): 1,200,000 -> 96,000 rows`.
     package var description: String {
-        let count = rows.map { " (\(Self.grouped($0)))" } ?? ""
         let change = before.map { "\(Self.grouped($0)) -> " } ?? ""
         return String(repeating: "  ", count: depth)
-            + "\(operation.rawValue) \(what)\(count): \(change)\(Self.grouped(after)) \(after == 1 ? "row" : "rows")"
+            + "\(done): \(change)\(Self.grouped(after)) \(after == 1 ? "row" : "rows")"
     }
 
     private static func grouped(_ count: UInt64) -> String { Units.grouped(count) }

@@ -1,5 +1,6 @@
 /// The random numbers of one row, or of one user: the same for the same seed, whoever draws which when. Not
-/// cryptography. About 1 ns a number.
+/// cryptography. About 1.4 ns a number (`TagDice`, two
+/// comparisons with each included).
 struct RowDraw {
     private let base: UInt64
 

@@ -13,11 +13,12 @@ package enum SyntheticWriter {
     /// - Parameters:
     ///   - path: `-`: standard output. A file's ending has nothing to say here, the registrations know their format.
     ///   - threads: 1 to 64.
+    ///   - isStopped: asked after each chunk; true ends it, with an error.
     ///   - progress: called with the rows written so far, by any of the threads, one at a time.
     /// - Throws: one line; of a file nothing is left then. SIGPIPE must be ignored, as `StandardStreams.prepare` does.
     package static func write(
         _ registrations: SyntheticRegistrations, to path: String, threads: Int = 2,
-        progress: (@Sendable (_ rows: UInt64) -> Void)? = nil
+        isStopped: (@Sendable () -> Bool)? = nil, progress: (@Sendable (_ rows: UInt64) -> Void)? = nil
     ) throws(AudienceError) {
         if path == "-" {
             let code = write(registrations, descriptor: STDOUT_FILENO, threads: threads, progress: progress)
@@ -33,7 +34,8 @@ package enum SyntheticWriter {
         }
         TemporaryFile.removeLeftovers(of: path)
         guard let file = TemporaryFile(for: path) else { throw AudienceError("cannot write \(path): \(FileIO.reason)") }
-        let code = write(registrations, descriptor: file.descriptor, threads: threads, progress: progress)
+        let code = write(
+            registrations, descriptor: file.descriptor, threads: threads, isStopped: isStopped, progress: progress)
         guard code == 0 else {
             throw AudienceError("cannot write \(path): \(String(cString: strerror(code))); nothing of it was kept")
         }
@@ -42,13 +44,20 @@ package enum SyntheticWriter {
         }
     }
 
-    /// - Returns: 0, or the `errno` of the write that failed.
+    /// Writes to standard output.
+    ///
+    /// - Returns: 0, or the `errno` of the write that failed: EPIPE where nobody reads it any more.
+    package static func writeOutput(_ registrations: SyntheticRegistrations, threads: Int = 2) -> Int32 {
+        write(registrations, descriptor: STDOUT_FILENO, threads: threads)
+    }
+
+    /// - Returns: 0, or the `errno` of the write that failed; ECANCELED when it was stopped.
     static func write(
         _ registrations: SyntheticRegistrations, descriptor: Int32, threads: Int,
-        progress: (@Sendable (_ rows: UInt64) -> Void)? = nil
+        isStopped: (@Sendable () -> Bool)? = nil, progress: (@Sendable (_ rows: UInt64) -> Void)? = nil
     ) -> Int32 {
         let rows = UInt64(max(16, min(rowsPerChunk, buffer / registrations.longestRow)))
-        let turns = WriteTurns(descriptor, progress)
+        let turns = WriteTurns(descriptor, isStopped, progress)
         guard registrations.header.withUnsafeBytes({ turns.writeAll($0) }) else { return turns.failure }
         let chunks = (registrations.count + rows - 1) / rows
         let workers = UInt64(max(1, min(threads, 64, Int(clamping: chunks))))

@@ -3,6 +3,7 @@ import Glibc
 /// Lets threads write to one descriptor in the order of their chunks. The first failure ends it for all.
 final class WriteTurns: @unchecked Sendable {
     private let descriptor: Int32
+    private let isStopped: (@Sendable () -> Bool)?
     private let progress: (@Sendable (_ rows: UInt64) -> Void)?
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -10,8 +11,11 @@ final class WriteTurns: @unchecked Sendable {
     private var next: UInt64 = 0
     private var code: Int32 = 0
 
-    init(_ descriptor: Int32, _ progress: (@Sendable (_ rows: UInt64) -> Void)?) {
+    init(
+        _ descriptor: Int32, _ isStopped: (@Sendable () -> Bool)?, _ progress: (@Sendable (_ rows: UInt64) -> Void)?
+    ) {
         self.descriptor = descriptor
+        self.isStopped = isStopped
         self.progress = progress
         mutex.initialize(to: pthread_mutex_t())
         changed.initialize(to: pthread_cond_t())
@@ -57,6 +61,7 @@ final class WriteTurns: @unchecked Sendable {
         // Only the one whose turn it is gets here; the others make their next chunks meanwhile.
         guard isMine, writeAll(bytes) else { return false }
         progress?(rows)
+        if let isStopped, isStopped() { fail(ECANCELED) }
         locked {
             next += 1
             pthread_cond_broadcast(changed)

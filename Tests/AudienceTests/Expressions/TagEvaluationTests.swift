@@ -2,7 +2,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct TagEvaluationTests {
+@Suite("Tag expressions select what brute force selects") struct TagEvaluationTests {
     private func population(_ random: inout SeededNumbers) -> SmallPopulation {
         let count = Int.random(in: 0...60, using: &random)
         let shares = (0...12).map { _ in Double.random(in: 0...1, using: &random) }

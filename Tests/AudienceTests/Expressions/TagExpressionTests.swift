@@ -2,7 +2,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct TagExpressionTests {
+@Suite("Tag expressions are read, limited and printed") struct TagExpressionTests {
     private func message(_ text: String, limits: TagExpressionLimits = .notificationHubs) -> String {
         do {
             return "no error: \(try TagExpression(parsing: text, limits: limits))"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct SyntheticFileTests {
+@Suite("Descriptions of made-up registrations") struct SyntheticFileTests {
     private static let example = """
         seed: 7
         rows: 10k

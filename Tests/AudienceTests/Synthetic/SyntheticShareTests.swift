@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct SyntheticShareTests {
+@Suite("Made-up registrations have the shares that were asked for") struct SyntheticShareTests {
     private static let description: SyntheticDescription = {
         var description = SyntheticDescription.standard
         description.amount = .rows(50_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Audience
 
-@Suite struct SyntheticWriterTests {
+@Suite("Made-up registrations are written whole or not at all") struct SyntheticWriterTests {
     private func standard(_ rows: UInt64, seed: UInt64 = 1) -> SyntheticDescription {
         var description = SyntheticDescription.standard
         description.amount = .rows(rows)

@@ -19,34 +19,40 @@ private func text(_ expression: String, _ flags: String...) throws -> String {
 }
 
 /// The templates of Notification Hubs become payloads.
-@Suite struct HubTemplateTests {
-    @Test func `a reference becomes the property's text`() throws {
+@Suite("Templates become what Notification Hubs makes of them") struct HubTemplateTests {
+    @Test("A reference becomes the property's text")
+    func aReference() throws {
         #expect(try payload(#"{"aps":{"alert":"$(newsTitle)"}}"#, "newsTitle=Rain") == #"{"aps":{"alert":"Rain"}}"#)
     }
 
-    @Test func `the case of a property's name makes no difference`() throws {
+    @Test("The case of a property's name makes no difference")
+    func theCase() throws {
         #expect(try text("$(NEWSTITLE)", "newsTitle=Rain") == "Rain")
     }
 
-    @Test(arguments: [
-        ("$(t)", "abcdef", "abcdef"), ("$(t, 3)", "abcdef", "abc"), ("$(t,6)", "abcdef", "abcdef"),
-        ("$( t , 100 )", "abcdef", "abcdef"), (".(t, 5)", "abcdef", "ab..."), (".(t, 6)", "abcdef", "abcdef"),
-        (".(t, 3)", "abcdef", "..."), (".(title, 20)", "This is the title line", "This is the title..."),
-        ("%(t)", "a b/ü~-._€😀", "a%20b%2F%C3%BC~-._%E2%82%AC%F0%9F%98%80"), ("{#(t)}", "12", "12"),
-        ("{#(t)}", "x", "x"),
-        ("{'Hi, ' + $(t)}", "you", "Hi, you"), ("{\"it's \" + $(t)}", "you", "it's you"),
-        ("{'say \"' + $(t)+'\"'}", "a", "say \"a\""),
-        ("{$(t) + ' ' + %(t)}", "ü", "ü %C3%BC"), ("{ 'text' }", "", "text"), ("{''+\"\"}", "", ""),
-        ("{'$(t) + }'}", "", "$(t) + }"), ("{$(t,2)+.(t,4)}", "abcdef", "aba..."), ("$(t)", "", ""), (".(t,9)", "", ""),
-    ])
-    func `an expression becomes what the documentation says`(_ expression: String, _ value: String, _ outcome: String)
+    @Test(
+        "An expression becomes what the documentation says",
+        arguments: [
+            ("$(t)", "abcdef", "abcdef"), ("$(t, 3)", "abcdef", "abc"), ("$(t,6)", "abcdef", "abcdef"),
+            ("$( t , 100 )", "abcdef", "abcdef"), (".(t, 5)", "abcdef", "ab..."), (".(t, 6)", "abcdef", "abcdef"),
+            (".(t, 3)", "abcdef", "..."), (".(title, 20)", "This is the title line", "This is the title..."),
+            ("%(t)", "a b/ü~-._€😀", "a%20b%2F%C3%BC~-._%E2%82%AC%F0%9F%98%80"), ("{#(t)}", "12", "12"),
+            ("{#(t)}", "x", "x"),
+            ("{'Hi, ' + $(t)}", "you", "Hi, you"), ("{\"it's \" + $(t)}", "you", "it's you"),
+            ("{'say \"' + $(t)+'\"'}", "a", "say \"a\""),
+            ("{$(t) + ' ' + %(t)}", "ü", "ü %C3%BC"), ("{ 'text' }", "", "text"), ("{''+\"\"}", "", ""),
+            ("{'$(t) + }'}", "", "$(t) + }"), ("{$(t,2)+.(t,4)}", "abcdef", "aba..."), ("$(t)", "", ""),
+            (".(t,9)", "", ""),
+        ])
+    func anExpression(_ expression: String, _ value: String, _ outcome: String)
         throws
     {
         let name = expression.contains("title") ? "title" : "t"
         #expect(try text(expression, "\(name)=\(value)") == outcome)
     }
 
-    @Test func `characters are UTF-16 code units and no pair is cut in half`() throws {
+    @Test("Characters are UTF-16 code units and no pair is cut in half")
+    func charactersAre() throws {
         #expect(try text("$(t, 2)", "t=a😀b") == "a")
         #expect(try text("$(t, 3)", "t=a😀b") == "a😀")
         #expect(try text(".(t, 4)", "t=😀😀b") == "...")
@@ -54,13 +60,15 @@ private func text(_ expression: String, _ flags: String...) throws -> String {
         #expect(try text("$(t, 1)", "t=e\u{301}") == "e")
     }
 
-    @Test func `a number stands without quotes as it is spelled`() throws {
+    @Test("A number stands without quotes as it is spelled")
+    func aNumber() throws {
         for number in ["0", "40", "1.50", "1e3", "2.5E-10", "10e+2", "123456789012345678901234567890"] {
             #expect(try payload(##"{"aps":{"badge":"#(n)"}}"##, "n=\(number)") == #"{"aps":{"badge":\#(number)}}"#)
         }
     }
 
-    @Test func `JSON keeps its order and spelling, without white space between tokens`() throws {
+    @Test("JSON keeps its order and spelling, without white space between tokens")
+    func jsonKeeps() throws {
         let body = """
             { "z" : [ 1 , -0.5e+3 , true , false , null , { } , [ ] ] ,\r\n\t"aps" : { "alert" : "a \\u00e9 \\/ b" , "badge" : 0 } , "a" : "" }
 
@@ -70,31 +78,36 @@ private func text(_ expression: String, _ flags: String...) throws -> String {
                 == #"{"z":[1,-0.5e+3,true,false,null,{},[]],"aps":{"alert":"a \u00e9 \/ b","badge":0},"a":""}"#)
     }
 
-    @Test func `expressions stand in arrays and inner objects, not in keys`() throws {
+    @Test("Expressions stand in arrays and inner objects, not in keys")
+    func expressionsStand() throws {
         let body = ##"{"aps":{"alert":{"loc-args":["$(a)",["#(b)"],{"$(a)":"{'<' + $(a) + '>'}"}]}}}"##
         #expect(
             try payload(body, "a=x", "b=7") == ##"{"aps":{"alert":{"loc-args":["x",[7],{"$(a)":"<x>"}]}}}"##)
     }
 
-    @Test func `texts that only look a little like expressions stay`() throws {
+    @Test("Texts that only look a little like expressions stay")
+    func textsThat() throws {
         for constant in ["costs $5", "$5 off", "...and more", "50% (about)", ".5", "a {brace}", "a.(b)", "x %( y"] {
             #expect(try text(constant) == constant)
         }
     }
 
-    @Test func `values are escaped as JSON asks`() throws {
+    @Test("Values are escaped as JSON asks")
+    func valuesAre() throws {
         let value = "\"\\/\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}\u{2028}é😀"
         #expect(try text("$(t)", "t=\(value)") == value)
         #expect(try payload(#"{"aps":"$(t)"}"#, "t=\"\\\n\u{1}") == #"{"aps":"\"\\\n\u0001"}"#)
     }
 
-    @Test func `an expression may be written with JSON's escapes`() throws {
+    @Test("An expression may be written with JSON's escapes")
+    func anExpressionMay() throws {
         #expect(
             try payload(#"{"aps":"\u0024(\u0074)","\u0061":"{\"it's \" + $(t)}"}"#, "t=x")
                 == #"{"aps":"x","a":"it's x"}"#)
     }
 
-    @Test func `two braces are no hole of Payloads, wherever they come from`() throws {
+    @Test("Two braces are no hole of Payloads, wherever they come from")
+    func twoBraces() throws {
         let body = #"{"aps":{"alert":"$(t)"},"{{k}}":"a {{run_id}} {{{","l":"{'{' + '{run_id}}'}","m":"{'{'+$(t)}"}"#
         let template = try HubTemplate(parsing: body, name: "news")
         let bag = try PropertyBag(flags: ["t={{device_token}} {{{{"])
@@ -111,13 +124,16 @@ private func text(_ expression: String, _ flags: String...) throws -> String {
         #expect(object["m"] as? String == "{{{device_token}} {{{{")
     }
 
-    @Test func `a template tells the properties it asks for, each once`() throws {
+    @Test("A template tells the properties it asks for, each once")
+    func aTemplate() throws {
         let body = ##"{"aps":{"a":"$(One)","b":"{$(two) + 'x' + %(ONE)}","badge":"#(n)","c":"$(three)"}}"##
         #expect(try HubTemplate(parsing: body, name: "news").properties == ["One", "two", "n", "three"])
     }
 
-    @Test(arguments: [(PushType.alert, 4096), (.background, 4096), (.voip, 5120)])
-    func `a payload as large as Apple takes fits with its trace tag, one byte more does not`(
+    @Test(
+        "A payload as large as Apple takes fits with its trace tag, one byte more does not",
+        arguments: [(PushType.alert, 4096), (.background, 4096), (.voip, 5120)])
+    func aPayload(
         _ type: PushType, _ limit: Int
     ) throws {
         let template = try HubTemplate(parsing: #"{"aps":{"alert":"$(t)"}}"#, name: "news.json")
@@ -134,7 +150,8 @@ private func text(_ expression: String, _ flags: String...) throws -> String {
         ) { try template.payload(tooLarge, pushType: type) }
     }
 
-    @Test func `a body that asks for a long property very often ends in time`() throws {
+    @Test("A body that asks for a long property very often ends in time")
+    func aBody() throws {
         let items = Array(repeating: "\"$(t)\"", count: 9000).joined(separator: ",")
         let template = try HubTemplate(parsing: "{\"aps\":[\(items)]}", name: "n")
         let bag = try PropertyBag(flags: ["t=" + String(repeating: "x", count: 60_000)])

@@ -108,10 +108,11 @@ private struct TemplateMaker {
 }
 
 /// Templates of all shapes, from a seed.
-@Suite struct RandomTemplateTests {
+@Suite("Random templates") struct RandomTemplateTests {
     private static let seed = UInt64.random(in: 0...UInt64.max)
 
-    @Test func `whatever is rendered is JSON that Payloads takes`() throws {
+    @Test("Whatever is rendered is JSON that Payloads takes")
+    func whateverIs() throws {
         var maker = TemplateMaker(random: Seeded(state: Self.seed))
         var rendered = 0
         for number in 0..<3000 {
@@ -136,7 +137,8 @@ private struct TemplateMaker {
         #expect(rendered > 500, "seed \(Self.seed)")
     }
 
-    @Test func `a rendering apart, in Python, has the same outcome`() throws {
+    @Test("A rendering apart, in Python, has the same outcome")
+    func aRendering() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Python/render_template.py").path
         var maker = TemplateMaker(random: Seeded(state: Self.seed &+ 1))

@@ -5,7 +5,7 @@ import Testing
 @testable import Audience
 
 /// Named templates, and what registrations make of them.
-@Suite struct TemplateSetTests {
+@Suite("Sets of templates, and what registrations make of them") struct TemplateSetTests {
     private static func withFolder<Result>(_ files: [String: String], _ body: (String) throws -> Result) throws
         -> Result
     {
@@ -20,7 +20,8 @@ import Testing
         do throws(AudienceError) { return "\(try TemplateSet(path: path).names)" } catch { return error.description }
     }
 
-    @Test func `a folder gives a template for each JSON file`() throws {
+    @Test("A folder gives a template for each JSON file")
+    func aFolder() throws {
         let files = [
             "news.de.json": #"{"aps":{"alert":"$(de)"}}"#, "plain.json": "\u{FEFF}{\"aps\":{}}", "README.md": "no",
             ".hidden.json": "no",
@@ -32,7 +33,8 @@ import Testing
         }
     }
 
-    @Test func `a JSON file gives a template for each key, with places in the file`() throws {
+    @Test("A JSON file gives a template for each key, with places in the file")
+    func aJson() throws {
         let files = ["all.json": "{\n \"a\": {\"aps\": \"$(x)\"},\n \"b\": { } }\n"]
         try Self.withFolder(files) { folder in
             let set = try TemplateSet(path: "\(folder)/all.json")
@@ -45,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func `a YAML file gives a template for each key, its body as text`() throws {
+    @Test("A YAML file gives a template for each key, its body as text")
+    func aYaml() throws {
         let files = [
             "all.yaml": "a: '{\"aps\": {\"alert\": \"$(x)\"}}'\nb: |\n  {\"aps\": {}}\n", "map.yml": "a:\n  aps: {}\n",
             "bad.yaml": "a: '{\"aps\": '\n",
@@ -62,7 +65,8 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read as templates is refused with its place`() throws {
+    @Test("What cannot be read as templates is refused with its place")
+    func whatCannot() throws {
         let files = [
             "twice.json": #"{"a":{},"a":{}}"#, "name.json": #"{"{a":{}}"#, "list.json": "[]",
             "body.json": #"{"a":"x"}"#,
@@ -99,7 +103,8 @@ import Testing
         return set
     }
 
-    @Test func `each distinct template is rendered once, named or with its own body`() throws {
+    @Test("Each distinct template is rendered once, named or with its own body")
+    func eachDistinct() throws {
         let set = try set(["de": #"{"aps":{"alert":"$(de)"}}"#, "en": #"{"aps":{"alert":"$(en)"}}"#])
         let own = #"{"aps":{"alert":"{$(de) + '/' + $(en)}"}}"#
         let uses = [("de", 2), (own, 3), ("en", 4), ("de", 5), (own, 6)].map {
@@ -114,7 +119,8 @@ import Testing
             ])
     }
 
-    @Test func `each problem names a registration, and the rest is rendered`() throws {
+    @Test("Each problem names a registration, and the rest is rendered")
+    func eachProblem() throws {
         let set = try set(["news": #"{"aps":"$(title)"}"#, "sport": #"{"aps":"$(score)"}"#])
         let uses = ["news", "newz", "weather", "sport", "{\"aps\":\"$(titel)\"}", "{\"aps\":"].enumerated().map {
             TemplateUse($1, registration: "r.csv:\($0 + 2)")
@@ -134,7 +140,8 @@ import Testing
         #expect(none.problems == [AudienceError("r.csv:2: no template \"news\": none was given")])
     }
 
-    @Test func `of very many problems the first hundred are told`() {
+    @Test("Of very many problems the first hundred are told")
+    func ofVery() {
         let uses = (0..<500).map { TemplateUse("t\($0)", registration: "r.csv:\($0)") }
         let rendering = TemplateSet().render(uses, PropertyBag())
         #expect(rendering.problems.count == 100 && rendering.failed == 500)
