@@ -80,8 +80,8 @@ package struct Sends: Sendable {
         let reachable = registrations.alive.intersection(registrations.rows(topic: topic) ?? RowSet())
         guard !reachable.isEmpty || registrations.alive.isEmpty else {
             throw HarnessError(
-                "topic \(topic): no registration of \(registrations.path) has it"
-                    + NearestName.hint(topic, among: registrations.topics))
+                "topic \(topic): no registration of \(registrations.path) has it; there are "
+                    + registrations.topics.prefix(5).joined(separator: ", "))
         }
         return reachable
     }

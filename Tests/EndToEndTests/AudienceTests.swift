@@ -81,7 +81,7 @@ import Testing
         for round in 0..<60 {
             let expression = Self.expression(depth: Int.random(in: 0...4, using: &random), &random)
             let file = files[round % 2]
-            let filters = [[], ["--environment", "development"], ["--topic", "com.example.app"]]
+            let filters = [[], ["--environment", "development"], ["--topic", "com.example.pushload"]]
                 .randomElement(using: &random)!
             let expected = try Programs.run(python, [script, "--list", file, expression, "--now", now] + filters)
             try #require(expected.status == 0, "\(expected)")
@@ -181,7 +181,7 @@ import Testing
             ),
             (["count", "lang_en && "], "line 1, column "),
             (["count", "*", "--environment", "prod"], "--environment: unknown environment \"prod\""),
-            (["count", "*", "--topic", "com.example.ap"], "did you mean \"com.example.app\"?"),
+            (["count", "*", "--topic", "com.example.pushloa"], "did you mean \"com.example.pushload\"?"),
             (["count", "a||b&&c||d&&e||f&&g", "--allow-unknown"], "7 tags; Azure Notification Hubs takes at most 6"),
             (["make", "NEW.csv", "-n", "10", "--users", "10"], "give -n or --users, not both"),
             (["make", "NEW.txt", "-n", "10"], "expected a name that ends with .csv, .ndjson or .jsonl"),

@@ -106,7 +106,7 @@ package struct SyntheticDescription: Sendable, Equatable {
         var description = SyntheticDescription()
         description.amount = .rows(10_000_000)
         description.devicesPerUser = [1: 0.7, 2: 0.2, 3: 0.1]
-        description.topics = [Share("com.example.app", 1)]
+        description.topics = [Share("com.example.pushload", 1)]
         description.environments = [Share("production", 0.95), Share("development", 0.05)]
         let languages = ["en", "es", "de", "ja", "fr", "pt", "it", "ko"]
         description.languages = zip(languages, Popularity.shares(8, exponent: 1)).map { Share($0, $1) }

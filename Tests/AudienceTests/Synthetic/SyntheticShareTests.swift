@@ -43,7 +43,7 @@ import Testing
         let moments = rows.compactMap { UInt32($0.fields["expires"] ?? "") }
         #expect(isNear(moments.count, 0.02, of: rows.count))
         #expect(moments.allSatisfy { (1_577_836_800...1_609_459_199).contains($0) })
-        #expect(rows.allSatisfy { $0.fields["topic"] == "com.example.app" && $0.fields["token"]?.count == 64 })
+        #expect(rows.allSatisfy { $0.fields["topic"] == "com.example.pushload" && $0.fields["token"]?.count == 64 })
     }
 
     @Test("Who is in Boston follows the Red Sox five times as often as others")
