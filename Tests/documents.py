@@ -143,7 +143,8 @@ def small(command):
         added += ["--probe", "250ms", "--precision", "50%"]
     if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
         added = ["--rounds", "1"]
-    if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help))", command, re.S):
+    # Sends are as long as their audiences are.
+    if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help|--send|--audience|by-tag))", command, re.S):
         added = ["-n", "300", "--warmup", "0s"]
     if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
         added = ["--max-rounds", "8"]

@@ -178,7 +178,9 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         } else {
             scenario = try source.scenario(given)
         }
-        if scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty, scenario.trace == nil {
+        if scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty, scenario.trace == nil,
+            scenario.sends.isEmpty
+        {
             scenario.pushes = GateOptions.pushes
         }
         return scenario

@@ -176,10 +176,14 @@ final class LoadRun: Sendable {
         outcome.tokensSigned += shared.signed
         outcome.abortedFor = outcome.isInterrupted ? watcher.abortedFor : nil
         outcome.foundSteadyState = watcher.foundSteadyState
+        // The time of a closed loop is over for its workers before anyone tells them.
+        let isOver = control.request == .none && inputs.schedule == nil && inputs.scenario.duration != nil
+        if outcome.untaken > 0, isOver, !outcome.isAbandoned { outcome.hasEndedInTime = true }
         for driver in workers.map(\.driver) where outcome.untaken > 0 {
-            let own = driver.share.count(of: planned)
+            let own = inputs.queue(driver.share)?.count ?? driver.share.count(of: planned)
             outcome.measurements.addNotSent(
-                own - min(own, driver.recorder.counts.taken), cause: (driver.abandonedBy ?? control.cause).index)
+                own - min(own, driver.recorder.counts.taken),
+                cause: (driver.abandonedBy ?? (isOver ? .runEnded : control.cause)).index)
         }
         outcome.measurements.add(
             watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))

@@ -26,7 +26,7 @@ struct PushSupply {
         let scenario = inputs.scenario
         isOpenLoop = inputs.schedule != nil
         turns = inputs.turns
-        queue = isOpenLoop ? nil : inputs.sendOrder.map { SendQueue($0, share: share) }
+        queue = inputs.queue(share)
         limit = queue?.count ?? (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
         duration = isOpenLoop ? nil : scenario.duration
         if let schedule = inputs.schedule {

@@ -92,7 +92,9 @@ package struct RunInputs: Sendable {
     private static func schedule(
         _ scenario: Scenario, _ order: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]?
     ) throws -> (LoadSchedule?, SendTurns?) {
-        guard let order, let whole = try scenario.makeSchedule() else { return (try scenario.makeSchedule(), nil) }
+        guard let order, let whole = try bounded(scenario, order).makeSchedule() else {
+            return (try scenario.makeSchedule(), nil)
+        }
         guard let turns = SendTurns(whole, order) else {
             throw HarnessError(
                 "sends: their \(Units.grouped(order.reduce(0) { $0 + $1.count })) pushes do not all come due within the schedule; "
@@ -103,6 +105,20 @@ package struct RunInputs: Sendable {
         return (
             try cut.makeSchedule()?.leavingOut(turns.gaps, count: turns.slots - (turns.gaps.last?.slots ?? 0)), turns
         )
+    }
+
+    /// Poisson arrivals are counted through, and a rate alone has no end: as many as all sends can come to need.
+    private static func bounded(
+        _ scenario: Scenario, _ order: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]
+    ) -> Scenario {
+        guard let rate = scenario.rate, scenario.duration == nil, scenario.arrivals == "poisson" else {
+            return scenario
+        }
+        var bounded = scenario
+        let before = rate * Double(order.map(\.start).max() ?? 0) / 1e9
+        let needed = before + Double(order.reduce(0) { $0 + $1.count })
+        bounded.pushes = UInt64(min(1.1 * needed + 10_000, 1e18))
+        return bounded
     }
 
     /// What pushes are made by.

@@ -63,6 +63,13 @@ struct SendTurns: Sendable {
     var gaps: [(push: UInt64, slots: UInt64)] { stretches.map { ($0.turn, $0.slot - $0.turn) } }
 }
 
+extension RunInputs {
+    /// Closed loop with several sends: what one worker has of them. Of each it has its share: of all together it may be more or less.
+    func queue(_ share: WorkerShare) -> SendQueue? {
+        schedule == nil ? sendOrder.map { SendQueue($0, share: share) } : nil
+    }
+}
+
 /// Which push is next where several sends have some left.
 struct SendQueue: Sendable {
     private struct Waiting {
@@ -85,7 +92,7 @@ struct SendQueue: Sendable {
         share: WorkerShare = WorkerShare(worker: 0, workers: 1)
     ) {
         self.share = share
-        self.sends = sends.sorted { ($1.priority, $0.start) < ($0.priority, $1.start) }.map {
+        self.sends = sends.sorted { ($1.priority, $0.start, $0.first) < ($0.priority, $1.start, $1.first) }.map {
             Waiting(start: $0.start, first: $0.first, count: share.count(of: $0.count))
         }
     }

@@ -115,7 +115,9 @@ package struct Sends: Sendable {
             _ setting: SendSetting, _ scenario: Scenario, _ registrations: Registrations, _ rows: RowSet,
             _ templates: TemplateSet, _ origin: String
         ) throws {
-            let bag = try PropertyBag(flags: scenario.properties + setting.properties)
+            let own = Set(setting.properties.map(Self.name))
+            let bag = try PropertyBag(
+                flags: scenario.properties.filter { !own.contains(Self.name($0)) } + setting.properties)
             let longest = registrations.longestToken
             if let name = setting.template {
                 guard let template = templates[name] else {
@@ -127,7 +129,10 @@ package struct Sends: Sendable {
                 return
             }
             let standard = try RunInputs.mix(scenario, profile: setting.profile, longestToken: longest)
-            let isGiven = !scenario.properties.isEmpty || !setting.properties.isEmpty
+            // Templates may be there for a send that names one.
+            let isGiven =
+                !scenario.properties.isEmpty || !setting.properties.isEmpty
+                || scenario.templates != nil && scenario.sends.allSatisfy { $0.template == nil }
             guard isGiven, setting.profile == nil, !registrations.templates.isEmpty else {
                 mix = standard
                 return
@@ -151,6 +156,9 @@ package struct Sends: Sendable {
             }
             mix = ProfileMix(profiles)
         }
+
+        /// Of `NAME=VALUE`; case makes no difference.
+        private static func name(_ property: String) -> String { property.prefix { $0 != "=" }.lowercased() }
     }
 
     /// Which send a push is of.

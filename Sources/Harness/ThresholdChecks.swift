@@ -43,7 +43,7 @@ extension RunInputs {
         switch part.dimension {
         case "stage": labels = schedule?.stageNames ?? []
         case "send": labels = sends?.all.map(\.name) ?? []
-        case "profile": labels = mix.entries.map(\.profile.name)
+        case "profile": labels = Set(mix.entries.map(\.profile.name)).sorted()
         default:
             guard let dimension = breakdown.first(where: { $0.name == part.dimension }) else {
                 let known = ["stage", "send", "profile", "status", "connection", "tag"]
@@ -82,8 +82,12 @@ extension RunInputs {
                 ? nil : "no connection \"\(label)\"; expected 0 to \(scenario.connections - 1)"
         case .tag(let prefix):
             if label == "(none)" { return nil }
-            let (isThere, others) = population.look(for: label, prefix: prefix)
-            return isThere ? nil : "no device has the tag \"\(label)\"" + NearestName.hint(label, among: others)
+            let found = (sends?.all.map { .listed($0.devices) } ?? [population]).map {
+                $0.look(for: label, prefix: prefix)
+            }
+            if found.contains(where: \.isThere) { return nil }
+            let others = Set(found.flatMap(\.others)).sorted()
+            return "no device has the tag \"\(label)\"" + NearestName.hint(label, among: others)
         }
     }
 }

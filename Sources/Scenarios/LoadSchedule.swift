@@ -141,7 +141,9 @@ public struct LoadSchedule: Sendable, Equatable {
     public init(
         rate: Double, arrivals: Arrivals = .constant, seed: UInt64 = 1, limit: UInt64?, length: UInt64?
     ) {
-        let stage = LoadStage(name: "hold", shape: .hold(rate: rate), duration: length, pushes: limit)
+        // Poisson arrivals of so many expected pushes may be fewer: the limit alone says where they end.
+        let stage = LoadStage(
+            name: "hold", shape: .hold(rate: rate), duration: length, pushes: arrivals == .poisson ? nil : limit)
         self.init(stages: [stage], arrivals: arrivals, seed: seed, limit: limit, length: length)
     }
 

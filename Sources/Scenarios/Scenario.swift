@@ -299,7 +299,7 @@ public struct Scenario: Sendable, Equatable, Codable {
             if !isRight { problems.append(problem()) }
         }
         check(
-            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || audience != nil || !sends.isEmpty,
+            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || registrations != nil,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
         problems += audienceProblems
         check(

@@ -89,7 +89,9 @@ public enum ScenarioFile {
                 if key.name == "properties", entry.value.isMap {
                     texts = try entry.value.pairs()
                 } else {
-                    for item in items { texts.append(key.name == "sends" ? try item.flow() : try item.text()) }
+                    for item in items {
+                        texts.append(key.name == "sends" && item.isMap ? try item.flow() : try item.text())
+                    }
                 }
                 let wrong = wrongItems(key, items, texts)
                 guard wrong.isEmpty else {
@@ -219,6 +221,7 @@ public enum ScenarioFile {
     ) throws(SettingsError) {
         var texts = [value]
         if case .list = key.kind { texts = value.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) } }
+        if key.name == "sends" { texts = SendSetting.apart(value) }
         do throws(SettingsError) { try key.apply(texts, to: &scenario) } catch {
             throw SettingsError("\(origin): \(error)")
         }

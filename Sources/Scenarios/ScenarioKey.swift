@@ -185,6 +185,17 @@ public struct ScenarioKey: Sendable {
         texts.isEmpty ? nil : "[\(texts.joined(separator: ", "))]"
     }
 
+    /// A text of a list in YAML, in quotes where it would be something else without.
+    private static func written(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E, 0x3D, 0x20: true
+            default: false
+            }
+        }
+        return isPlain && text.first?.isLetter == true && text.last != " " ? text : YAMLValue.quoted(text)
+    }
+
     // MARK: The list
 
     /// In the order in which they are documented.
@@ -306,7 +317,7 @@ public struct ScenarioKey: Sendable {
             example: "registrations.csv", \.registrations),
         optional(
             "audience",
-            "Which registrations are pushed to: tags with && || ! and parentheses, or * for all; each once, unless pushes, a duration or a rate says otherwise.",
+            "Which registrations are pushed to: tags with && || ! and parentheses, or * for all; each once, unless pushes, a duration, stages or a trace say otherwise.",
             example: "follows_RedSox && location_Boston", \.audience),
         optional(
             "templates",
@@ -314,7 +325,7 @@ public struct ScenarioKey: Sendable {
             example: "templates", \.templates),
         ScenarioKey(
             "properties", .list, "What goes into these templates: NAME=VALUE.", example: "[title=News]",
-            write: { listed($0.properties) }
+            write: { listed($0.properties.map(written)) }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.properties = texts
         },
@@ -329,7 +340,7 @@ public struct ScenarioKey: Sendable {
             write: { listed($0.sends.map(\.text)) }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.sends = []
-            for text in texts { scenario.sends.append(try SendSetting(parsing: text)) }
+            for text in texts { scenario.sends += try SendSetting.list(parsing: text) }
         },
         text(
             "topic", "apns-topic: the app's bundle id; suffixes are added by push type.",

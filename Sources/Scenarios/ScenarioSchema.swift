@@ -10,7 +10,7 @@ public enum ScenarioSchema {
             ] as [String: Any]
         ]
         for key in ScenarioKey.all {
-            var property = type(key.kind)
+            var property = special[key.name] ?? type(key.kind)
             property["description"] = key.help
             properties[key.name] = property
         }
@@ -36,6 +36,25 @@ public enum ScenarioSchema {
         case .list: return ["oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]]
         case .choice(let choices): return ["enum": choices + choices.compactMap(Double.init).map { $0 as Any } as [Any]]
         }
+    }
+
+    /// Keys that take maps too.
+    private static var special: [String: [String: Any]] {
+        let text: [String: Any] = ["type": ["string", "number", "boolean"]]
+        let pairs: [String: Any] = ["type": "object", "additionalProperties": text]
+        let send: [String: Any] = [
+            "type": "object", "additionalProperties": false, "required": ["name", "audience"],
+            "properties": [
+                "name": ["type": ["string", "number"]] as [String: Any], "audience": ["type": "string"],
+                "start": type(.duration), "priority": ["enum": [10, 5, 1]], "profile": ["type": "string"],
+                "template": ["type": "string"], "properties": pairs,
+            ] as [String: Any],
+        ]
+        let texts: [String: Any] = ["type": "array", "items": ["type": "string"]]
+        return [
+            "properties": ["oneOf": [["type": "string"], texts, pairs]],
+            "sends": ["oneOf": [send, ["type": "array", "items": send] as [String: Any]]],
+        ]
     }
 
     private static func zeroOr(_ pattern: String) -> [String: Any] {

@@ -31,14 +31,29 @@ public struct SendSetting: Sendable, Equatable {
     /// - Parameter text: a map in YAML's flow style or JSON.
     /// - Throws: what is wrong with it, without a place in a file.
     public init(parsing text: String) throws(SettingsError) {
+        let none = SettingsError(
+            "\"\(text.prefix(60))\": expected {name: …, audience: …}, the audience in quotes where it begins with * or !"
+        )
         let value: YAMLValue
-        do throws(SettingsError) { value = try YAMLValue(parsing: text, file: "send") } catch {
-            throw SettingsError("\"\(text.prefix(60))\": expected {name: …, audience: …}")
+        do throws(SettingsError) { value = try YAMLValue(parsing: text, file: Self.origin) } catch { throw none }
+        guard value.isMap else { throw none }
+        do throws(SettingsError) { try self.init(value.map()) } catch {
+            // Lines and columns would be those of a text that nobody has written.
+            let parts = error.description.split(separator: ":", maxSplits: 3)
+            guard parts.count == 4, parts[0] == Self.origin else { throw error }
+            throw SettingsError(String(parts[3].dropFirst()))
         }
-        guard value.isMap else { throw SettingsError("\"\(text.prefix(60))\": expected {name: …, audience: …}") }
-        var map = try value.map()
+    }
+
+    private static let origin = "send"
+
+    private init(_ given: YAMLMap) throws(SettingsError) {
+        var map = given
         name = try map.need("name").text()
         audience = try map.need("audience").text()
+        guard !audience.isEmpty else {
+            throw SettingsError("\(name): audience: empty; in quotes where it begins with * or !")
+        }
         if let value = map.take("start") { start = try value.duration() }
         if let value = map.take("priority") {
             let text = try value.text()
@@ -56,13 +71,48 @@ public struct SendSetting: Sendable, Equatable {
         if let value = map.take("template") { template = try value.text() }
         if let value = map.take("properties") { properties = try value.pairs() }
         try map.finish()
-        guard !name.isEmpty, name.count <= Self.longestName, !name.contains(where: { "{}=\"\n".contains($0) }) else {
+        let isName = name.unicodeScalars.allSatisfy {
+            !"{}=\"".unicodeScalars.contains($0) && $0.properties.generalCategory != .control
+        }
+        guard !name.isEmpty, name.count <= Self.longestName, isName else {
             throw SettingsError(
                 "name \"\(name.prefix(80))\": expected 1 to \(Self.longestName) characters, none of {}=\"")
         }
         guard profile == nil || template == nil else {
             throw SettingsError("\(name): profile and template exclude each other: give one of them")
         }
+    }
+
+    /// - Parameter text: a map, or a list of maps.
+    static func list(parsing text: String) throws(SettingsError) -> [SendSetting] {
+        guard text.drop(while: \.isWhitespace).first == "[", let value = try? YAMLValue(parsing: text, file: origin),
+            let items = try? value.list()
+        else { return [try SendSetting(parsing: text)] }
+        var sends: [SendSetting] = []
+        for item in items { sends.append(try SendSetting(parsing: try item.flow())) }
+        return sends
+    }
+
+    /// The maps of a text that holds several, with semicolons between.
+    static func apart(_ text: String) -> [String] {
+        var (parts, depth, quote, isEscaped) = ([""], 0, Character?.none, false)
+        for character in text {
+            if let open = quote {
+                if character == open, !isEscaped { quote = nil }
+            } else if character == "\"" || character == "'" {
+                quote = character
+            } else if "{[".contains(character) {
+                depth += 1
+            } else if "}]".contains(character) {
+                depth -= 1
+            } else if character == ";", depth <= 0 {
+                parts.append("")
+                continue
+            }
+            isEscaped = character == "\\" && !isEscaped && quote == "\""
+            parts[parts.count - 1].append(character)
+        }
+        return parts.filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
     /// Reads back as the same.

@@ -53,6 +53,8 @@ public struct YAMLValue {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             "\(file):\(mark.line):\(mark.column): not YAML: \(problem)"
+                + (problem == "did not find expected alphabetic or numeric character"
+                    ? "; a text that begins with * or & stands in quotes" : "")
         case .duplicatedKeysInMapping(let keys, let context):
             "\(file):\(context.mark.line):\(context.mark.column): "
                 + "\(keys.map(String.init(describing:)).sorted().joined(separator: ", ")) is given twice"
@@ -140,9 +142,12 @@ public struct YAMLValue {
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
             case "\t": quoted += "\\t"
-            case let control where control.value < 0x20 || control.value == 0x7F:
-                let hex = String(control.value, radix: 16)
-                quoted += "\\x" + (hex.count < 2 ? "0" : "") + hex
+            // Control characters, what YAML takes for line ends, and what it refuses.
+            case let other
+            where other.value < 0x20 || (0x7F...0xA0).contains(other.value)
+                || [0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF].contains(other.value):
+                let hex = String(other.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
             default: quoted.unicodeScalars.append(character)
             }
         }

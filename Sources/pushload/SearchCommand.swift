@@ -86,6 +86,10 @@ struct SearchCommand: AsyncParsableCommand {
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
         }
+        guard scenario.sends.isEmpty else {
+            throw HarnessError(
+                "search goes round in its devices for the length of a probe: give an audience instead of sends")
+        }
         let sustained = try? Threshold(
             parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate

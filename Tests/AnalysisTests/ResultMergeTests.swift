@@ -102,6 +102,30 @@ import Testing
         #expect(mixed.notes.contains("stages and trace are those of one part; the parts' rates add up"))
     }
 
+    @Test("The sends of parts are added up by name, their times over all parts")
+    func sends() throws {
+        func part(_ id: String, _ milliseconds: [UInt64], of pushes: UInt64) -> ResultDocument {
+            var part = result(id, [5])
+            var times = LatencyHistogram()
+            for time in milliseconds { times.record(time * 1_000_000) }
+            var send = ResultDocument.Send(name: "news", audience: "x", devices: pushes, pushes: pushes, start: 1)
+            (send.accepted, send.notSent) = (times.count, pushes - times.count)
+            send.fanOut = .init(times, of: pushes)
+            part.sends = [send]
+            part.histograms[ResultDocument.fanOutKey("news")] = HistogramCodec.encodeForLog(times)
+            return part
+        }
+        let merged = try ResultMerge.merge([
+            ("a", part("1", [10, 20], of: 2)), ("b", part("2", [30], of: 2)), ("c", result("3", [5])),
+        ])
+        let send = try #require(merged.sends?.first)
+        #expect(merged.sends?.count == 1 && send.accepted == 3 && send.pushes == 4 && send.notSent == 1)
+        #expect(abs((send.fanOut.p50 ?? 0) - 0.02) < 0.0001 && abs((send.fanOut.last ?? 0) - 0.03) < 0.0001)
+        #expect(send.fanOut.max == nil && send.fanOut.p99 == nil)
+        #expect(try merged.censoredHistogram(ResultDocument.fanOutKey("news")).answered.count == 3)
+        #expect(try ResultMerge.merge([("a", result("1", [5])), ("b", result("2", [5]))]).sends == nil)
+    }
+
     @Test("Why connections ended is added up")
     func ends() throws {
         var (first, second) = (result("1", [5]), result("2", [5]))

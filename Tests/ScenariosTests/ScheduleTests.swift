@@ -119,6 +119,19 @@ import Testing
         for index in stride(from: UInt64(3), to: schedule.count, by: 7) { #expect(other.due(index) == all[Int(index)]) }
     }
 
+    @Test("A number of Poisson arrivals at a rate is that number, and the run ends where the last is due")
+    func poissonNumber() {
+        for seed in 1...50 as ClosedRange<UInt64> {
+            let schedule = LoadSchedule(rate: 1000, arrivals: .poisson, seed: seed, limit: 40, length: nil)
+            let next = LoadSchedule(rate: 1000, arrivals: .poisson, seed: seed, limit: 41, length: nil)
+            #expect(schedule.count == 40 && next.count == 41, "seed \(seed)")
+            var cursor = next.cursor()
+            #expect(abs(Int64(schedule.duration) - Int64(cursor.due(40))) <= 1, "seed \(seed)")
+            let cut = LoadSchedule(rate: 1000, arrivals: .poisson, seed: seed, limit: 40, length: 10_000_000)
+            #expect(cut.count < 40 && cut.duration <= 10_000_000, "seed \(seed)")
+        }
+    }
+
     @Test("More Poisson arrivals than can be counted in seconds are refused")
     func tooMany() {
         var scenario = Scenario()

@@ -14,6 +14,7 @@ package enum TerminalReport {
         var lines = ["", ReportContent.title(runs)] + wrapped(ReportContent.subtitle(runs), picture.width)
         if runs.count == 1 {
             lines += verdicts(runs[0], picture) + overTime(runs[0], picture) + percentiles(runs[0], picture)
+            lines += fanOut(runs[0].result, picture)
             lines += bars(StageSection.charts(runs[0]), picture) + outcomes(runs[0].result, picture)
             if !runs[0].result.isPartial { lines += ["", cost(runs[0].result)] }
         } else {
@@ -89,6 +90,18 @@ package enum TerminalReport {
             + picture.bars(
                 rows.map { (name: $0.0, length: total.value($0.1), value: Written.latency(total, $0.1)) })
             + (Written.unanswered(total.unanswered, of: total.count).map { ["  \($0)"] } ?? [])
+    }
+
+    /// How long each send took to reach its audience.
+    private static func fanOut(_ result: ResultDocument, _ picture: TextPicture) -> [String] {
+        guard let sends = result.sends, !sends.isEmpty else { return [] }
+        let rows = sends.map { send -> (name: String, length: Double, value: String) in
+            let reached = zip(["50 %", "99 %", "100 %"], SendSection.times(send).dropFirst()).map { share, time in
+                "\(share) \(SendSection.time(time))"
+            }
+            return (send.name, send.fanOut.p99 ?? 0, reached.joined(separator: ", "))
+        }
+        return ["", "Fan-out: from a send's start until so much of it was accepted (bars: 99 %)"] + picture.bars(rows)
     }
 
     private static func bars(_ charts: [BarChart], _ picture: TextPicture) -> [String] {

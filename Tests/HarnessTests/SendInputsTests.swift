@@ -1,0 +1,218 @@
+import Foundation
+import Scenarios
+import Settings
+import Testing
+import Transport
+
+@testable import Harness
+
+/// Runs to registrations as they are made ready, before anything is sent.
+@Suite struct SendInputsTests {
+    /// Removed when it goes.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("sends-\(UUID())").path
+        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func write(_ name: String, _ text: String) throws -> String {
+            let file = "\(path)/\(name)"
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            return file
+        }
+    }
+
+    private func token(_ number: Int) -> String {
+        let hex = String(number, radix: 16)
+        return String(repeating: "a", count: 64 - hex.count) + hex
+    }
+
+    /// 90 registrations: every third is in Boston, every second follows the Red Sox.
+    private func scenario(_ folder: Folder, _ sends: String...) throws -> Scenario {
+        let rows = (0..<90).map { number in
+            let city = "location_\(["Boston", "Berlin", "Lima"][number % 3])"
+            return "\(token(number)),\(city)\(number % 2 == 0 ? ";follows_RedSox" : "")\n"
+        }
+        var scenario = Scenario()
+        scenario.registrations = try folder.write("r.csv", "token,tags\n" + rows.joined())
+        scenario.sends = try sends.map { text throws(SettingsError) in try SendSetting(parsing: text) }
+        return scenario
+    }
+
+    private func problem(_ scenario: Scenario) -> String {
+        do throws(HarnessError) {
+            _ = try RunInputs(scenario).checkMeaning()
+            return "none"
+        } catch { return error.description }
+    }
+
+    @Test("An audience is pushed to once, unless a number, a time or a schedule of its own says otherwise")
+    func once() throws {
+        let folder = try Folder()
+        var scenario = try scenario(folder)
+        scenario.audience = "follows_RedSox && location_Boston"
+        #expect(try RunInputs(scenario).planned == 15)
+        scenario.rate = 100
+        #expect(try RunInputs(scenario).planned == 15)
+        scenario.arrivals = "poisson"
+        #expect(try RunInputs(scenario).planned == 15)
+        scenario.arrivals = "constant"
+        scenario.duration = 2_000_000_000
+        #expect(try RunInputs(scenario).planned == 200)
+        (scenario.rate, scenario.duration, scenario.pushes) = (nil, nil, 40)
+        #expect(try RunInputs(scenario).planned == 40)
+    }
+
+    @Test("Several sends are as long as they are, with every kind of arrivals; a schedule that is too short is refused")
+    func length() throws {
+        let folder = try Folder()
+        var scenario = try scenario(
+            folder, "{name: a, audience: location_Lima, start: 3s}", "{name: b, audience: '*', priority: 5}")
+        #expect(try RunInputs(scenario).planned == 120)
+        scenario.rate = 1000
+        for arrivals in ["constant", "jitter", "poisson"] {
+            scenario.arrivals = arrivals
+            let inputs = try RunInputs(scenario)
+            #expect(inputs.planned == 120 && (inputs.schedule?.duration ?? 0) > 3_000_000_000, "\(arrivals)")
+        }
+        scenario.arrivals = "constant"
+        scenario.duration = 3_010_000_000
+        #expect(
+            problem(scenario)
+                == "sends: their 120 pushes do not all come due within the schedule; give a higher rate, more time or smaller audiences"
+        )
+    }
+
+    @Test("Two workers' supplies have every push of every send once, at its due time or after its start")
+    func supplies() throws {
+        let folder = try Folder()
+        for rate in [nil, 1000.0] {
+            var scenario = try scenario(
+                folder, "{name: a, audience: location_Lima, start: 30ms}", "{name: b, audience: '*', priority: 5}",
+                "{name: c, audience: follows_RedSox, start: 20ms, priority: 10}")
+            (scenario.rate, scenario.threads, scenario.connections) = (rate, 2, 2)
+            let inputs = try RunInputs(scenario)
+            let sends = try #require(inputs.sends)
+            var taken: [UInt64] = []
+            for worker in 0..<2 {
+                var supply = PushSupply(inputs, share: WorkerShare(worker: worker, workers: 2))
+                var now: UInt64 = 1_000_000_000
+                supply.begin(now)
+                var push: (sequence: UInt64, due: UInt64) = (0, 0)
+                rounds: while true {
+                    switch supply.take(now, &push) {
+                    case .push:
+                        taken.append(push.sequence)
+                        let send = sends.all[sends.place(push.sequence)]
+                        #expect(push.due >= 1_000_000_000 + send.start && push.due <= now)
+                    case .notBefore(let time):
+                        #expect(time > now)
+                        now = time
+                    case .finished: break rounds
+                    }
+                }
+                #expect(supply.isUsedUp && supply.left == 0)
+            }
+            #expect(taken.sorted() == Array(0..<165), "\(String(describing: rate))")
+        }
+    }
+
+    @Test("What a worker has of small sends adds up to the plan, whatever is left when the run ends")
+    func small() throws {
+        let folder = try Folder()
+        let path = try folder.write("few.csv", "token,tags\n\(token(1)),a\n\(token(2)),b\n\(token(3)),c\n")
+        var scenario = try scenario(
+            folder, "{name: x, audience: a}", "{name: y, audience: b}", "{name: z, audience: c}")
+        (scenario.registrations, scenario.threads, scenario.connections) = (path, 2, 2)
+        let inputs = try RunInputs(scenario)
+        let shares = (0..<2).compactMap { inputs.queue(WorkerShare(worker: $0, workers: 2))?.count }
+        #expect(inputs.planned == 3 && shares == [3, 0])
+    }
+
+    @Test("An expression that is wrong, knows no such tag or finds nobody is refused, by its send's name")
+    func expressions() throws {
+        let folder = try Folder()
+        var one = try scenario(folder)
+        let path = try #require(one.registrations)
+        one.audience = "follows_RedSox && location_Bostn"
+        #expect(
+            problem(one)
+                == "audience, line 1, column 19: no registration has the tag \"location_Bostn\"; did you mean \"location_Boston\"?"
+        )
+        one.audience = "location_Lima && location_Boston"
+        #expect(problem(one) == "audience: nobody of \(path) is in the audience location_Lima && location_Boston")
+        let several = try scenario(folder, "{name: a, audience: '*'}", "{name: b, audience: location_Limo}")
+        #expect(
+            problem(several)
+                == "sends: b, line 1, column 1: no registration has the tag \"location_Limo\"; did you mean \"location_Lima\"?"
+        )
+        #expect(
+            problem(try scenario(folder, "{name: a, audience: 'location_Lima &&'}")).hasPrefix("sends: a: "))
+    }
+
+    @Test("Thresholds are held to sends, profiles and tags that there are; several sends of one profile are not apart")
+    func thresholds() throws {
+        let folder = try Folder()
+        func found(_ threshold: String, _ sends: String...) throws -> String {
+            var scenario = try scenario(folder)
+            scenario.sends = try sends.map { text throws(SettingsError) in try SendSetting(parsing: text) }
+            scenario.thresholds = [threshold]
+            scenario.by = ["tag:location_"]
+            return problem(scenario)
+        }
+        let (a, b) = ("{name: a, audience: location_Lima}", "{name: b, audience: location_Boston}")
+        #expect(try found("p99{send=a} < 1s", a, b) == "none")
+        #expect(
+            try found("p99{send=c} < 1s", a, b).hasPrefix("threshold \"p99{send=c} < 1s\": no send \"c\""))
+        #expect(
+            try found("p99{send=a} < 1s", a)
+                == "threshold \"p99{send=a} < 1s\": the run has one send, nothing is kept apart by it")
+        #expect(
+            try found("p99{profile=alert} < 1s", a, b)
+                == "threshold \"p99{profile=alert} < 1s\": the run has one profile, nothing is kept apart by it")
+        // In the second send's audience only.
+        #expect(try found("p99{tag:location_=location_Boston} < 1s", a, b) == "none")
+        #expect(try found("p99{tag:location_=location_Berlin} < 1s", a, b).contains("no device has the tag"))
+    }
+
+    @Test("A send's properties go before the run's of the same name; templates that are given are used")
+    func properties() throws {
+        let folder = try Folder()
+        let rows = (0..<6).map { "\(token($0)),t\($0 % 2),\($0 % 2 == 0 ? "news" : "")\n" }
+        var scenario = Scenario()
+        scenario.registrations = try folder.write("t.csv", "token,tags,template\n" + rows.joined())
+        scenario.templates = try folder.write(
+            "t.json", #"{"news": {"aps": {"alert": "$(title)"}}, "plain": {"aps": {"alert": "Hello"}}}"#)
+        scenario.properties = ["title=run"]
+        scenario.sends = try ["{name: a, audience: '*'}", "{name: b, audience: '*', properties: {TITLE: send}}"].map {
+            text throws(SettingsError) in try SendSetting(parsing: text)
+        }
+        let inputs = try RunInputs(scenario)
+        #expect(inputs.mix.entries.map(\.profile.name) == ["alert", "news", "alert", "news"])
+        scenario.properties = []
+        #expect(
+            problem(scenario).hasPrefix("\(scenario.registrations ?? ""), registration 1: "), "\(problem(scenario))")
+        scenario.sends = [try SendSetting(parsing: "{name: a, audience: '*', template: plane}")]
+        #expect(problem(scenario) == "sends: a: no template \"plane\" among templates; expected one of news, plain")
+        scenario.sends = [try SendSetting(parsing: "{name: a, audience: '*', template: plain}")]
+        #expect(try RunInputs(scenario).mix.entries.map(\.profile.name) == ["plain"])
+        // No send names one, and no property is given: they are used all the same.
+        scenario.sends = []
+        scenario.audience = "t1"
+        #expect(try RunInputs(scenario).planned == 3)
+        scenario.audience = "t0"
+        #expect(problem(scenario).contains("registration 1: "))
+    }
+
+    @Test("A run's settings read back, with its sends and properties")
+    func settings() throws {
+        let folder = try Folder()
+        var scenario = try scenario(
+            folder, #"{name: a, audience: "location_Lima || !follows_RedSox", start: 30ms, properties: {t: "x, y"}}"#)
+        scenario.properties = ["a=b, c", "d="]
+        let settings = ScenarioSettings.write(scenario)
+        #expect(try ScenarioSettings.read(settings, origin: "r") == scenario)
+        var wrong = settings
+        wrong["sends"] = .array([.string("news")])
+        #expect(throws: HarnessError.self) { try ScenarioSettings.read(wrong, origin: "r") }
+    }
+}
