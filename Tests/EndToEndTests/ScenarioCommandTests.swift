@@ -197,12 +197,14 @@ import Testing
             with: Data(try Programs.run("pushload", ["scenario", "show", "--schema"]).output.utf8))
         let properties = try #require((keys as? [String: Any])?["properties"] as? [String: Any])
         for key in properties.keys where key != "include" && key != "measure" {
-            let flag = key == "allowed_targets" ? "--allow-target" : "--" + key.replacingOccurrences(of: "_", with: "-")
+            // Of several values each has one.
+            let ofOne = ["allowed_targets": "allow-target", "properties": "property", "sends": "send"]
+            let flag = "--" + (ofOne[key] ?? key.replacingOccurrences(of: "_", with: "-"))
             #expect(help.contains(flag), "\(key)")
         }
         let others: Set = [
             "set", "output", "report", "json", "live", "quiet", "version", "help", "help_all", "allow_target",
-            "measure",
+            "property", "send", "measure",
         ]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
