@@ -67,12 +67,13 @@ import Testing
                 "warmup": "5s", "allowed_targets": "test.example.com", "by": "status", "profile": "silent",
                 "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
+                "sends": "{name: a, audience: b}", "properties": "a=b",
                 "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {
                 let value: String
                 switch key.kind {
-                case .flag: value = ["measure", "nodelay"].contains(key.name) ? "false" : "true"
+                case .flag: value = ["measure", "nodelay", "feedback"].contains(key.name) ? "false" : "true"
                 case .text, .choice, .list: value = values[key.name] ?? "some-\(key.name)"
                 case .duration: value = values[key.name] ?? "7ms"
                 case .bytes: value = "7B"
