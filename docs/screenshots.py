@@ -131,6 +131,30 @@ def session(arguments: list, columns: int, rows: int = ROWS, meet: str | None = 
     return Session(columns, rows, [str(PROGRAM)] + arguments, environment=environment, meet=meet)
 
 
+# Breaking news overtakes a newsletter, and is overtaken itself.
+SENDS = [
+    "{name: newsletter, audience: '*', priority: 5}",
+    "{name: breaking news, audience: follows_RedSox || follows_Cardinals, start: 3s, priority: 10, profile: rich}",
+    "{name: stadium, audience: (follows_RedSox || follows_Cardinals) && location_Boston, start: 6s, priority: 10}",
+]
+
+
+def fan_out(folder: Path):
+    """The section of a report that shows how several sends reached their audiences."""
+    people, run = str(folder / "people.csv"), folder / "sends"
+    subprocess.run([PROGRAM, "audience", "make", people, "-n", "100k", "--seed", "7"], check=True, capture_output=True)
+    sends = [word for send in SENDS for word in ("--send", send)]
+    subprocess.run(
+        [PROGRAM, "run", "--registrations", people, "--rate", "12k", "-o", str(run), *sends], check=True, capture_output=True)
+    page = folder / "sends.html"
+    subprocess.run([PROGRAM, "report", str(next(run.iterdir())), "-o", str(page)], check=True, capture_output=True)
+    text = page.read_text()
+    place = text.index(">Fan-out<")
+    begin, end = text.rindex("<section", 0, place), text.index("</section>", place)
+    page.write_text(text[:text.index("<body")] + "<body><main>" + text[begin:end] + "</section></main></body></html>")
+    take(page, Page("fan-out", 900, 800), folder)
+
+
 def main():
     if not PROGRAM.exists():
         sys.exit(f"{PROGRAM} is not there: make build, or PUSHLOAD=path/of/pushload")
@@ -138,6 +162,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
+        fan_out(folder)
+        if sys.argv[1:] == ["fan-out"]:
+            return
         for columns in COLUMNS:
             shown = session(RUN + ["--live"], columns, meet=r" 9[0-5]% of ")
             if not shown.met:

@@ -37,6 +37,8 @@ public final class PayloadWriter {
     /// Where this writer stands among the selected devices.
     private let place: UnsafeMutablePointer<DeviceSelection.Place>
     private let firstSequence: UInt64
+    /// Push i goes to device i.
+    private let isPlain: Bool
     private let sealer: Sealer?
 
     private let time: UnsafeMutablePointer<TimeText>
@@ -63,6 +65,7 @@ public final class PayloadWriter {
         place.initialize(to: DeviceSelection.Place())
         selection = population.selection
         uncountedSelection = selection.map(Unmanaged.passUnretained)
+        isPlain = selection == nil && firstSequence == 0
         templates = mix.entries.map { CompiledTemplate($0.profile.template, run: run, population: population) }
         time = .allocate(capacity: 1)
         time.initialize(to: TimeText())
@@ -110,6 +113,12 @@ public final class PayloadWriter {
     /// The device push `sequence` goes to: one after the other, again from the first when all have had one.
     @inline(__always)
     public func device(sequence: UInt64) -> UInt64 {
+        if isPlain { return sequence < deviceCount ? sequence : sequence % deviceCount }
+        return selectedDevice(sequence)
+    }
+
+    @inline(never)
+    private func selectedDevice(_ sequence: UInt64) -> UInt64 {
         let push = sequence &- firstSequence
         let index = push < deviceCount ? push : push % deviceCount
         guard let uncountedSelection else { return index }
@@ -195,9 +204,7 @@ public final class PayloadWriter {
                     count: Int(truncatingIfNeeded: Self.number(base, step)),
                     random: Mix.finalise(base &+ step.pointee.textSalt), into: output)
             case .fileTag:
-                output += uncountedList!._withUnsafeGuaranteedRef {
-                    $0.writeTag(device, Int(truncatingIfNeeded: step.pointee.first), into: output)
-                }
+                output += writeListedTag(device, Int(truncatingIfNeeded: step.pointee.first), into: output)
             case .sealed:
                 output += Unmanaged.passUnretained(sealer!)._withUnsafeGuaranteedRef {
                     $0.write(
@@ -208,6 +215,11 @@ public final class PayloadWriter {
             }
             step += 1
         }
+    }
+
+    @inline(never)
+    private func writeListedTag(_ device: UInt64, _ number: Int, into output: UnsafeMutablePointer<UInt8>) -> Int {
+        uncountedList!._withUnsafeGuaranteedRef { $0.writeTag(device, number, into: output) }
     }
 
     /// The time, whose digits change once in a million pushes.
