@@ -9,6 +9,7 @@ package final class AudienceDevices: DeviceList, @unchecked Sendable {
     /// The file and its column of tokens, for every push.
     private let base: UnsafePointer<UInt8>
     private let size: Int
+    private let longest: Int
     private let tokens: UnsafeBufferPointer<UInt64>
     /// For each of the file's templates, which of the mix's entries is made of it; the mix's first where a device has none.
     private let entries: [Int]
@@ -18,6 +19,7 @@ package final class AudienceDevices: DeviceList, @unchecked Sendable {
         self.registrations = registrations
         chosen = rows.selection(of: registrations.rows)
         self.entries = entries
+        longest = registrations.longestToken
         (base, size, tokens) = (registrations.file.base, registrations.file.size, registrations.tokens)
     }
 
@@ -30,7 +32,7 @@ package final class AudienceDevices: DeviceList, @unchecked Sendable {
         guard row < tokens.count else { return 0 }
         let (start, length) = (IndexPlace.start(tokens[row]), IndexPlace.length(tokens[row]))
         // What APNs hands out today, which is copied in one go.
-        guard length == 64, start <= size - 64 else {
+        guard length == 64, longest >= 64, start <= size - 64 else {
             return registrations.writeToken(UInt32(truncatingIfNeeded: device), into: output)
         }
         UnsafeMutableRawPointer(output).storeBytes(

@@ -123,6 +123,19 @@ package struct FeedbackJournal: Sendable {
         deinit { close(descriptor) }
     }
 
+    /// How long another writer is waited for, tenths of a second.
+    static let patience = 50
+
+    private func wait(for descriptor: Int32) throws(AudienceError) {
+        for _ in 0..<Self.patience {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EINTR || errno == EWOULDBLOCK else { throw failed("lock") }
+            usleep(100_000)
+        }
+        throw AudienceError(
+            "cannot lock the feedback journal \(path): another program has held it for 5 s; try again later")
+    }
+
     /// Waits for other writers.
     ///
     /// - Returns: nil when there is no journal, and none is to be made.
@@ -136,9 +149,7 @@ package struct FeedbackJournal: Sendable {
                 throw failed("open")
             }
             let lock = Lock(descriptor)
-            while flock(descriptor, LOCK_EX) != 0 {
-                guard errno == EINTR else { throw failed("lock") }
-            }
+            try wait(for: descriptor)
             if FileIO.isStill(descriptor, at: path) {
                 if creating { FileIO.syncFolder(of: path) }
                 return lock

@@ -71,6 +71,9 @@ package final class Registrations: TagIndex, @unchecked Sendable {
         return RowSet(rows: expiries[..<end].lazy.map(NumberPairs.row).filter { $0 < index.rows })
     }
 
+    /// The file is still what it was when it was opened: another one in its place does no harm, writing into it does.
+    package var isUnchanged: Bool { file.isUnchanged }
+
     // MARK: Sets of rows
 
     /// All rows, those that are not alive among them.

@@ -17,8 +17,10 @@ struct Feedback: Sendable {
     private var heard: [Heard] = []
     /// Beyond the most that are kept.
     private var leftOut: UInt64 = 0
-    /// 40 bytes each, over all workers.
-    private static let most = 5_000_000
+    /// In each worker, and in all: 40 bytes each.
+    private static let most = 1_000_000
+    /// Of a send and a registration the first answer is enough.
+    private var seen: Set<UInt64> = []
 
     /// Reasons that say something of the device, rather than of the push.
     private static let reasons: Set<String> = [
@@ -26,11 +28,16 @@ struct Feedback: Sendable {
     ]
 
     /// - Parameter body: of an answer with status 400 or 410.
-    mutating func note(_ sequence: UInt64, _ body: UnsafeBufferPointer<UInt8>) {
+    mutating func note(_ sequence: UInt64, of sends: Sends, _ body: UnsafeBufferPointer<UInt8>) {
         guard let text = ReasonText.find(in: body) else { return }
         let reason = String(decoding: text, as: UTF8.self)
         guard Self.reasons.contains(reason) else { return }
+        let place = sends.place(sequence)
+        let send = sends.all[place]
+        let registration = UInt64(place) << 48 | (sequence &- send.first) % max(1, send.count)
+        guard !seen.contains(registration) else { return }
         guard heard.count < Self.most else { return leftOut += 1 }
+        seen.insert(registration)
         heard.append(Heard(sequence: sequence, reason: reason, timestamp: ReasonText.timestamp(in: body)))
     }
 
@@ -47,10 +54,16 @@ struct Feedback: Sendable {
         guard !heard.isEmpty else { return [] }
         let now = Int64(Date().timeIntervalSince1970)
         let registrations = sends.registrations
-        let entries = heard.map { heard in
-            FeedbackEntry(
-                token: sends.token(heard.sequence), topic: registrations.topics.isEmpty ? nil : topic,
-                reason: heard.reason, timestamp: heard.timestamp, seen: now)
+        guard registrations.isUnchanged else {
+            return ["feedback was not kept: \(registrations.path) changed while the run went on"]
+        }
+        var told: Set<String> = []
+        let entries = heard.compactMap { heard -> FeedbackEntry? in
+            let token = sends.token(heard.sequence)
+            guard told.insert(token + heard.reason).inserted else { return nil }
+            return FeedbackEntry(
+                token: token, topic: registrations.topics.isEmpty ? nil : topic, reason: heard.reason,
+                timestamp: heard.timestamp, seen: now)
         }
         let path = registrations.path + ".feedback"
         do throws(AudienceError) { try FeedbackJournal(of: registrations.path).append(entries) } catch {
@@ -58,7 +71,7 @@ struct Feedback: Sendable {
         }
         let gone = UInt64(entries.count { $0.removes })
         var notes = [
-            "feedback: \(Units.counted(gone, "registration")) will not be pushed to again, "
+            "feedback: \(Units.counted(gone, "device")) answered as gone, "
                 + "\(Units.grouped(UInt64(entries.count) - gone)) only reported; pushload audience feedback shows them (\(path))"
         ]
         if leftOut > 0 {

@@ -136,8 +136,8 @@ package struct Run: Sendable {
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
-            keepFeedback(&outcome)
             let after = ProcessCost.sample(pid: handle.pid)
+            keepFeedback(&outcome)
             return (load, outcome, MockCosts(before: before, after: after))
         }
         var account = MockAccount(costs: costs, counts: counts)

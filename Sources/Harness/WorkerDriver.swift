@@ -68,6 +68,7 @@ final class WorkerDriver: PushDriver {
     /// What answers said of devices; kept where there are registrations.
     private(set) var feedback = Feedback()
     private let keepsFeedback: Bool
+    private let sends: Sends?
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
     var mostCountedApart: UInt64 = 20_000_000
 
@@ -87,7 +88,8 @@ final class WorkerDriver: PushDriver {
         breakdowns = Breakdowns(inputs, writers: composer.writers)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
-        keepsFeedback = scenario.feedback && inputs.sends != nil
+        sends = inputs.sends
+        keepsFeedback = scenario.feedback && sends != nil
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
         fanOut = inputs.sends.map(FanOutTimes.init)
@@ -334,7 +336,7 @@ final class WorkerDriver: PushDriver {
         lastEnd = max(lastEnd, time)
         let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
         if keepsFeedback, case .rejected(let status) = outcome, status == 410 || status == 400 {
-            feedback.note(ticket.sequence, body)
+            feedback.note(ticket.sequence, of: sends!, body)
         }
         if !retriesOff {
             if let last = retries.didEnd(ticket), Self.isUnsent(outcome, started: started, written: written) {

@@ -85,7 +85,13 @@ public struct MergedBreakdowns: Sendable {
     public init() {}
 
     public mutating func add(_ breakdown: Breakdown) {
-        parts[breakdown.dimension, default: []].append(Dictionary(uniqueKeysWithValues: breakdown.byLabel))
+        // A label may be called as what is left over is.
+        let labels = Dictionary(breakdown.byLabel) { first, second in
+            var both = first
+            both.add(second)
+            return both
+        }
+        parts[breakdown.dimension, default: []].append(labels)
     }
 
     public var outcomes: [String: [String: Breakdown.Outcome]] { parts.mapValues(Self.merged) }
