@@ -98,9 +98,17 @@ package struct Sends: Sendable {
                 "\(origin), line \(unknown.line), column \(unknown.column): no registration has the tag \"\(unknown.tag)\""
                     + (unknown.nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
-        let rows = expression.evaluate(registrations).intersection(reachable)
+        let chosen = expression.evaluate(registrations)
+        let rows = chosen.intersection(reachable)
         guard !rows.isEmpty else {
-            throw HarnessError("\(origin): nobody of \(registrations.path) is in the audience \(text)")
+            let gone = chosen.intersection(registrations.removed).count
+            let expired = chosen.intersection(registrations.expired).count
+            throw HarnessError(
+                "\(origin): nobody of \(registrations.path) is in the audience \(text)"
+                    + (chosen.isEmpty
+                        ? ""
+                        : ": of its \(Units.counted(chosen.count, "registration")) \(expired) expired, \(gone) gone by feedback")
+            )
         }
         return rows
     }

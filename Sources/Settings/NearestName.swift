@@ -13,7 +13,7 @@ public enum NearestName {
     /// `; did you mean "…"?`, or the list of what is known.
     package static func hint(_ name: String, among candidates: [String]) -> String {
         if let near = of(name, among: candidates) { return "; did you mean \"\(near)\"?" }
-        return "; expected one of \(candidates.joined(separator: ", "))"
+        return candidates.isEmpty ? "; there is none" : "; expected one of \(candidates.joined(separator: ", "))"
     }
 
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
