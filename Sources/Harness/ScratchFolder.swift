@@ -14,12 +14,15 @@ final class ScratchFolder: Sendable {
     /// - Throws: when the system's temporary folder cannot be written.
     init() throws(HarnessError) {
         Self.removeAbandoned()
-        path = Self.parent + "/" + Self.prefix + UUID().uuidString
-        guard mkdir(path, 0o700) == 0 else {
+        let name = Self.prefix + UUID().uuidString
+        path = Self.parent + "/" + name
+        // Under another name until it is held: a run that starts at the same time would take it for one left behind.
+        let unheld = Self.parent + "/." + name
+        guard mkdir(unheld, 0o700) == 0 else {
             throw HarnessError("\(path): cannot be made: \(String(cString: strerror(errno)))", .failed)
         }
-        lock = open("\(path)/\(Self.lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+        lock = open("\(unheld)/\(Self.lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(unheld, path) == 0 else {
             throw HarnessError("\(path): cannot be locked: \(String(cString: strerror(errno)))", .failed)
         }
     }
