@@ -64,10 +64,12 @@ final class MappedFile: @unchecked Sendable {
     }
 
     /// Whether neither the mapped file nor what its path names has changed since.
-    var isUnchanged: Bool {
+    var isUnchanged: Bool { isUnwritten && FileIO.isStill(descriptor, at: path) }
+
+    /// Nobody has written into it since; its path may name another one.
+    var isUnwritten: Bool {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, FileFingerprint(status) == fingerprint else { return false }
-        return FileIO.isStill(descriptor, at: path)
+        return fstat(descriptor, &status) == 0 && FileFingerprint(status) == fingerprint
     }
 
     /// Permission bits, for what takes its place.

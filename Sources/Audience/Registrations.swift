@@ -72,7 +72,7 @@ package final class Registrations: TagIndex, @unchecked Sendable {
     }
 
     /// The file is still what it was when it was opened: another one in its place does no harm, writing into it does.
-    package var isUnchanged: Bool { file.isUnchanged }
+    package var isUnwritten: Bool { file.isUnwritten }
 
     // MARK: Sets of rows
 

@@ -26,9 +26,12 @@ final class Breakdowns {
         firsts = inputs.schedule?.stagePushes ?? []
         // Several sends may have the same one.
         var profileNames: [String] = []
+        var places: [String: Int] = [:]
         profilePlaces = inputs.mix.entries.map { entry in
-            if !profileNames.contains(entry.profile.name) { profileNames.append(entry.profile.name) }
-            return profileNames.firstIndex(of: entry.profile.name) ?? 0
+            if let known = places[entry.profile.name] { return known }
+            places[entry.profile.name] = profileNames.count
+            profileNames.append(entry.profile.name)
+            return profileNames.count - 1
         }
         profiles = profileNames.count > 1 ? Breakdown("profile", labels: profileNames) : nil
         statuses = inputs.breakdown.contains(.status) ? Breakdown("status", labels: ["200"]) : nil

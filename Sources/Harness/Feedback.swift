@@ -54,7 +54,7 @@ struct Feedback: Sendable {
         guard !heard.isEmpty else { return [] }
         let now = Int64(Date().timeIntervalSince1970)
         let registrations = sends.registrations
-        guard registrations.isUnchanged else {
+        guard registrations.isUnwritten else {
             return ["feedback was not kept: \(registrations.path) changed while the run went on"]
         }
         var told: Set<String> = []

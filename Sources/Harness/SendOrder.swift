@@ -23,7 +23,7 @@ struct SendTurns: Sendable {
     ///   - sends: with their starts, ns, priorities, first numbers and counts.
     /// - Returns: nil when the schedule ends before all pushes have a due time.
     init?(_ schedule: LoadSchedule, _ sends: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]) {
-        var queue = SendQueue(sends.map { ($0.start, $0.priority, $0.first, $0.count) })
+        var queue = SendQueue(sends)
         var cursor = schedule.cursor()
         var (slot, turn): (UInt64, UInt64) = (0, 0)
         while !queue.isUsedUp {
@@ -81,7 +81,7 @@ struct SendQueue: Sendable {
 
     /// In the order in which they go, once they have begun.
     private var sends: [Waiting]
-    /// Of one worker; nil: all.
+    /// Which of each send's pushes are this worker's.
     private let share: WorkerShare
 
     /// - Parameters:

@@ -74,7 +74,7 @@ package struct Sends: Sendable {
         self.notes = notes
     }
 
-    /// Alive, and of this topic where registrations have one.
+    /// Alive, and of this topic where the file has topics.
     private static func reachable(_ registrations: Registrations, _ topic: String) throws -> RowSet {
         guard !registrations.topics.isEmpty else { return registrations.alive }
         let reachable = registrations.alive.intersection(registrations.rows(topic: topic) ?? RowSet())
