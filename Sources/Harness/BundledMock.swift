@@ -3,7 +3,6 @@ import Glibc
 import Measurement
 import Scenarios
 import Signing
-import Subprocess
 
 /// The bundled mock as a child process, with a folder of its own for credentials and ledger.
 struct BundledMock: Sendable {
@@ -110,49 +109,43 @@ struct BundledMock: Sendable {
     func run<Result: Sendable>(
         ended: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Handle) async throws -> Result
     ) async throws -> (Result, Counts?) {
-        let (ledgerPath, timesPath, hasFlags) = (ledgerPath, timesPath, hasFlags)
-        var platform = PlatformOptions()
-        // A process group of its own: Ctrl-C at the terminal is for pushload, which then stops the mock in order.
-        platform.processGroupID = 0
-        let outcome = try await Subprocess.run(
-            .path(.init(executable)), arguments: Arguments(arguments), platformOptions: platform, input: .inputWriter,
-            output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
-        ) { execution -> (Result, Counts?) in
-            let pid = execution.processIdentifier.value
-            let starter = Task {
-                try await Task.sleep(nanoseconds: Self.patienceAtStart)
-                kill(pid, SIGKILL)
-            }
-            defer { starter.cancel() }
-            var lines = execution.standardOutput.strings().makeAsyncIterator()
-            guard let first = try await lines.next(),
-                let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
-            else {
-                throw HarnessError(
-                    hasFlags ? "the bundled mock did not start: see --mock-flags" : "the bundled mock did not start",
-                    hasFlags ? .usage : .failed)
-            }
-            starter.cancel()
-            let work = Task { try await body(Handle(url: url, pid: pid, ledgerPath: ledgerPath, timesPath: timesPath)) }
-            let stopper = Task {
-                _ = await work.result
-                kill(pid, SIGTERM)
-            }
-            // One that is frozen, or does not end for any other reason, must not hold up the result.
-            let killer = Task {
-                _ = await work.result
-                try await Task.sleep(nanoseconds: Self.patience)
-                kill(pid, SIGKILL)
-            }
-            defer { killer.cancel() }
-            var counts: Counts?
-            while let line = try await lines.next() {
-                if let read = try? JSONDecoder().decode(Counts.self, from: Data(line.utf8)) { counts = read }
-            }
-            ended()
-            await stopper.value
-            return (try await work.value, counts)
+        let mock: ChildProcess
+        do { mock = try ChildProcess(executable, arguments, hasInput: true) } catch {
+            throw HarnessError("the bundled mock did not start: \(error.localizedDescription)", .failed)
         }
-        return outcome.closureResult
+        let starter = Task {
+            try await Task.sleep(nanoseconds: Self.patienceAtStart)
+            mock.send(SIGKILL)
+        }
+        var lines = mock.lines.makeAsyncIterator()
+        guard let first = await lines.next(),
+            let event = try? JSONDecoder().decode(Event.self, from: Data(first.utf8)), let url = event.url
+        else {
+            mock.send(SIGKILL)
+            _ = await mock.end()
+            starter.cancel()
+            throw HarnessError(
+                hasFlags ? "the bundled mock did not start: see --mock-flags" : "the bundled mock did not start",
+                hasFlags ? .usage : .failed)
+        }
+        starter.cancel()
+        let handle = Handle(url: url, pid: mock.pid, ledgerPath: ledgerPath, timesPath: timesPath)
+        let work = Task { try await body(handle) }
+        let stopper = Task {
+            _ = await work.result
+            mock.send(SIGTERM)
+            // One that is frozen, or does not end for any other reason, must not hold up the result.
+            try await Task.sleep(nanoseconds: Self.patience)
+            mock.send(SIGKILL)
+        }
+        var counts: Counts?
+        while let line = await lines.next() {
+            if let read = try? JSONDecoder().decode(Counts.self, from: Data(line.utf8)) { counts = read }
+        }
+        _ = await mock.end()
+        ended()
+        let result = await work.result
+        stopper.cancel()
+        return (try result.get(), counts)
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import Results
-import Subprocess
 
 /// Runs of a pushload executable as child processes, so that versions can be held against each other, each with a peak of
 /// memory of its own.
@@ -47,7 +46,7 @@ package struct ChildRun: Sendable {
         let scratch = try ScratchFolder()
         defer { withExtendedLifetime(scratch) {} }
         let folder = scratch.path + "/runs"
-        let ended: (status: TerminationStatus, output: String, error: String)
+        let ended: (end: ChildProcess.End, output: String, error: String)
         do {
             ended = try await Self.run(
                 executable, ["run"] + arguments + ["--quiet", "--output", folder], in: series)
@@ -57,7 +56,7 @@ package struct ChildRun: Sendable {
         let path = runs.count == 1 ? "\(folder)/\(runs[0])/result.json" : ""
         guard FileManager.default.fileExists(atPath: path) else {
             throw HarnessError(
-                "\(executable): wrote no result (\(Self.described(ended.status))): \(Self.line(ended.error))")
+                "\(executable): wrote no result (\(Self.described(ended.end))): \(Self.line(ended.error))")
         }
         do throws(ResultError) {
             return try ResultFile.decode(
@@ -67,23 +66,15 @@ package struct ChildRun: Sendable {
 
     private static func run(
         _ path: String, _ arguments: [String], in series: RunSeries? = nil
-    ) async throws -> (status: TerminationStatus, output: String, error: String) {
+    ) async throws -> (end: ChildProcess.End, output: String, error: String) {
         defer { series?.end() }
-        var platform = PlatformOptions()
-        // A process group of its own: Ctrl-C at the terminal is for this process, which stops the other in order.
-        platform.processGroupID = 0
-        let ended = try await Subprocess.run(
-            .path(.init(path)), arguments: Arguments(arguments), platformOptions: platform, input: .none,
-            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
-        ) { execution in
-            let pid = execution.processIdentifier.value
-            if let series, !series.begin(stopping: { kill(pid, SIGINT) }) { kill(pid, SIGINT) }
-        }
-        return (ended.terminationStatus, ended.standardOutput, ended.standardError)
+        let child = try ChildProcess(path, arguments, keepsErrors: true)
+        if let series, !series.begin(stopping: { child.send(SIGINT) }) { child.send(SIGINT) }
+        return await child.output()
     }
 
-    private static func described(_ status: TerminationStatus) -> String {
-        switch status {
+    private static func described(_ end: ChildProcess.End) -> String {
+        switch end {
         case .exited(let code): "exit status \(code)"
         case .signaled(let signal): "signal \(signal)"
         }
