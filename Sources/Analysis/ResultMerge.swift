@@ -57,10 +57,14 @@ package enum ResultMerge {
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
+        var sendNotes: [String] = []
         if parts.contains(where: { $0.sends != nil }) {
-            merged.sends = ResultDocument.merged(parts.map { $0.sends ?? [] }) { name in
-                (try? merged.censoredHistogram(ResultDocument.fanOutKey(name)).answered) ?? LatencyHistogram()
+            let whole = merged
+            let sends = try SendMerge(results) { name throws(Failure) in
+                try histogram(ResultDocument.fanOutKey(name), whole).answered
             }
+            merged.sends = sends.sends
+            sendNotes = sends.notes
         }
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
@@ -86,7 +90,7 @@ package enum ResultMerge {
         merged.series = []
         merged.notes =
             ["merged from \(results.map(\.name).joined(separator: ", "))"]
-            + differences(parts).map { "the parts differ in \($0)" }
+            + differences(parts).map { "the parts differ in \($0)" } + sendNotes
             + (parts.contains(where: hasSchedule)
                 ? ["stages and trace are those of one part; the parts' rates add up"] : [])
             + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
@@ -209,7 +213,11 @@ package enum ResultMerge {
     }
 
     private static func latency(_ key: String, _ merged: ResultDocument) throws(Failure) -> ResultDocument.Latency {
-        do throws(HistogramCodec.Failure) { return .init(try merged.censoredHistogram(key)) } catch {
+        .init(try histogram(key, merged))
+    }
+
+    private static func histogram(_ key: String, _ merged: ResultDocument) throws(Failure) -> CensoredHistogram {
+        do throws(HistogramCodec.Failure) { return try merged.censoredHistogram(key) } catch {
             throw Failure(description: "histograms.\(key): \(error)")
         }
     }

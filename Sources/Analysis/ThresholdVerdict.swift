@@ -28,7 +28,9 @@ package struct ThresholdVerdict: Sendable, Equatable {
     package init(_ threshold: Threshold, _ result: ResultDocument) {
         self.threshold = threshold
         if case .latency(let stage, let statistic, let part) = threshold.metric {
-            let key = part.map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
+            let key =
+                part.flatMap { Self.isWhole($0, result) ? nil : $0 }
+                .map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
             guard let latencies = try? result.censoredHistogram(key), latencies.count > 0 else {
                 (value, unanswered) = (nil, nil)
                 isWithoutRejections = stage == "total_rejected" && result.pushes.rejected == 0
@@ -42,6 +44,12 @@ package struct ThresholdVerdict: Sendable, Equatable {
             unanswered = nil
         }
         isWithoutRejections = false
+    }
+
+    /// A run's only send is not kept apart: its figures are the run's.
+    private static func isWhole(_ part: Threshold.Part, _ result: ResultDocument) -> Bool {
+        guard part.dimension == "send", let sends = result.sends, sends.count == 1 else { return false }
+        return sends[0].name == part.label && sends[0].pushes == result.pushes.planned
     }
 
     private static func value(_ metric: Threshold.Metric, _ result: ResultDocument) -> Double? {
@@ -62,7 +70,8 @@ package struct ThresholdVerdict: Sendable, Equatable {
     }
 
     private static func rate(_ rate: Threshold.Rate, _ throughput: ResultDocument.Throughput) -> Double? {
-        switch rate {
+        guard throughput.hasRates else { return nil }
+        return switch rate {
         case .offered: throughput.offered
         case .sent: throughput.sent
         case .answered: throughput.answered

@@ -50,7 +50,7 @@ struct ABRounds {
                     leaveOut(place, RunVerdict(result).problems.joined(separator: "; "))
                     break
                 }
-                Console.diagnostic("\(place): \(Units.perSecond(result.throughput.answered)) answered\n")
+                Console.diagnostic("\(place): \(result.throughput.answeredText)\n")
                 made[index] = (path: try round == 0 ? "" : keep(result, side, round), result: result)
             }
             if round > 0, let a = made[0], let b = made[1] {

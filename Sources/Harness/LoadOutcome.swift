@@ -21,7 +21,7 @@ struct LoadOutcome: Sendable {
     var spin = 0.0
     /// Share of the machine's CPU time that other virtual machines took.
     var steal = 0.0
-    /// The four rates; nil when nothing was measured.
+    /// The four rates; nil when nothing was measured, or for too short a time.
     var rates: Rates?
     /// Seconds from the start to the begin of the measured span.
     var warmup = 0.0
@@ -83,14 +83,18 @@ struct Rates: Sendable {
     let answered: Double
     let accepted: Double
 
-    /// All workers' spans as one, from the first begin to the last end.
+    /// A shorter span, ns, says nothing of rates where the clock ends it: what is sent in it depends on when a thread looks.
+    static let shortest: UInt64 = 1_000_000
+
+    /// All workers' spans as one, from the first begin to the last end; nil when nothing was measured, or for too short a time.
     ///
     /// - Parameter now: where a span that has not ended is cut, ns.
     init?(_ windows: [RateWindow], now: UInt64 = .max) {
         let known = windows.filter { $0.from != .max }
         guard let from = known.map(\.from).min() else { return nil }
         let to = min(now, known.map { $0.to == .max ? $0.lastAnswer : $0.to }.max() ?? 0)
-        guard to > from else { return nil }
+        let endsWithAnswers = known.allSatisfy { $0.to == .max }
+        guard to > from, endsWithAnswers || to - from >= Self.shortest else { return nil }
         let seconds = Double(to - from) / 1e9
         span = seconds
         func perSecond(_ count: (RateWindow) -> UInt64) -> Double {

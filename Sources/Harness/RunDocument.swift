@@ -74,14 +74,7 @@ struct RunDocument {
                 answered: outcome.rates?.answered ?? 0,
                 accepted: outcome.rates?.accepted ?? 0),
             latency: Self.latencies(outcome, oneWay),
-            breakdown: outcome.breakdowns.outcomes.mapValues { labels in
-                labels.mapValues {
-                    .init(
-                        accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed, notSent: $0.notSent,
-                        total: .init(
-                            CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? .empty)))
-                }
-            },
+            breakdown: breakdown,
             warmup: .init(
                 seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0,
                 steady: outcome.foundSteadyState),
@@ -133,6 +126,23 @@ struct RunDocument {
 
     static func measuredCost() -> MeasurementCost {
         MeasurementCost.calibrate(clock: { MonotonicClock.now() }, reading: { CycleClock.shared.now() })
+    }
+
+    private var breakdown: [String: [String: ResultDocument.Part]] {
+        var breakdown = outcome.breakdowns.outcomes.mapValues { labels in
+            labels.mapValues {
+                ResultDocument.Part(
+                    accepted: $0.accepted, rejected: $0.rejected, failed: $0.failed, notSent: $0.notSent,
+                    total: .init(CensoredHistogram(answered: $0.total, unanswered: $0.unanswered ?? .empty)))
+            }
+        }
+        // Whose a push is that was never taken from the plan is known of sends.
+        for send in inputs.sends?.all ?? [] {
+            guard let part = breakdown["send"]?[send.name] else { continue }
+            breakdown["send"]?[send.name]?.notSent =
+                send.count - min(send.count, part.accepted + part.rejected + part.failed)
+        }
+        return breakdown
     }
 
     /// nil where there are no registrations, and while the run goes on.

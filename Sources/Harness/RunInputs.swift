@@ -103,23 +103,35 @@ package struct RunInputs: Sendable {
         var cut = scenario
         cut.pushes = turns.slots
         return (
-            try cut.makeSchedule()?.leavingOut(turns.gaps, count: turns.slots - (turns.gaps.last?.slots ?? 0)), turns
+            try cut.makeSchedule()?.leavingOut(turns.gaps, count: order.reduce(0) { $0 + $1.count }), turns
         )
     }
 
     /// Poisson arrivals are counted through, and a rate alone has no end: as many as all sends can come to need.
+    ///
+    /// - Throws: when that is more than can be drawn in a second or two.
     private static func bounded(
         _ scenario: Scenario, _ order: [(start: UInt64, priority: Int, first: UInt64, count: UInt64)]
-    ) -> Scenario {
-        guard let rate = scenario.rate, scenario.duration == nil, scenario.arrivals == "poisson" else {
-            return scenario
+    ) throws -> Scenario {
+        guard scenario.arrivals == "poisson" else { return scenario }
+        var steady = scenario
+        steady.arrivals = "constant"
+        guard let schedule = try steady.makeSchedule() else { return scenario }
+        let begun = schedule.expected(by: Double(order.map(\.start).max() ?? 0) / 1e9)
+        let needed = begun + Double(order.reduce(0) { $0 + $1.count })
+        guard needed <= Double(mostPoisson) else {
+            throw HarnessError(
+                "sends: with Poisson arrivals up to \(Units.grouped(UInt64(min(needed, 1e18)))) due times pass until the last of "
+                    + "them has had its turn: at most \(Units.grouped(mostPoisson)), because each is drawn beforehand; give a "
+                    + "lower rate, earlier starts or smaller audiences, or arrivals: jitter")
         }
         var bounded = scenario
-        let before = rate * Double(order.map(\.start).max() ?? 0) / 1e9
-        let needed = before + Double(order.reduce(0) { $0 + $1.count })
-        bounded.pushes = UInt64(min(1.1 * needed + 10_000, 1e18))
+        bounded.pushes = UInt64(1.1 * needed + 10_000)
         return bounded
     }
+
+    /// Due times of several sends with Poisson arrivals: each is drawn three times, about 10 ns each.
+    private static let mostPoisson: UInt64 = 50_000_000
 
     /// What pushes are made by.
     ///
@@ -187,8 +199,13 @@ package struct RunInputs: Sendable {
         } else {
             _ = attempt { try ProfileMix(parsing: scenario.profile, longestToken: longestToken) }
         }
-        // A schedule without an end, or with a rate that is none, is not made.
-        if scenario.validate().isEmpty {
+        // A schedule without an end, or with a rate that is none, is not made; nor one that ends with an audience, which is not known.
+        let endsWithAudience =
+            scenario.registrations != nil && scenario.trace == nil && scenario.stages.isEmpty
+            && scenario.pushes == nil && scenario.duration == nil
+        if endsWithAudience {
+            _ = attempt { try Arrivals(parsing: scenario.arrivals) }
+        } else if scenario.validate().isEmpty {
             _ = attempt { try scenario.makeSchedule() }
         } else if let trace = scenario.trace {
             _ = attempt { try ArrivalTrace.read(trace) }

@@ -46,7 +46,7 @@ enum RunMetrics {
         if let schedule = inputs.schedule {
             page.add(
                 .gauge, "target_pushes_per_second",
-                "Open loop: what the schedule asks for at the moment; 0 for a burst, and for recorded due times.",
+                "Open loop: what the schedule asks for at the moment; 0 for a burst, for recorded due times, and while no send has pushes left.",
                 schedule.rate(at: Double(now.elapsed) / 1e9))
             page.add(
                 .counter, "due_total", "Open loop: pushes that came due, bursts and recorded ones too.",

@@ -41,9 +41,11 @@ struct RunNotes {
             + "the answer, counted as failed"
     }
 
-    /// Parts know of every push that had its turn. Only answered ones have a status, and nothing else is left out there.
+    /// Parts know of every push that had its turn. Only answered ones have a status, nothing else is left out there, and sends have
+    /// their plan.
     private var breakdown: String? {
-        guard outcome.untaken > 0, outcome.breakdowns.dimensions.contains(where: { $0 != "status" }) else { return nil }
+        let isLeftOut = outcome.breakdowns.dimensions.contains { $0 != "status" && $0 != "send" }
+        guard outcome.untaken > 0, isLeftOut else { return nil }
         let isTooMuch = outcome.isAbandoned && !outcome.isInterrupted && inputs.schedule != nil
         return
             "the breakdown leaves out \(Units.counted(outcome.untaken, "push")) that were not sent: "

@@ -15,9 +15,14 @@ struct SendTurns: Sendable {
     }
 
     private(set) var stretches: [Stretch] = []
+    /// For the schedule: the due times that are nobody's.
+    private(set) var gaps: [LoadSchedule.Gap] = []
     /// Due times up to the last push.
     private(set) var slots: UInt64 = 0
 
+    /// Goes from one begin or end of a send to the next: constant and jittered arrivals take no time, whatever their number, and
+    /// of Poisson arrivals each is drawn once.
+    ///
     /// - Parameters:
     ///   - schedule: as it is without an end of its own.
     ///   - sends: with their starts, ns, priorities, first numbers and counts.
@@ -26,17 +31,35 @@ struct SendTurns: Sendable {
         var queue = SendQueue(sends)
         var cursor = schedule.cursor()
         var (slot, turn): (UInt64, UInt64) = (0, 0)
+        /// When nobody has had a push left since.
+        var gapBegan: UInt64?
         while !queue.isUsedUp {
             guard slot < schedule.count else { return nil }
-            if let sequence = queue.next(cursor.due(slot)) {
-                if let last = stretches.last, sequence == last.sequence + last.count, slot == last.slot + last.count {
-                    stretches[stretches.count - 1].count += 1
-                } else {
-                    stretches.append(Stretch(turn: turn, slot: slot, sequence: sequence, count: 1))
-                }
-                turn += 1
+            let due = cursor.due(slot)
+            let position = cursor.position
+            let next = queue.turn(due)
+            // Nothing changes before the next send begins, but that this one may have nothing left.
+            var end = next.map { schedule.count - slot > $0.left ? slot + $0.left : schedule.count } ?? schedule.count
+            if let begins = queue.begins(after: due) { end = cursor.first(notBefore: begins, from: slot, before: end) }
+            guard let next else {
+                gapBegan = gapBegan ?? due
+                slot = end
+                continue
             }
-            slot += 1
+            if let began = gapBegan.take() {
+                gaps.append(
+                    LoadSchedule.Gap(
+                        push: turn, slots: slot - turn, position: position, from: began, until: due))
+            }
+            let count = end - slot
+            if let last = stretches.last, next.sequence == last.sequence + last.count, slot == last.slot + last.count {
+                stretches[stretches.count - 1].count += count
+            } else {
+                stretches.append(Stretch(turn: turn, slot: slot, sequence: next.sequence, count: count))
+            }
+            queue.take(count, at: due)
+            turn += count
+            slot = end
         }
         slots = slot
     }
@@ -58,9 +81,6 @@ struct SendTurns: Sendable {
         }
         return 0
     }
-
-    /// For the schedule: from which push on how many due times before it are nobody's.
-    var gaps: [(push: UInt64, slots: UInt64)] { stretches.map { ($0.turn, $0.slot - $0.turn) } }
 }
 
 extension RunInputs {
@@ -105,11 +125,26 @@ struct SendQueue: Sendable {
     ///
     /// - Parameter elapsed: since the run's start, ns.
     mutating func next(_ elapsed: UInt64) -> UInt64? {
-        for place in sends.indices where sends[place].next < sends[place].count && sends[place].start <= elapsed {
-            defer { sends[place].next += 1 }
-            return sends[place].first &+ share.sequence(sends[place].next)
+        guard let place = place(elapsed) else { return nil }
+        defer { sends[place].next += 1 }
+        return share.sequence(sends[place].next) &+ sends[place].first
+    }
+
+    /// Whose turn it is: the number in the run of its next push, and how many pushes it has left.
+    func turn(_ elapsed: UInt64) -> (sequence: UInt64, left: UInt64)? {
+        place(elapsed).map { place in
+            let send = sends[place]
+            return (share.sequence(send.next) &+ send.first, send.count - send.next)
         }
-        return nil
+    }
+
+    /// Takes `count` pushes of the send whose turn it is, no more than it has left.
+    mutating func take(_ count: UInt64, at elapsed: UInt64) {
+        if let place = place(elapsed) { sends[place].next += count }
+    }
+
+    private func place(_ elapsed: UInt64) -> Int? {
+        sends.firstIndex { $0.next < $0.count && $0.start <= elapsed }
     }
 
     /// When the next send begins that has not, ns after the start.

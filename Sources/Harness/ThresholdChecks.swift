@@ -61,7 +61,8 @@ extension RunInputs {
             }
             return
         }
-        guard labels.count > 1 else {
+        // A run's only send is the run.
+        guard labels.count > 1 || part.dimension == "send" && !labels.isEmpty else {
             throw HarnessError("threshold \"\(text)\": the run has one \(part.dimension), nothing is kept apart by it")
         }
         guard labels.contains(part.label) else {

@@ -26,7 +26,10 @@ package enum SummaryReport {
         )
         if hasSent {
             lines.append(
-                rateLine(result.throughput) + " over \(window(result)) s\(isOneSpan ? "" : " (the measured window)")")
+                result.throughput.hasRates
+                    ? rateLine(result.throughput)
+                        + " over \(window(result)) s\(isOneSpan ? "" : " (the measured window)")"
+                    : "no rates: less than 1 ms was measured, too short for a rate")
         }
         if result.cooldown.seconds >= 0.1 {
             lines.append(
@@ -101,10 +104,10 @@ package enum SummaryReport {
     private static func sends(_ sends: [ResultDocument.Send], _ width: Int) -> [String] {
         guard !sends.isEmpty else { return [] }
         var table = TextTable()
-        table.add(["send", "devices", "pushes", "accepted", "first", "50 %", "99 %", "100 %"])
+        table.add(["send", "devices"] + SendSection.countNames + ["first", "50 %", "99 %", "100 %"])
         for send in sends {
             table.add(
-                [send.name] + [send.devices, send.pushes, send.accepted].map(Units.grouped)
+                [send.name] + ([send.devices] + SendSection.counts(send)).map(Units.grouped)
                     + SendSection.times(send).prefix(4).map(SendSection.time))
         }
         return [""] + table.lines(width: width) + ["  (fan-out: from the send's start to its accepted answers)"]

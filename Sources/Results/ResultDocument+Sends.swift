@@ -70,25 +70,4 @@ extension ResultDocument {
 
     /// Under which the times of a send's accepted answers are among `histograms`, from the send's start.
     package static func fanOutKey(_ send: String) -> String { "fan_out{send=\(send)}" }
-
-    /// The sends of several parts as one: those of the same name are one send.
-    package static func merged(_ parts: [[Send]], times: (String) throws -> LatencyHistogram) rethrows -> [Send] {
-        var merged: [Send] = []
-        for send in parts.joined() {
-            guard let place = merged.firstIndex(where: { $0.name == send.name }) else {
-                merged.append(send)
-                continue
-            }
-            merged[place].devices &+= send.devices
-            merged[place].pushes &+= send.pushes
-            merged[place].accepted &+= send.accepted
-            merged[place].rejected &+= send.rejected
-            merged[place].failed &+= send.failed
-            merged[place].notSent &+= send.notSent
-        }
-        for place in merged.indices {
-            merged[place].fanOut = FanOut(try times(merged[place].name), of: merged[place].pushes)
-        }
-        return merged
-    }
 }

@@ -178,7 +178,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     /// Pushes a second, all four over the same window: `results/README.md` defines it.
     public struct Throughput: Codable, Sendable, Equatable {
-        /// Length of the window, seconds; 0 when nothing was measured.
+        /// Length of the window, seconds; 0 when nothing was measured, or for too short a time (`hasRates`).
         public var windowSeconds: Double
         /// Due; nil in closed loop, which offers what streams free.
         @Nullable public var offered: Double?

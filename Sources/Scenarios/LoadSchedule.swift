@@ -93,7 +93,10 @@ public struct LoadSchedule: Sendable, Equatable {
             position += amount
             time += span
         }
-        let last = limit.flatMap { Self.position(of: $0, arrivals, seed, before: position) }
+        var begins = [Double](repeating: position, count: stages.count + 1)
+        for segment in segments { begins[segment.stage] = segment.from }
+        for place in stages.indices.reversed() { begins[place] = min(begins[place], begins[place + 1]) }
+        let (counts, last) = Self.counts(upTo: begins, arrivals, seed, limit: limit ?? .max)
         if let last {
             segments = Self.cut(segments, at: last)
             time = segments.last?.end ?? 0
@@ -106,24 +109,8 @@ public struct LoadSchedule: Sendable, Equatable {
         let end = time
         stageTimes = times.map { min($0, end) } + [Double](repeating: end, count: stages.count - times.count)
         duration = UInt64(min(time, 1e9) * 1e9)
-        let most = limit ?? .max
-        var begins = [Double](repeating: last ?? position, count: stages.count + 1)
-        for segment in segments { begins[segment.stage] = segment.from }
-        for place in stages.indices.reversed() { begins[place] = min(begins[place], begins[place + 1]) }
-        let counts = Self.counts(upTo: last == nil ? begins : begins.dropLast(), arrivals, seed, limit: most)
-        count = last == nil ? counts[stages.count] : most
+        count = counts[stages.count]
         stagePushes = Array(counts.prefix(stages.count))
-    }
-
-    /// The position at which the push would be due that is one too many; nil when there are no more than `limit` anyway.
-    private static func position(
-        of limit: UInt64, _ arrivals: Arrivals, _ seed: UInt64, before end: Double
-    ) -> Double? {
-        guard arrivals == .poisson else { return Double(limit) < end ? Double(limit) : nil }
-        var process = PositionProcess(arrivals, seed)
-        for number in 0..<limit where process.position(number) >= end { return nil }
-        let next = process.position(limit)
-        return next < end ? next : nil
     }
 
     /// The segments up to a position; nothing is due in what comes then.
@@ -163,22 +150,35 @@ public struct LoadSchedule: Sendable, Equatable {
         duration = kept.last ?? 0
     }
 
-    /// From which push on how many due times before it are nobody's.
+    /// Due times that are nobody's.
     private(set) var gaps: [Gap] = []
 
-    struct Gap: Sendable, Equatable {
-        let push: UInt64
-        let slots: UInt64
+    /// Due times one after the other of which nothing comes.
+    package struct Gap: Sendable, Equatable {
+        /// The first push after it.
+        package let push: UInt64
+        /// How many due times have been left out before that push, with those of all gaps before.
+        package let slots: UInt64
+        /// The position of that push: a Poisson process goes on there, so that nothing of the gap is drawn again.
+        package let position: Double
+        /// When its first due time is, and when that push is due, ns.
+        package let from: UInt64
+        package let until: UInt64
+
+        package init(push: UInt64, slots: UInt64, position: Double, from: UInt64, until: UInt64) {
+            (self.push, self.slots, self.position) = (push, slots, position)
+            (self.from, self.until) = (from, until)
+        }
     }
 
     /// The same with some due times left out, of which nothing comes.
     ///
     /// - Parameters:
-    ///   - gaps: ascending: from push `push` on, `slots` due times in all have been left out.
+    ///   - gaps: ascending.
     ///   - count: pushes that are left.
-    public func leavingOut(_ gaps: [(push: UInt64, slots: UInt64)], count: UInt64) -> LoadSchedule {
+    package func leavingOut(_ gaps: [Gap], count: UInt64) -> LoadSchedule {
         var schedule = self
-        schedule.gaps = gaps.filter { $0.slots > 0 }.map { Gap(push: $0.push, slots: $0.slots) }
+        schedule.gaps = gaps
         schedule.count = count
         return schedule
     }
@@ -186,9 +186,10 @@ public struct LoadSchedule: Sendable, Equatable {
     /// A walk from the first push on.
     public func cursor() -> ArrivalCursor { ArrivalCursor(self) }
 
-    /// The rate meant at a time (seconds), pushes/s; of a burst and a trace, 0.
+    /// The rate meant at a time (seconds), pushes/s; of a burst, a trace and a gap, 0.
     public func rate(at time: Double) -> Double {
-        guard let segment = segments.first(where: { time >= $0.start && time < $0.end }) else { return 0 }
+        let isGap = gaps.contains { time >= Double($0.from) / 1e9 && time < Double($0.until) / 1e9 }
+        guard !isGap, let segment = segments.first(where: { time >= $0.start && time < $0.end }) else { return 0 }
         let inside = time - segment.start
         switch segment.curve {
         case .constant(let rate): return rate
@@ -198,12 +199,20 @@ public struct LoadSchedule: Sendable, Equatable {
         }
     }
 
-    /// Pushes meant to be due by a time (seconds), a burst whole from its moment on; of a trace 0.
+    /// Pushes meant to be due by a time (seconds), a burst whole from its moment on, none in a gap; of a trace 0.
     public func expected(by time: Double) -> Double {
+        let leftOut = gaps.reduce(0.0) { sum, gap in
+            let from = Double(gap.from) / 1e9
+            return from < time ? sum + position(at: min(time, Double(gap.until) / 1e9)) - position(at: from) : sum
+        }
+        return min(position(at: time) - leftOut, Double(count))
+    }
+
+    /// Expected pushes by a time (seconds), whoever they are for.
+    private func position(at time: Double) -> Double {
         guard let segment = segments.last(where: { $0.start <= time }) else { return 0 }
-        guard segment.curve != .instant else { return min(segment.to, Double(count)) }
-        let inside = Self.expected(segment.curve, min(time, segment.end) - segment.start)
-        return min(segment.from + inside, segment.to, Double(count))
+        guard segment.curve != .instant else { return segment.to }
+        return min(segment.from + Self.expected(segment.curve, min(time, segment.end) - segment.start), segment.to)
     }
 
     /// The highest rate meant at any time; infinite with a burst or a trace.
@@ -268,129 +277,33 @@ public struct LoadSchedule: Sendable, Equatable {
         return guess
     }
 
-    /// How many pushes have a position below each of `ends`, which do not fall; no more than `limit`.
+    /// How many pushes have a position below each of `ends`, which do not fall; no more than `limit`. Of a Poisson process every
+    /// event is drawn, once.
+    ///
+    /// - Returns: besides, the position of the push that would be one too many; nil when the last end is not beyond it.
     private static func counts(
         upTo ends: [Double], _ arrivals: Arrivals, _ seed: UInt64, limit: UInt64
-    ) -> [UInt64] {
+    ) -> (counts: [UInt64], limit: Double?) {
         var process = PositionProcess(arrivals, seed)
         var count: UInt64 = 0
-        return ends.map { end in
+        let last = ends.last ?? 0
+        let counts = ends.map { end -> UInt64 in
+            // Without an end there is nothing to count but the limit.
+            if arrivals == .poisson, end < 1e18 || limit != .max {
+                while count < limit, process.position(count) < end { count += 1 }
+                return count
+            }
             guard end < 1e18 else { return limit }
             // Positions are whole numbers, or between them and the next: within rounding of a whole number is on it.
-            let whole = end > 0 ? UInt64(max(1, (end - 1e-6).rounded(.up))) : 0
-            switch arrivals {
-            case .constant: count = whole
-            case .jitter:
-                count = whole
+            count = end > 0 ? UInt64(max(1, (end - 1e-6).rounded(.up))) : 0
+            if case .jitter = arrivals {
                 while count > 0, process.jittered(count - 1) >= end { count -= 1 }
-            case .poisson: while count < limit, process.position(count) < end { count += 1 }
             }
             return min(count, limit)
         }
+        guard arrivals == .poisson else { return (counts, Double(limit) < last ? Double(limit) : nil) }
+        guard limit != .max, counts.last == limit else { return (counts, nil) }
+        let next = process.position(limit)
+        return (counts, next < last ? next : nil)
     }
-}
-
-/// The position of push i, in expected pushes; asked with ascending numbers.
-struct PositionProcess: Sendable {
-    private let arrivals: Arrivals
-    private let seed: UInt64
-    /// Of the Poisson process: the last event, and its number plus one.
-    private var sum = 0.0
-    private var reached: UInt64 = 0
-
-    init(_ arrivals: Arrivals, _ seed: UInt64) {
-        self.arrivals = arrivals
-        self.seed = seed &* 0xD134_2543_DE82_EF95
-    }
-
-    /// 0 ..< 1, by number.
-    @inline(__always)
-    private func draw(_ number: UInt64) -> Double {
-        var mixed = seed &+ (number &+ 1) &* 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        mixed ^= mixed >> 31
-        return Double(mixed >> 11) * 0x1p-53
-    }
-
-    func jittered(_ index: UInt64) -> Double {
-        guard case .jitter(let share) = arrivals else { return Double(index) }
-        return Double(index) + share * draw(index)
-    }
-
-    @inline(__always)
-    mutating func position(_ index: UInt64) -> Double {
-        switch arrivals {
-        case .constant: return Double(index)
-        case .jitter: return jittered(index)
-        case .poisson:
-            while reached <= index {
-                sum -= log(1 - draw(reached))
-                reached += 1
-            }
-            return sum
-        }
-    }
-}
-
-/// Walks a schedule. Several may walk the same one, each over its own pushes.
-///
-/// Cost: about 10 ns a push at a constant rate; a Poisson process also visits the pushes between (20 ns each).
-public struct ArrivalCursor: Sendable {
-    private let schedule: LoadSchedule
-    private var process: PositionProcess
-    private let hasGaps: Bool
-    private var place = 0
-    /// What the segment at `place` comes to where its rate is constant: its positions, pushes a second, and when it starts, s.
-    private var constant: (from: Double, to: Double, rate: Double, start: Double)?
-
-    init(_ schedule: LoadSchedule) {
-        self.schedule = schedule
-        process = PositionProcess(schedule.arrivals, schedule.seed)
-        hasGaps = !schedule.gaps.isEmpty
-    }
-
-    /// When push `index` is due, nanoseconds after the start. Numbers must not fall from call to call.
-    public mutating func due(_ index: UInt64) -> UInt64 {
-        var index = index
-        if hasGaps, let gap = schedule.gaps.last(where: { $0.push <= index }) { index += gap.slots }
-        if let trace = schedule.trace { return index < trace.count ? trace[Int(index)] : schedule.duration }
-        let position = process.position(index)
-        if let constant, position < constant.to { return Self.due(position, constant) }
-        while place < schedule.segments.count - 1, position >= schedule.segments[place].to { place += 1 }
-        guard place < schedule.segments.count else { return 0 }
-        let segment = schedule.segments[place]
-        if case .constant(let rate) = segment.curve {
-            let now = (segment.from, segment.to, rate, segment.start)
-            constant = now
-            return Self.due(position, now)
-        }
-        constant = nil
-        let time = LoadSchedule.time(
-            segment.curve, max(0, position - segment.from), limit: segment.end - segment.start)
-        return Self.nearest(max(0, (segment.start + time) * 1e9))
-    }
-
-    /// Whole seconds and the rest apart, so that a long run keeps its nanoseconds.
-    @inline(__always)
-    private static func due(
-        _ position: Double, _ segment: (from: Double, to: Double, rate: Double, start: Double)
-    ) -> UInt64 {
-        let inside = max(0, position - segment.from)
-        let seconds = UInt64(inside / segment.rate)
-        let rest = inside.addingProduct(-Double(seconds), segment.rate) / segment.rate
-        let whole = UInt64(segment.start)
-        return (seconds &+ whole) &* 1_000_000_000
-            &+ nearest(max(0, (rest + segment.start - Double(whole)) * 1e9))
-    }
-
-    /// `rounded()` of a number that is not negative, without a call.
-    @inline(__always)
-    private static func nearest(_ number: Double) -> UInt64 {
-        let whole = UInt64(number)
-        return number - Double(whole) >= 0.5 ? whole &+ 1 : whole
-    }
-
-    /// The stage of the push last asked for.
-    public var stage: Int { place < schedule.segments.count ? schedule.segments[place].stage : 0 }
 }

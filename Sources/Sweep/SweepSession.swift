@@ -105,7 +105,7 @@ struct SweepSession {
                     // Thrown away: a first run finds cold caches and a slow clock. What is wrong with it is found again.
                     let warm = try Self.makeRun(scenario)
                     if let result = try? await runner.execute(warm), RunVerdict.unreached(result) == nil {
-                        say("warm-up: \(Self.rate(result))")
+                        say("warm-up: \(result.throughput.answeredText)")
                     }
                 }
                 if runner.isStopped { return (runs, .interrupted) }
@@ -121,7 +121,7 @@ struct SweepSession {
                 pace.took(Date().timeIntervalSince(began), job.length)
                 let text: String
                 switch outcome {
-                case .made(.result(let result)): text = Self.rate(result)
+                case .made(.result(let result)): text = result.throughput.answeredText
                 case .made(.failure(let reason)), .unreached(let reason): text = "failed: \(reason)"
                 }
                 let length = job.rung > 0 ? ", length ×\(1 << job.rung)" : ""
@@ -172,10 +172,6 @@ struct SweepSession {
         for name in store.strangers(besides: known) {
             Console.diagnostic("\(store.folder)/\(name): nothing of this sweep, left alone\n")
         }
-    }
-
-    private static func rate(_ result: ResultDocument) -> String {
-        "\(Units.perSecond(result.throughput.answered)) answered"
     }
 
     private func say(_ text: String) {

@@ -126,6 +126,68 @@ import Testing
         #expect(try ResultMerge.merge([("a", result("1", [5])), ("b", result("2", [5]))]).sends == nil)
     }
 
+    /// A part with one send.
+    private func sendPart(
+        _ id: String, host: String = "h", _ change: (inout ResultDocument.Send) -> Void = { _ in }
+    ) -> ResultDocument {
+        var part = result(id, [5])
+        part.environment.host = host
+        part.scenario["registrations"] = .string("r.csv")
+        var send = ResultDocument.Send(name: "news", audience: "x", devices: 7, pushes: 8, start: 1)
+        (send.accepted, send.rejected, send.failed, send.notSent) = (3, 2, 2, 1)
+        change(&send)
+        part.sends = [send]
+        return part
+    }
+
+    @Test(
+        "Devices of the same audience of one file on one host count once; of others they are added, which a note says")
+    func sendDevices() throws {
+        let added = "send news: devices are added up; one that several parts pushed to is counted in each"
+        let same = try ResultMerge.merge([("a", sendPart("1")), ("b", sendPart("2")), ("c", sendPart("3"))])
+        let send = try #require(same.sends?.first)
+        #expect(
+            send.devices == 7 && send.pushes == 24 && !same.notes.contains { $0.hasPrefix("send") }, "\(same.notes)")
+        #expect(
+            [send.accepted, send.rejected, send.failed, send.notSent] == [9, 6, 6, 3]
+                && send.pushes == send.accepted + send.rejected + send.failed + send.notSent)
+        for other in [
+            sendPart("2", host: "g"), sendPart("2") { $0.devices = 9 },
+            {
+                var part = sendPart("2")
+                part.scenario["registrations"] = .string("s.csv")
+                return part
+            }(),
+        ] {
+            let merged = try ResultMerge.merge([("a", sendPart("1")), ("b", other), ("c", sendPart("3"))])
+            let devices = other.sends?.first?.devices ?? 0
+            #expect(merged.sends?.first?.devices == 7 + devices && merged.notes.contains(added), "\(merged.notes)")
+        }
+    }
+
+    @Test("Parts without a send, with another audience or another start of it are named")
+    func sendDifferences() throws {
+        let merged = try ResultMerge.merge([
+            ("a", sendPart("1")), ("b", result("2", [5])), ("c", sendPart("3") { $0.name = "digest" }),
+            ("d", sendPart("4") { ($0.audience, $0.start) = ("x && !y", 2.5) }),
+        ])
+        for note in [
+            "send news: not in b, c", "send news: its audience is x in a, x && !y in d",
+            "send news: it starts after 1.00 s in a, 2.50 s in d", "send digest: not in a, b, d",
+        ] { #expect(merged.notes.contains(note), "\(note) is not in \(merged.notes)") }
+        #expect(merged.sends?.map(\.name) == ["news", "digest"] && merged.sends?[0].audience == "x")
+    }
+
+    @Test("Fan-out times that cannot be read are said, with the part's name, not taken for none")
+    func unreadableFanOut() {
+        var broken = sendPart("2")
+        broken.histograms[ResultDocument.fanOutKey("news")] = "HISTFAAAA"
+        do throws(ResultMerge.Failure) {
+            _ = try ResultMerge.merge([("a", sendPart("1")), ("b", broken)])
+            Issue.record("merged")
+        } catch { #expect(error.description.hasPrefix("b: histograms.fan_out{send=news}: "), "\(error)") }
+    }
+
     @Test("Why connections ended is added up")
     func ends() throws {
         var (first, second) = (result("1", [5]), result("2", [5]))

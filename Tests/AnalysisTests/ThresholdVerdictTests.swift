@@ -61,6 +61,29 @@ import Testing
         #expect(!unknown.isHeld && unknown.description.hasSuffix("the run has no such figure"))
     }
 
+    @Test("Of a span too short for a rate there is none to judge")
+    func noRates() throws {
+        var result = UnansweredRun.make()
+        result.throughput = .init(windowSeconds: 0, offered: 0, answered: 0)
+        for text in ["rate >= 1", "rate < 1", "goodput >= 0.98 * target", "offered == 0"] {
+            let verdict = try verdict(text, result)
+            #expect(!verdict.isHeld && verdict.description == "\(text): the run has no such figure")
+        }
+    }
+
+    @Test("A run's only send is the run; one of several, and one of some parts of a merged result, is not")
+    func onlySend() throws {
+        var result = UnansweredRun.make()
+        let planned = result.pushes.planned
+        result.sends = [.init(name: "news", audience: "*", devices: planned, pushes: planned, start: 0)]
+        #expect(try verdict("p99{send=news} < 50ms", result).value == verdict("p99 < 50ms", result).value)
+        #expect(try verdict("p99{send=other} < 50ms", result).value == nil)
+        result.sends?[0].pushes = planned - 1
+        #expect(try verdict("p99{send=news} < 50ms", result).value == nil)
+        result.sends?.append(.init(name: "more", audience: "*", devices: 1, pushes: 1, start: 0))
+        #expect(try verdict("p99{send=news} < 50ms", result).value == nil)
+    }
+
     @Test("Each rate can be judged, alone or as a share of what was offered")
     func rates() throws {
         let result = UnansweredRun.make(accepted: 1080, rejected: 117)

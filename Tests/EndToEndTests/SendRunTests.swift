@@ -309,7 +309,57 @@ import Testing
         let sends = try #require(result.sends)
         #expect(sends[0].accepted > 0 && sends[2].notSent == 429 && sends[2].fanOut.first == nil, "\(sends)")
         #expect(sends[0].fanOut.max == nil)
+        // So does each row of the table by send, with what was never taken from the plan.
+        for send in sends {
+            let part = try #require(result.breakdown["send"]?[send.name])
+            #expect(
+                [part.accepted, part.rejected, part.failed, part.notSent]
+                    == [send.accepted, send.rejected, send.failed, send.notSent], "\(part)")
+        }
+        #expect(!result.notes.contains { $0.hasPrefix("the breakdown leaves out") }, "\(result.notes)")
         _ = try mock.stop()
+    }
+
+    @Test("A threshold on the only send is one on the run")
+    func only() throws {
+        let folder = try OutputFolder.made()
+        let path = try registrations(folder)
+        func run(_ limit: String) throws -> Finished {
+            try Programs.run(
+                "pushload",
+                [
+                    "run", "--quiet", "--registrations", path, "--output", folder.path + "/o", "--send",
+                    "{name: news, audience: lang_de}", "--threshold", "p99{send=news} < \(limit)",
+                ])
+        }
+        let (held, crossed) = (try run("60s"), try run("1ns"))
+        #expect(held.status == 0 && !held.error.contains("no such figure"), "\(held)")
+        #expect(crossed.status == 99 && !(crossed.error + crossed.output).contains("no such figure"), "\(crossed)")
+    }
+
+    @Test("While no send has pushes left nothing is asked for, and a share of the target is of the same time")
+    func gap() throws {
+        let folder = try OutputFolder.made()
+        let (result, _, _) = try Programs.load([
+            "--registrations", try registrations(folder), "--rate", "2k",
+            "--send", "{name: a, audience: lang_de}", "--send", "{name: b, audience: lang_de, start: 1s}",
+        ])
+        // 429 pushes from 0 and from 1 s on, each lot in 0.2145 s: the window ends with the last one's interval.
+        let throughput = result.throughput
+        #expect(abs(throughput.windowSeconds - 1.2145) < 1e-6, "\(throughput)")
+        #expect(abs((throughput.offered ?? 0) - 858 / 1.2145) < 0.01, "\(throughput)")
+        try balance(result, [429, 429])
+    }
+
+    @Test("A schedule of nanoseconds has no rate, which is said, and nothing is judged by one")
+    func tooShort() throws {
+        let folder = try OutputFolder.made()
+        let arguments = ["run", "-n", "10", "--rate", "1G", "--output", folder.path + "/o"]
+        let run = try Programs.run("pushload", arguments)
+        #expect(run.status == 0 && run.output.contains("no rates: less than 1 ms was measured"), "\(run)")
+        #expect(!run.output.contains("/s offered") && !run.output.contains("/s sent"), "\(run)")
+        let judged = try Programs.run("pushload", arguments + ["--threshold", "rate >= 1"])
+        #expect(judged.status == 99 && judged.output.contains("rate >= 1: the run has no such figure"), "\(judged)")
     }
 
     @Test("With its target killed, the run and each of its sends have every push", arguments: [true, false])

@@ -98,6 +98,23 @@ import Testing
         #expect(rates?.span == 1.001 && window.answered == 1000)
     }
 
+    @Test("Less than a millisecond by the clock is too short for a rate; answers may end the span sooner")
+    func tooShort() {
+        for (length, hasRates) in [(10 as UInt64, false), (999_999, false), (1_000_000, true)] {
+            var window = RateWindow()
+            window.begin(Self.second)
+            window.end(.at(Self.second + length))
+            window.noteDue(Self.second)
+            window.noteAnswer(Self.second + 1, total: 1, isAccepted: true, isMeasured: true)
+            #expect((Rates([window]) != nil) == hasRates, "\(length) ns")
+        }
+        var window = RateWindow()
+        window.begin(Self.second)
+        window.noteSent(Self.second + 1000)
+        window.noteAnswer(Self.second + 100_000, total: 99_000, isAccepted: true, isMeasured: true)
+        #expect(Rates([window])?.sent == 10_000 && Rates([window])?.answered == 10_000)
+    }
+
     @Test("A run that is cut short is measured up to there")
     func cut() {
         var window = RateWindow()

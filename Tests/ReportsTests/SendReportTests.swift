@@ -17,7 +17,7 @@ import Testing
         breaking.fanOut = .init(times, of: 1000)
         document.histograms["fan_out{send=\(breaking.name)}"] = HistogramCodec.encodeForLog(times)
         var digest = ResultDocument.Send(name: "digest", audience: "*", devices: 4321, pushes: 4444, start: 0)
-        digest.notSent = 4444
+        (digest.accepted, digest.rejected, digest.failed, digest.notSent) = (0, 12, 345, 4087)
         document.sends = [breaking, digest]
         return document
     }
@@ -30,7 +30,9 @@ import Testing
                     document(longName: longName), path: nil, problems: [],
                     on: TextPicture(width: width, isUnicode: false))
                 let words = text.split(whereSeparator: { " \n".contains($0) }).joined(separator: " ")
-                for part in ["1.50 s", "2.97 s", "3.00 s", "4,321", "4,444", "fan-out:"] {
+                for part in [
+                    "1.50 s", "2.97 s", "3.00 s", "4,321", "4,444", "345", "4,087", "rejected", "not sent", "fan-out:",
+                ] {
                     #expect(words.contains(part), "\(width): \(part) is not in\n\(text)")
                 }
                 #expect(text.split(separator: "\n").allSatisfy { $0.count <= width }, "\(width):\n\(text)")
@@ -39,9 +41,10 @@ import Testing
         let text = SummaryReport.text(
             document(), path: nil, problems: [], on: TextPicture(width: 120, isUnicode: false))
         let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
-        #expect(lines.contains("send devices pushes accepted first 50 % 99 % 100 %"), "\(text)")
-        #expect(lines.contains("breaking 990 1,000 1,000 3.00 ms 1.50 s 2.97 s 3.00 s"), "\(text)")
-        #expect(lines.contains("digest 4,321 4,444 0 - - - -"), "\(text)")
+        #expect(
+            lines.contains("send devices planned accepted rejected failed not sent first 50 % 99 % 100 %"), "\(text)")
+        #expect(lines.contains("breaking 990 1,000 1,000 0 0 0 3.00 ms 1.50 s 2.97 s 3.00 s"), "\(text)")
+        #expect(lines.contains("digest 4,321 4,444 0 12 345 4,087 - - - -"), "\(text)")
         #expect(
             !SummaryReport.text(
                 ReportedDocument.make(), path: nil, problems: [], on: TextPicture(width: 80, isUnicode: false)
@@ -49,16 +52,26 @@ import Testing
             .contains("fan-out"))
     }
 
+    @Test("Rates of less than a millisecond are none, in the summary and in reports")
+    func tooShort() {
+        var document = ReportedDocument.make()
+        document.throughput = .init(windowSeconds: 0, offered: 0, answered: 0)
+        let text = SummaryReport.text(document, path: nil, problems: [], on: TextPicture(width: 120, isUnicode: false))
+        #expect(text.contains("no rates: less than 1 ms was measured") && !text.contains(" 0/s"), "\(text)")
+        let markdown = MarkdownReport.text([ReportedDocument.run(document)])
+        #expect(markdown.contains("less than 1 ms was measured") && !markdown.contains("0.0 pushes/s"), "\(markdown)")
+    }
+
     @Test("Page, Markdown and terminal have a table of the sends and, but for Markdown, their curves")
     func formats() {
         let run = ReportedDocument.run(document())
         let page = HTMLReport.page([run])
-        for part in ["Fan-out", "breaking", "digest", "Pushes accepted", "4,444", "1.50 s", "&lt;b&gt;"] {
+        for part in ["Fan-out", "breaking", "digest", "Pushes accepted", "4,444", "4,087", "1.50 s", "&lt;b&gt;"] {
             #expect(page.contains(part), "\(part)")
         }
         #expect(!page.contains("<b>)"))
         let markdown = MarkdownReport.text([run])
-        #expect(markdown.contains("Fan-out") && markdown.contains("4,444"), "\(markdown)")
+        #expect(markdown.contains("Fan-out") && markdown.contains("4,444 | 0 | 12 | 345 | 4,087"), "\(markdown)")
         for width in [60, 90, 140] {
             let text = TerminalReport.text([run], TextPicture(width: width, isUnicode: true))
             #expect(text.contains("Fan-out") && text.split(separator: "\n").allSatisfy { $0.count <= width }, "\(text)")

@@ -58,26 +58,6 @@ import Testing
         }
     }
 
-    @Test("Sends of the same name in several parts are one: counts added, times over all of them")
-    func merged() throws {
-        func send(_ name: String, _ accepted: UInt64, notSent: UInt64) -> ResultDocument.Send {
-            var send = ResultDocument.Send(
-                name: name, audience: "x", devices: accepted, pushes: accepted + notSent, start: 0.5)
-            (send.accepted, send.notSent) = (accepted, notSent)
-            return send
-        }
-        let parts = [
-            [send("a", 2, notSent: 0), send("b", 1, notSent: 0)], [send("b", 3, notSent: 4), send("a", 1, notSent: 1)],
-        ]
-        let merged = ResultDocument.merged(parts) { name in
-            name == "a" ? self.times([10, 20, 30]) : self.times([1, 2, 3, 4])
-        }
-        #expect(merged.map(\.name) == ["a", "b"] && merged.map(\.accepted) == [3, 4])
-        #expect(merged.map(\.pushes) == [4, 8] && merged.map(\.notSent) == [1, 4] && merged.map(\.devices) == [3, 4])
-        #expect(isNear(merged[0].fanOut.p50, 20) && isNear(merged[0].fanOut.last, 30) && merged[0].fanOut.max == nil)
-        #expect(isNear(merged[1].fanOut.p50, 4) && merged[1].fanOut.p99 == nil && merged[0].start == 0.5)
-    }
-
     @Test("A result with sends reads back as it was, with null where it never came so far; one without has none")
     func document() throws {
         var result = sampleResult()

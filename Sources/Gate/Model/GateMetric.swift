@@ -19,7 +19,7 @@ struct GateMetric: Sendable {
         GateMetric("mock_cpu", .nanoseconds, isNormalised: true) { $0.cost.mockCPU },
         // A hot path that allocates does so for every push; what there is else comes and goes with buffers.
         GateMetric("allocations", .count, leastDifference: 0.05) { $0.cost.clientAllocations },
-        GateMetric("rate", .perSecond, isGain: true) { $0.throughput.answered },
+        GateMetric("rate", .perSecond, isGain: true) { $0.throughput.hasRates ? $0.throughput.answered : nil },
         GateMetric("total_p50", .nanoseconds) { $0.latency[.total].known(.p50) },
         GateMetric("total_p99", .nanoseconds) { $0.latency[.total].known(.p99) },
     ]

@@ -32,6 +32,7 @@ enum HeadlineSection {
             total.unanswered > 0
             ? "due to answered, \(Written.count(total.unanswered)) without answer" : "due to answered"
         let (rates, window) = (result.throughput, Units.fixed(result.throughput.windowSeconds, places: 2))
+        func rate(_ value: Double) -> String { rates.hasRates ? Written.rate(value) : "-" }
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
         let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
         let perPush = { (value: Double) in "\(Units.duration(nanoseconds: value)) a push" }
@@ -46,12 +47,15 @@ enum HeadlineSection {
             ("failed", Units.counted(pushes.failed, "push"), share(pushes.failed)),
             ("not sent", Units.counted(pushes.notSent, "push"), share(pushes.notSent)),
             (
-                "rate offered", rates.offered.map(Written.rate) ?? "none",
+                "rate offered", rates.offered.map(rate) ?? "none",
                 rates.offered == nil ? "closed loop" : "due, open loop"
             ),
-            ("rate sent", Written.rate(rates.sent), "attempts counted"),
-            ("rate answered", Written.rate(rates.answered), "over \(window) s, warm-up left out"),
-            ("rate accepted", Written.rate(rates.accepted), "goodput"),
+            ("rate sent", rate(rates.sent), "attempts counted"),
+            (
+                "rate answered", rate(rates.answered),
+                rates.hasRates ? "over \(window) s, warm-up left out" : "less than 1 ms was measured"
+            ),
+            ("rate accepted", rate(rates.accepted), "goodput"),
             (
                 "ledger",
                 pushes.lost.flatMap { lost in

@@ -7,10 +7,10 @@ enum SendSection {
     static func make(_ run: ReportedRun) -> ReportSection? {
         guard let sends = run.result.sends, !sends.isEmpty else { return nil }
         var table = ReportTable(
-            ["send", "audience", "devices", "pushes", "accepted", "first", "50 %", "99 %", "100 %", "last"])
+            ["send", "audience", "devices"] + countNames + ["first", "50 %", "99 %", "100 %", "last"])
         for send in sends {
             table.add(
-                [send.name, send.audience] + [send.devices, send.pushes, send.accepted].map(Written.count)
+                [send.name, send.audience] + ([send.devices] + counts(send)).map(Written.count)
                     + times(send).map { time($0) })
         }
         let lines = sends.compactMap { curve($0, run.result) }
@@ -28,6 +28,13 @@ enum SendSection {
                     + "came so far."),
         ]
         return ReportSection(title: "Fan-out", blocks: blocks)
+    }
+
+    /// What became of each push that was planned: the first is the sum of the others.
+    static let countNames = ["planned", "accepted", "rejected", "failed", "not sent"]
+
+    static func counts(_ send: ResultDocument.Send) -> [UInt64] {
+        [send.pushes, send.accepted, send.rejected, send.failed, send.notSent]
     }
 
     static func times(_ send: ResultDocument.Send) -> [Double?] {

@@ -17,7 +17,7 @@ enum TimeSection {
         }
         if let requested = RequestedRate(run.result.scenario) {
             rates.append(ChartLine(name: "asked for", points: requested.points(points), style: .bound, colour: 5))
-        } else if let offered = run.result.throughput.offered {
+        } else if let offered = run.result.throughput.offered, run.result.throughput.hasRates {
             rates.append(
                 ChartLine(
                     name: "offered, on average", points: [.init(0, offered), .init(end, offered)], style: .bound,

@@ -65,7 +65,8 @@ struct RateModel {
             else { return nil }
             to = model.answers.joined().filter(\.isMeasured).map(\.at).max() ?? 0
         }
-        guard to > from else { return nil }
+        // A shorter time of the clock is too short for a rate.
+        guard to > from, model.schedule == nil || to - from >= 1_000_000 else { return nil }
         let span = Double(to - from) / 1e9
         seconds = span
         func perSecond(_ count: Int) -> Double { Double(count) / span }

@@ -1,0 +1,11 @@
+import Settings
+
+extension ResultDocument.Throughput {
+    /// False where less than a millisecond was measured by the clock: that is too short for a rate, and all of them are 0.
+    package var hasRates: Bool { windowSeconds > 0 }
+
+    /// `1,200/s answered`, for a line about a run.
+    package var answeredText: String {
+        hasRates ? "\(Units.perSecond(answered)) answered" : "too short for a rate"
+    }
+}
