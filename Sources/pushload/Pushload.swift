@@ -61,6 +61,11 @@ struct Pushload: AsyncParsableCommand {
                 Console.error("\(flag) \(value): cannot be negative")
                 return code.rawValue
             }
+            if text.contains("nexpected argument"), let problem = Subcommands.misspelt(CommandLine.arguments, of: self)
+            {
+                Console.error(problem)
+                return code.rawValue
+            }
             if !text.isEmpty { code.isSuccess ? Console.output(text + "\n") : Console.diagnostic(text + "\n") }
             return code.rawValue
         }
