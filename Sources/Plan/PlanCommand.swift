@@ -106,7 +106,7 @@ package struct PlanCommand: AsyncParsableCommand {
             throw HarnessError("--devices and --registrations exclude each other: give one of them")
         }
         guard devices != nil || audience.isGiven, let within else {
-            throw HarnessError("plan: --devices, or --registrations with --audience, and --within go together")
+            throw HarnessError("plan: \(audience.isGiven ? "--registrations" : "--devices") and --within go together")
         }
         let time = try PlanValue.read("--within", within, Units.duration)
         guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }

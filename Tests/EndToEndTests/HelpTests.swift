@@ -64,9 +64,13 @@ import Testing
     }
 
     @Test(
-        "A misspelt command is named with the nearest one, at every level",
+        "A misspelt command, or flag that has to be there, is named with the nearest one",
         arguments: [
             (["audience", "cuont", "*"], "no command \"cuont\" of pushload audience; did you mean \"count\"?"),
+            (
+                ["audience", "count", "*", "--registratons", "r.csv"],
+                "unknown option \"--registratons\"; did you mean \"--registrations\"?"
+            ),
             (["audence"], "no command \"audence\"; did you mean \"audience\"?"),
             (
                 ["scenario", "x"],
