@@ -24,14 +24,16 @@ import Testing
 
     @Test("A file's devices may be an audience: run, sweep, ab, search and plan take it, and flags replace it")
     func devices() throws {
-        let path = try scenario("devices: {registrations: r.csv, audience: red || blue}\nrate: 500\n")
+        let path = try scenario("devices: {registrations: r.csv, audience: red || blue}\n")
         let (result, status, error) = try Programs.load([path])
         #expect(
             status == 0 && result.pushes.accepted == 3 && result.sends?.first?.audience == "red || blue", "\(error)")
         #expect(try Programs.load([path, "--audience", "red && boston"]).result.pushes.accepted == 1)
         #expect(try Programs.load([path, "--devices", "9", "-n", "4"]).result.sends == nil)
+        // Whether its rate was reached is the machine's business.
         let staged = try Programs.load([path, "--stages", "hold 50 200ms, burst 5"])
-        #expect(staged.status == 0 && staged.result.pushes.accepted == 15, "\(staged.error)")
+        #expect(staged.result.pushes.accepted == 15, "\(staged.error)")
+        #expect(try Programs.load([path, "--rate", "100"]).result.pushes.accepted == 3)
         let listed = try Programs.run(
             "pushload", ["sweep", path, "--vary", "audience=red,red && boston,nobody", "--list"])
         #expect(listed.status == 0 && listed.output.contains("3 points"), "\(listed)")
@@ -43,7 +45,10 @@ import Testing
         #expect(sweep.status == 0, "\(sweep)")
         let search = try Programs.run(
             "pushload", ["search", path, "--rate", "200", "--goal", "p99 < 30s", "--probe", "500ms", "--most", "1"])
-        #expect(search.status == 0 && search.output.contains("fewest: 1 connection"), "\(search)")
+        #expect([0, 99].contains(search.status) && search.output.contains(" at 1 connection"), "\(search)")
+        let sides = try Programs.run(
+            "pushload", ["ab", path, "--a", "--audience red", "--b", "--audience blue", "--rounds", "3"])
+        #expect(sides.status == 0 && sides.output.contains("A and B differ in audience: red and blue"), "\(sides)")
     }
 
     @Test("A varied number of devices takes the place of an audience")
@@ -193,14 +198,15 @@ import Testing
         #expect(list.output.contains("\nbreaking-news-by-tag  a digest"), "\(list)")
         func run(_ program: String, _ arguments: [String]) throws -> Finished {
             try Programs.run(
-                "/bin/sh",
-                ["-c", "cd \"$0\" && exec \"$@\"", folder.path, program] + arguments + [
-                    "-o", folder.path + "/runs", "-q",
-                ])
+                "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder.path, program] + arguments)
         }
-        let program = Programs.path("pushload")
-        let plain = try run(program, ["run", "breaking-news-by-tag", "--rate", "5k"])
-        #expect(plain.status == 0, "\(plain)")
+        let check = ["scenario", "check", "breaking-news-by-tag"]
+        let checked = try run(Programs.path("pushload"), check)
+        #expect(checked.status == 0, "\(checked)")
+        // Whether it keeps its rate and its threshold is the machine's business.
+        let (result, _, error) = try Programs.load(["breaking-news-by-tag", "--rate", "5k"])
+        #expect(result.sends?.map(\.name) == ["digest", "breaking", "stadium"], "\(error)")
+        #expect(result.sends?.first?.accepted == 1000 && result.pushes.accepted == result.pushes.planned, "\(error)")
         // As docs/installing.md links it, and as it is copied: bin beside share.
         let (links, copy) = (folder.path + "/links", folder.path + "/copy")
         for place in [links, copy + "/bin", copy + "/share/pushload"] {
@@ -209,21 +215,21 @@ import Testing
         for name in ["pushload", "mock-apns"] {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(links)/\(name)", withDestinationPath: Programs.path(name))
-            try FileManager.default.copyItem(
-                atPath: URL(fileURLWithPath: Programs.path(name)).resolvingSymlinksInPath().path,
-                toPath: "\(copy)/bin/\(name)")
+            // By another process, as a file that is open for writing here cannot be run.
+            let copied = try Programs.run("/bin/cp", ["-L", Programs.path(name), "\(copy)/bin/\(name)"])
+            try #require(copied.status == 0, "\(copied)")
         }
-        #expect(try run(links + "/pushload", ["run", "breaking-news-by-tag", "--rate", "5k"]).status == 0)
-        let without = try run(copy + "/bin/pushload", ["run", "breaking-news-by-tag"])
+        #expect(try run(links + "/pushload", check).status == 0)
+        let without = try run(copy + "/bin/pushload", check)
         #expect(without.status == 64 && without.error.contains("no bundled scenario of that name"), "\(without)")
         try FileManager.default.copyItem(
             atPath: AudienceTests.root + "/scenarios", toPath: copy + "/share/pushload/scenarios")
-        let copied = try run(copy + "/bin/pushload", ["run", "breaking-news-by-tag", "--rate", "5k"])
+        let copied = try run(copy + "/bin/pushload", check)
         #expect(copied.status == 0, "\(copied)")
         let made = folder.path + "/mine.yaml"
         let initiated = try Programs.run("pushload", ["scenario", "init", made, "--from", "breaking-news-by-tag"])
-        let checked = try Programs.run("pushload", ["scenario", "check", made])
-        #expect(initiated.status == 0 && checked.status == 0, "\(initiated) \(checked)")
+        let rechecked = try Programs.run("pushload", ["scenario", "check", made])
+        #expect(initiated.status == 0 && rechecked.status == 0, "\(initiated) \(rechecked)")
     }
 
     @Test("Feedback that cannot be applied because something cannot be written ends with 74")
