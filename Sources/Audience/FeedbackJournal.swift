@@ -111,7 +111,8 @@ package struct FeedbackJournal: Sendable {
     }
 
     func failed(_ what: String) -> AudienceError {
-        AudienceError("cannot \(what) the feedback journal \(path): \(FileIO.reason)")
+        AudienceError(
+            "cannot \(what) the feedback journal \(path): \(FileIO.reason)", isUnwritable: what != "read")
     }
 
     // MARK: Locking
@@ -133,7 +134,8 @@ package struct FeedbackJournal: Sendable {
             usleep(100_000)
         }
         throw AudienceError(
-            "cannot lock the feedback journal \(path): another program has held it for 5 s; try again later")
+            "cannot lock the feedback journal \(path): another program has held it for 5 s; try again later",
+            isUnwritable: true)
     }
 
     /// Waits for other writers.
@@ -155,6 +157,7 @@ package struct FeedbackJournal: Sendable {
                 return lock
             }
         }
-        throw AudienceError("cannot lock the feedback journal \(path): it is moved away again and again")
+        throw AudienceError(
+            "cannot lock the feedback journal \(path): it is moved away again and again", isUnwritable: true)
     }
 }

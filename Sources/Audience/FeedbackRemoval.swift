@@ -87,14 +87,16 @@ extension FeedbackJournal {
             let name = "\(path).applied-\(now)" + (number == 1 ? "" : "-\(number)")
             if access(name, F_OK) != 0 { return name }
         }
-        throw AudienceError("cannot move the feedback journal \(path): too many of \(path).applied-\(now)")
+        throw AudienceError(
+            "cannot move the feedback journal \(path): too many of \(path).applied-\(now)", isUnwritable: true)
     }
 
     private func rewrite(
         _ file: MappedFile, without gone: DeviceSelection, reached: (Step) throws(AudienceError) -> Void
     ) throws(AudienceError) {
         func unwritable() -> AudienceError {
-            AudienceError("cannot write the registrations file \(registrations) anew: \(FileIO.reason)")
+            AudienceError(
+                "cannot write the registrations file \(registrations) anew: \(FileIO.reason)", isUnwritable: true)
         }
         guard let output = TemporaryFile(for: registrations, mode: file.mode) else { throw unwritable() }
         func copy(_ start: Int, _ end: Int) -> Bool {

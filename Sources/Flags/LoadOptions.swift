@@ -46,6 +46,9 @@ package struct LoadOptions: ParsableArguments {
     @Option(name: .customLong("audience"), help: .of("audience", "expression"))
     package var audience: String?
 
+    @Option(name: .customLong("environment"), help: .of("environment"))
+    package var environment: String?
+
     @Option(name: .customLong("templates"), help: .of("templates", "path"))
     package var templates: String?
 
@@ -96,6 +99,7 @@ package struct LoadOptions: ParsableArguments {
             ("device_file", deviceFile.map { [$0] }),
             ("registrations", registrations.map { [$0] }),
             ("audience", audience.map { [$0] }),
+            ("environment", environment.map { [$0] }),
             ("templates", templates.map { [$0] }),
             ("properties", properties.isEmpty ? nil : properties),
             ("sends", sends.isEmpty ? nil : sends),

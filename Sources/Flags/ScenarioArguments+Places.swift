@@ -13,8 +13,16 @@ extension ScenarioArguments {
         do { return try body() } catch let error as HarnessError {
             guard let file, FileManager.default.fileExists(atPath: file) else { throw error }
             let problems = Set(RunInputs.problems(scenario.withDefaultTopic))
-            let lines = error.description.components(separatedBy: "\n")
-            guard lines.contains(where: problems.contains) else { throw error }
+            var lines = error.description.components(separatedBy: "\n")
+            if let part = error.part, let first = lines.firstIndex(of: part.line),
+                inForce(of: file, scenario, flags).contains(where: { $0.key == part.part.key }),
+                let place = ScenarioFile.place(of: part.part, in: file)
+            {
+                lines[first] = "\(place): \(part.problem)"
+            }
+            guard lines.contains(where: problems.contains) else {
+                throw HarnessError(lines.joined(separator: "\n"), error.kind)
+            }
             let settings = inForce(of: file, scenario, flags).map {
                 ($0, withoutIt: self.problems(without: $0.key, flags))
             }

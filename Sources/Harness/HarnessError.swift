@@ -1,3 +1,5 @@
+import Scenarios
+
 /// Why something cannot be done: one line, or one a problem.
 package struct HarnessError: Error, CustomStringConvertible, Sendable {
     /// What is in the way, and the exit status that says so.
@@ -13,8 +15,34 @@ package struct HarnessError: Error, CustomStringConvertible, Sendable {
     package let description: String
     package let kind: Kind
 
+    /// Of a line of it that is about a part of a setting: which line, what it is about, and what it says where that has its place.
+    package struct Part: Sendable {
+        package let line: String
+        package let part: SettingPart
+        package let problem: String
+    }
+    package let part: Part?
+
     package init(_ description: String, _ kind: Kind = .usage) {
         self.description = description
         self.kind = kind
+        part = nil
+    }
+
+    /// - Parameter problem: what `description` says, less what the place tells; nil: all of it.
+    package init(_ description: String, of part: SettingPart, _ problem: String? = nil) {
+        self.description = description
+        kind = .usage
+        self.part = Part(line: description, part: part, problem: problem ?? description)
+    }
+
+    /// The same with other problems after it.
+    func and(_ others: [String]) -> HarnessError {
+        HarnessError(self, ([description] + others).joined(separator: "\n"))
+    }
+
+    private init(_ error: HarnessError, _ description: String) {
+        self.description = description
+        (kind, part) = (error.kind, error.part)
     }
 }

@@ -34,7 +34,8 @@ package struct RunInputs: Sendable {
         }
         do { try self.init(loading: scenario, run: run) } catch {
             let all = Self.problems(scenario)
-            throw HarnessError((all.contains("\(error)") ? all : ["\(error)"] + all).joined(separator: "\n"))
+            guard !all.contains("\(error)") else { throw HarnessError(all.joined(separator: "\n")) }
+            throw (error as? HarnessError ?? HarnessError("\(error)")).and(all)
         }
     }
 
@@ -146,7 +147,9 @@ package struct RunInputs: Sendable {
     /// Keys that say whether others make sense.
     package static let shaping: Set<String> = [
         "pushes", "duration", "rate", "stages", "trace", "arrivals", "measure", "warmup", "target", "no_auth", "cert",
-        "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext",
+        "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext", "devices", "registrations",
+        "audience",
+        "sends", "templates", "properties",
     ]
 
     /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.

@@ -31,7 +31,7 @@ package struct Sends: Sendable {
     let isOnce: Bool
     package let registrations: Registrations
     /// What a reader must know besides, one sentence each.
-    let notes: [String]
+    package let notes: [String]
 
     /// Pushes of all of them.
     var count: UInt64 { all.reduce(0) { $0 + $1.count } }
@@ -41,27 +41,33 @@ package struct Sends: Sendable {
     /// - Throws: what is wrong with the registrations, an expression or a template, or that nobody is in an audience.
     init(_ scenario: Scenario, _ path: String) throws {
         let now = Int64(Date().timeIntervalSince1970)
-        registrations = try Registrations.open(path, now: now)
-        let reachable = try Self.reachable(registrations, scenario.topic)
-        let templates = try scenario.templates.map { path throws(AudienceError) in try TemplateSet(path: path) }
+        registrations = try Self.naming("registrations", path) { path throws(AudienceError) in
+            try Registrations.open(path, now: now)
+        }
+        let reachable = try Reachable(registrations, scenario)
+        let templates = try scenario.templates.map { path in
+            try Self.naming("templates", path) { path throws(AudienceError) in try TemplateSet(path: path) }
+        }
         let settings =
             scenario.sends.isEmpty
             ? [SendSetting(name: scenario.name, audience: scenario.audience ?? "*")] : scenario.sends
         isOnce = !scenario.sends.isEmpty
         var all: [Send] = []
         var (first, entry): (UInt64, Int) = (0, 0)
-        for setting in settings {
-            let origin = scenario.sends.isEmpty ? "audience" : "sends: \(setting.name)"
+        var content: [Content] = []
+        for (number, setting) in settings.enumerated() {
+            let origin = Origin(send: isOnce ? (number, setting.name) : nil)
             let rows = try Self.rows(setting.audience, registrations, reachable, origin)
-            let content = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
+            let made = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
             all.append(
                 Send(
                     name: setting.name, audience: setting.audience,
-                    devices: AudienceDevices(registrations, rows, entries: content.entries), mix: content.mix,
+                    devices: AudienceDevices(registrations, rows, entries: made.entries), mix: made.mix,
                     priority: setting.priority ?? scenario.priority, start: setting.start, first: first,
                     count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows)))
             first += rows.count
-            entry += content.mix.entries.count
+            entry += made.mix.entries.count
+            content.append(made)
         }
         self.all = all
         var notes = registrations.notes
@@ -70,45 +76,116 @@ package struct Sends: Sendable {
         }
         note(registrations.expired.count, "expired")
         note(registrations.removed.subtracting(registrations.expired).count, "gone by feedback")
-        note(registrations.alive.count - reachable.count, "of another topic than \(scenario.topic), or of none")
-        self.notes = notes
+        note(reachable.otherTopic, "of another topic than \(scenario.topic), or of none")
+        note(reachable.otherEnvironment, "of another environment than \(scenario.environment), or of none")
+        self.notes = notes + Self.unused(scenario, settings, content.map(\.used))
     }
 
-    /// Alive, and of this topic where the file has topics.
-    private static func reachable(_ registrations: Registrations, _ topic: String) throws -> RowSet {
-        guard !registrations.topics.isEmpty else { return registrations.alive }
-        let reachable = registrations.alive.intersection(registrations.rows(topic: topic) ?? RowSet())
-        guard !reachable.isEmpty || registrations.alive.isEmpty else {
-            throw HarnessError(
-                "topic \(topic): no registration of \(registrations.path) has it; there are "
-                    + registrations.topics.prefix(5).joined(separator: ", "))
+    /// A path that leads nowhere is a mistake of the setting, anything else one of the file.
+    private static func naming<Value>(
+        _ key: String, _ path: String, _ open: (String) throws(AudienceError) -> Value
+    ) throws -> Value {
+        do throws(AudienceError) { return try open(path) } catch {
+            guard !FileManager.default.fileExists(atPath: path) else { throw error }
+            throw HarnessError(error.description, of: SettingPart(key))
         }
-        return reachable
+    }
+
+    /// A sentence for each property that no template has a place for.
+    ///
+    /// - Parameter used: of each send, the names its templates have.
+    private static func unused(_ scenario: Scenario, _ settings: [SendSetting], _ used: [Set<String>]) -> [String] {
+        func notes(_ properties: [String], _ used: Set<String>, _ origin: String) -> [String] {
+            properties.map(Content.name).filter { !used.contains(Content.folded($0)) }.map { name in
+                let near = NearestName.of(name, among: used.sorted()).map { "; did you mean \"\($0)\"?" } ?? ""
+                return "\(origin)property \"\(name)\" is in no template that is used\(near)"
+            }
+        }
+        let all = used.reduce(into: Set()) { $0.formUnion($1) }
+        return notes(scenario.properties, all, "")
+            + zip(settings, used).flatMap { notes($0.properties, $1, "sends: \($0.name): ") }
+    }
+
+    /// What an audience is asked of: alive, of the run's topic where the file has topics, and of its environment where it has those.
+    private struct Reachable {
+        let rows: RowSet
+        /// Alive and left out for one of them.
+        var (otherTopic, otherEnvironment): (UInt64, UInt64) = (0, 0)
+
+        init(_ registrations: Registrations, _ scenario: Scenario) throws(HarnessError) {
+            var left = registrations.alive
+            func keep(_ key: String, _ name: String, _ rows: RowSet?, of all: [String]) throws(HarnessError) -> UInt64 {
+                guard !all.isEmpty, !left.isEmpty else { return 0 }
+                let kept = left.intersection(rows ?? RowSet())
+                guard !kept.isEmpty else {
+                    throw HarnessError(
+                        "\(key) \"\(name)\": no registration of \(registrations.path) that is left has it; there are "
+                            + all.prefix(5).map { "\"\($0)\"" }.joined(separator: ", "), of: SettingPart(key))
+                }
+                defer { left = kept }
+                return left.count - kept.count
+            }
+            let (topic, environment) = (scenario.topic, scenario.environment)
+            otherTopic = try keep("topic", topic, registrations.rows(topic: topic), of: registrations.topics)
+            if environment != "any" {
+                otherEnvironment = try keep(
+                    "environment", environment, registrations.rows(environment: environment),
+                    of: registrations.environments)
+            }
+            rows = left
+        }
+    }
+
+    /// Whose expression it is, for messages.
+    private struct Origin: CustomStringConvertible {
+        /// One of several; nil: the run's `audience`.
+        let send: (number: Int, name: String)?
+
+        var description: String { send.map { "sends: \($0.name)" } ?? "audience" }
+
+        func part(_ field: String) -> SettingPart {
+            send.map { SettingPart("sends", item: $0.number, field: field) } ?? SettingPart(field)
+        }
+
+        /// Something in the expression, at its place.
+        func error(_ line: Int, _ column: Int, _ problem: String) -> HarnessError {
+            var part = part("audience")
+            (part.line, part.column) = (line, column)
+            return HarnessError("\(self), line \(line), column \(column): \(problem)", of: part, "\(self): \(problem)")
+        }
+
+        func error(_ field: String, _ problem: String) -> HarnessError {
+            HarnessError("\(self): \(problem)", of: part(field))
+        }
     }
 
     private static func rows(
-        _ text: String, _ registrations: Registrations, _ reachable: RowSet, _ origin: String
-    ) throws -> RowSet {
+        _ text: String, _ registrations: Registrations, _ reachable: Reachable, _ origin: Origin
+    ) throws(HarnessError) -> RowSet {
         let expression: TagExpression
         do throws(AudienceError) { expression = try TagExpression(parsing: text) } catch {
-            throw HarnessError(origin == "audience" ? "\(error)" : "\(origin): \(error)")
+            guard let spot = error.spot else { throw HarnessError("\(origin): \(error)", of: origin.part("audience")) }
+            throw origin.error(spot.line, spot.column, spot.problem)
         }
         if let unknown = expression.unknownTags(registrations).first {
-            throw HarnessError(
-                "\(origin), line \(unknown.line), column \(unknown.column): no registration has the tag \"\(unknown.tag)\""
+            throw origin.error(
+                unknown.line, unknown.column,
+                "no registration has the tag \"\(unknown.tag)\""
                     + (unknown.nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         let chosen = expression.evaluate(registrations)
-        let rows = chosen.intersection(reachable)
+        let rows = chosen.intersection(reachable.rows)
         guard !rows.isEmpty else {
             let gone = chosen.intersection(registrations.removed).count
-            let expired = chosen.intersection(registrations.expired).count
-            throw HarnessError(
-                "\(origin): nobody of \(registrations.path) is in the audience \(text)"
+            let expired = chosen.intersection(registrations.expired).subtracting(registrations.removed).count
+            let others = chosen.count - gone - expired
+            throw origin.error(
+                "audience",
+                "nobody of \(registrations.path) is in the audience \"\(text)\""
                     + (chosen.isEmpty
                         ? ""
-                        : ": of its \(Units.counted(chosen.count, "registration")) \(expired) expired, \(gone) gone by feedback")
-            )
+                        : ": of its \(Units.counted(chosen.count, "registration")) \(expired) expired, \(gone) gone by feedback, "
+                            + "\(others) of another topic or environment"))
         }
         return rows
     }
@@ -118,21 +195,25 @@ package struct Sends: Sendable {
         let mix: ProfileMix
         /// As `AudienceDevices` takes them.
         var entries: [Int] = []
+        /// Properties that its templates have a place for, in lower case.
+        var used: Set<String> = []
 
         init(
             _ setting: SendSetting, _ scenario: Scenario, _ registrations: Registrations, _ rows: RowSet,
-            _ templates: TemplateSet, _ origin: String
+            _ templates: TemplateSet, _ origin: Origin
         ) throws {
-            let own = Set(setting.properties.map(Self.name))
+            func key(_ property: String) -> String { Self.folded(Self.name(property)) }
+            let own = Set(setting.properties.map(key))
             let bag = try PropertyBag(
-                flags: scenario.properties.filter { !own.contains(Self.name($0)) } + setting.properties)
+                flags: scenario.properties.filter { !own.contains(key($0)) } + setting.properties)
             let longest = registrations.longestToken
             if let name = setting.template {
                 guard let template = templates[name] else {
-                    throw HarnessError(
-                        "\(origin): no template \"\(name)\" among templates"
-                            + NearestName.hint(name, among: templates.names))
+                    throw origin.error(
+                        "template",
+                        "no template \"\(name)\" among templates" + NearestName.hint(name, among: templates.names))
                 }
+                used = Set(template.properties.map(Self.folded))
                 mix = ProfileMix(try template.profile(bag, name: name, longestToken: longest))
                 return
             }
@@ -155,6 +236,7 @@ package struct Sends: Sendable {
                     TemplateUse(name, registration: "\(registrations.path), registration \(row + 1)"))
                 let shown = name.hasPrefix("{") ? "template \(number + 1)" : name
                 entries.append(profiles.count)
+                used.formUnion(template.properties.map(Self.folded))
                 do throws(AudienceError) {
                     let profile = try template.profile(bag, name: shown, longestToken: longest)
                     profiles.append(.init(profile: profile, weight: 1))
@@ -165,8 +247,11 @@ package struct Sends: Sendable {
             mix = ProfileMix(profiles)
         }
 
-        /// Of `NAME=VALUE`; case makes no difference.
-        private static func name(_ property: String) -> String { property.prefix { $0 != "=" }.lowercased() }
+        /// Of `NAME=VALUE`.
+        static func name(_ property: String) -> String { String(property.prefix { $0 != "=" }) }
+
+        /// Case makes no difference.
+        static func folded(_ name: String) -> String { name.lowercased() }
     }
 
     /// Which send a push is of.

@@ -34,6 +34,7 @@ package struct PlanCommand: AsyncParsableCommand {
         help: ArgumentHelp("What must hold besides, as thresholds are written: \"p99 < 1s\".", valueName: "condition"))
     var goal: [String] = []
 
+    @OptionGroup(title: "Devices of an audience") var audience: PlanAudienceOptions
     @OptionGroup(title: "Client") var client: PlanClientOptions
     @OptionGroup(title: "Link and server") var server: PlanServerOptions
 
@@ -95,21 +96,30 @@ package struct PlanCommand: AsyncParsableCommand {
     }
 
     private func load(into question: inout PlanQuestion) throws(HarnessError) {
-        guard devices != nil || within != nil else {
+        guard devices != nil || within != nil || audience.isGiven else {
             guard client.connections != nil, client.machines != nil else {
                 throw HarnessError("plan: expected --devices and --within, or --connections and --machines to judge")
             }
             return
         }
-        guard let devices, let within else { throw HarnessError("plan: --devices and --within go together") }
+        guard devices == nil || !audience.isGiven else {
+            throw HarnessError("--devices and --registrations exclude each other: give one of them")
+        }
+        guard devices != nil || audience.isGiven, let within else {
+            throw HarnessError("plan: \(audience.isGiven ? "--registrations" : "--devices") and --within go together")
+        }
+        let time = try PlanValue.read("--within", within, Units.duration)
+        guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }
+        if let devices { question.devices = try Self.count(devices) } else { question.devices = try audience.count() }
+        question.within = Double(time)
+    }
+
+    private static func count(_ devices: String) throws(HarnessError) -> UInt64 {
         let count = try PlanValue.read("--devices", devices, Units.count)
         guard (1...1_000_000_000_000).contains(count) else {
             throw HarnessError("--devices \(devices): expected 1 to 1000G")
         }
-        let time = try PlanValue.read("--within", within, Units.duration)
-        guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }
-        question.devices = count
-        question.within = Double(time)
+        return count
     }
 
     private func measured() async throws -> ([CostSample], String) {

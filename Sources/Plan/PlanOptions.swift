@@ -86,6 +86,43 @@ struct PlanClientOptions: ParsableArguments {
     }
 }
 
+/// Who is pushed to, instead of a number.
+struct PlanAudienceOptions: ParsableArguments {
+    @Option(name: .customLong("registrations"), help: .shown("registrations", "file"))
+    var registrations: String?
+
+    @Option(
+        name: .customLong("audience"),
+        help: ArgumentHelp(
+            "Which of them: tags with && || ! and parentheses, or * for all; a push to each.", valueName: "expression"))
+    var audience: String?
+
+    @Option(name: .customLong("topic"), help: .shown("topic", "text"))
+    var topic: String?
+
+    @Option(name: .customLong("environment"), help: .shown("environment"))
+    var environment: String?
+
+    var isGiven: Bool { registrations != nil || audience != nil || topic != nil || environment != nil }
+
+    /// How many registrations a run with the same flags pushes to; what it leaves out is said on standard error.
+    func count() throws(HarnessError) -> UInt64 {
+        let scenario = try ScenarioArguments.scenario(
+            file: nil, settings: [],
+            flags: [
+                ("registrations", registrations.map { [$0] }), ("audience", audience.map { [$0] }),
+                ("topic", topic.map { [$0] }), ("environment", environment.map { [$0] }),
+            ])
+        guard scenario.registrations != nil else {
+            throw HarnessError(
+                "--audience, --topic and --environment go with --registrations, the file that says who there is")
+        }
+        let inputs = try RunInputs(scenario)
+        for note in inputs.sends?.notes ?? [] { Console.error(note) }
+        return inputs.planned ?? 0
+    }
+}
+
 /// The way to the server, and what it allows.
 struct PlanServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A machine's bandwidth to the server, such as 10Gbit.", valueName: "bandwidth"))

@@ -9,11 +9,14 @@ public enum BundledScenarios {
         public let summary: String
         /// YAML.
         public let text: String
+        /// Where files that it names are looked for.
+        package let folder: String
 
-        package init(name: String, summary: String, text: String) {
+        package init(name: String, summary: String, text: String, folder: String = ".") {
             self.name = name
             self.summary = summary
             self.text = text
+            self.folder = folder
         }
     }
 
@@ -25,7 +28,8 @@ public enum BundledScenarios {
     ) throws(ScenarioFile.Problems) {
         if !FileManager.default.fileExists(atPath: nameOrPath), let entry = all.first(where: { $0.name == nameOrPath })
         {
-            try ScenarioFile.apply(entry.text, file: entry.name, folder: ".", depth: 0, to: &scenario)
+            try ScenarioFile.apply(
+                entry.text, file: entry.name, folder: entry.folder, depth: 0, leavingOut: leftOut, to: &scenario)
             return
         }
         guard FileManager.default.fileExists(atPath: nameOrPath) else {
@@ -39,7 +43,9 @@ public enum BundledScenarios {
         try ScenarioFile.apply(nameOrPath, leavingOut: leftOut, to: &scenario)
     }
 
-    public static let all: [Entry] = [
+    public static let all: [Entry] = texts + ScenarioFolder.entries
+
+    private static let texts: [Entry] = [
         Entry(
             name: "smoke", summary: "10,000 pushes, everything accepted: does it work at all?",
             text: """

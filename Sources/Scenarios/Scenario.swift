@@ -44,6 +44,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var registrations: String?
     /// Which of them are pushed to: a tag expression; `*` is everyone.
     public var audience: String?
+    /// Of which environment they are, where the file says it: `any`, or the target's.
+    public var environment = "production"
     /// Hub templates that registrations and sends name: a folder or a file.
     public var templates: String?
     /// What goes into them, `NAME=VALUE` each.
@@ -153,6 +155,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         static let retryLimit = 0...255
     }
 
+    /// The bundled mock is of the first unless told otherwise.
+    public static let environments = ["production", "development", "any"]
+
     public static let engines = ["wire", "nghttp2"]
 
     public static let pacings = ["sleep", "spin", "auto"]
@@ -198,7 +203,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     ///   - settings: the keys that the source gives, with the text of those that have one.
     ///   - wrong: the error for a problem with the key of that name.
     /// - Throws: when it gives several.
-    mutating func makeRoom(
+    package mutating func makeRoom(
         for settings: [(name: String, text: String?)], wrong: (_ problem: String, _ name: String) -> SettingsError
     ) throws(SettingsError) {
         // Off is as good as not given.
@@ -226,6 +231,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         case "device_file": deviceFile = nil
         case "registrations":
             (registrations, audience, templates, properties, sends) = (nil, nil, nil, [], [])
+            environment = usual.environment
         case "audience": audience = nil
         case "sends": sends = []
         case "key": (key, keyID, teamID) = (nil, nil, nil)
@@ -266,7 +272,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         guard registrations != nil else {
             let given = [
                 ("audience", audience != nil), ("sends", !sends.isEmpty), ("templates", templates != nil),
-                ("properties", !properties.isEmpty),
+                ("properties", !properties.isEmpty), ("environment", environment != Scenario().environment),
             ]
             for (name, isGiven) in given where isGiven {
                 problems.append("\(name): goes with registrations, the file that says who there is")

@@ -47,10 +47,13 @@ public enum ScenarioFile {
     ) throws(Problems) {
         var problems: [String] = []
         var keys: Set<String>? = []
-        let entries: [(name: String, key: YAMLValue, value: YAMLValue)]
+        let entries: [Entry]
         do throws(SettingsError) {
-            entries = try YAMLValue(parsing: text, file: file).map().entries.filter { $0.name != leftOut }
+            let all = try YAMLValue(parsing: text, file: file).map().entries
+            entries = flattened(all, &problems).filter { $0.name != leftOut }
         } catch { throw Problems(lines: [error.description]) }
+        if !problems.isEmpty { keys?.insert("devices") }
+        let isFlat = problems.isEmpty
         for entry in entries where entry.name == "include" {
             do throws(SettingsError) {
                 for item in try entry.value.oneOrMore() {
@@ -64,7 +67,7 @@ public enum ScenarioFile {
                 entries.first { $0.name == name }?.key.error(text) ?? SettingsError(text)
             }
         } catch { problems.append(error.description) }
-        if !problems.isEmpty { keys = nil }
+        if isFlat, !problems.isEmpty { keys = nil }
         for entry in entries where entry.name != "include" && !(isSweep && sweepKeys.contains(entry.name)) {
             if sweepKeys.contains(entry.name) {
                 problems.append(
@@ -110,33 +113,13 @@ public enum ScenarioFile {
         if !problems.isEmpty { throw Problems(lines: problems, keys: keys) }
     }
 
-    /// Where the keys of a file that can be applied stand, `file:line:column`, in the order in which they are read; of one that
-    /// stands in an include too the last place, which counts.
-    public static func places(_ path: String) -> [(key: String, place: String)] {
-        var places: [(key: String, place: String)] = []
-        func add(_ path: String, _ depth: Int) {
-            guard depth <= deepest, let text = try? FileContents.text(path, "scenario"),
-                let entries = try? YAMLValue(parsing: text, file: path).map().entries
-            else { return }
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            for entry in entries where entry.name == "include" {
-                for item in (try? entry.value.oneOrMore()) ?? [] {
-                    if let name = try? item.text() { add(resolve(name, folder), depth + 1) }
-                }
-            }
-            for entry in entries where ScenarioKey.named(entry.name) != nil {
-                places.removeAll { $0.key == entry.name }
-                places.append((entry.name, entry.key.place))
-            }
-        }
-        add(path, 0)
-        return places
-    }
-
     /// Of a list with several items: what is wrong with each by itself.
     private static func wrongItems(_ key: ScenarioKey, _ items: [YAMLValue], _ texts: [String]) -> [String] {
-        guard case .list = key.kind, items.count > 1 else { return [] }
+        guard case .list = key.kind, items.count > 1 || items.contains(where: \.isMap) else { return [] }
         return zip(items, texts).compactMap { item, text in
+            if key.name == "sends", item.isMap {
+                do throws(SettingsError) { _ = try SendSetting(item) } catch { return error.description }
+            }
             var scratch = Scenario()
             do throws(SettingsError) { try key.apply([text], to: &scratch) } catch {
                 return item.error(error.description).description

@@ -31,7 +31,7 @@ public struct ScenarioKey: Sendable {
     public var isEveryday: Bool { Self.everyday.contains(name) }
     private static let everyday: Set<String> = [
         "pushes", "duration", "rate", "stages", "connections", "streams", "threads", "warmup", "profile", "threshold",
-        "credentials", "target", "allowed_targets", "rtt",
+        "credentials", "target", "allowed_targets", "rtt", "registrations", "audience",
     ]
 
     /// As a flag: `--push-type`. One that is given several times is called after one of its values.
@@ -307,7 +307,16 @@ public struct ScenarioKey: Sendable {
             "template", "File with a payload template instead of a profile: JSON with {{holes}}.",
             example: "push.json", \.template),
         text("push_type", "apns-push-type of the template.", \.pushType),
-        count("devices", "Devices of the synthetic population, such as 1M.", range: "at least 1", \.devices),
+        ScenarioKey(
+            "devices", .count,
+            "Devices of the synthetic population, such as 1M; in a file also {registrations: FILE, audience: EXPRESSION}.",
+            range: "at least 1", write: { Units.written(count: $0.devices) }
+        ) { (scenario, texts) throws(SettingsError) in
+            guard texts.first?.first != "{" else {
+                throw SettingsError("a map only in a file: give --registrations and --audience instead")
+            }
+            scenario.devices = try read(texts, Units.count)
+        },
         optional(
             "device_file", "File of device tokens, one a line, or CSV with token and tags.", example: "tokens.csv",
             \.deviceFile),
@@ -319,6 +328,10 @@ public struct ScenarioKey: Sendable {
             "audience",
             "Which registrations are pushed to: tags with && || ! and parentheses, or * for all; each once, unless pushes, a duration, stages or a trace say otherwise.",
             example: "follows_RedSox && location_Boston", \.audience),
+        choice(
+            "environment", Scenario.environments,
+            "Which registrations are pushed to, where their file says it: production, development or any.",
+            \.environment),
         optional(
             "templates",
             "Notification Hubs templates that registrations or sends name: a folder of NAME.json, or a file.",

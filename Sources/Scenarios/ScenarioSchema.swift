@@ -51,7 +51,15 @@ public enum ScenarioSchema {
             ] as [String: Any],
         ]
         let texts: [String: Any] = ["type": "array", "items": ["type": "string"]]
+        let devices: [String: Any] = [
+            "type": "object", "additionalProperties": false, "required": ["registrations"],
+            "properties": [
+                "registrations": ["type": "string"], "audience": ["type": "string"],
+                "environment": ["enum": Scenario.environments],
+            ] as [String: [String: Any]],
+        ]
         return [
+            "devices": ["oneOf": [type(.count), devices]],
             "properties": ["oneOf": [["type": "string"], texts, pairs]],
             "sends": ["oneOf": [send, ["type": "array", "items": send] as [String: Any]]],
         ]

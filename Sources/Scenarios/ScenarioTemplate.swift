@@ -1,3 +1,5 @@
+import Settings
+
 /// The file `pushload scenario init` writes: a bundled scenario, and every other key as a comment, with its default.
 public enum ScenarioTemplate {
     /// What the file's first line names; it lies beside it.
@@ -8,7 +10,9 @@ public enum ScenarioTemplate {
         var text = schema ? "# yaml-language-server: $schema=./\(schemaName)\n" : ""
         text +=
             "# \(entry.summary)\n# Run it: pushload run FILE [--set key=value]; check it: pushload scenario check FILE.\n\n"
-        text += entry.text + "\n\n# Every other key, with its default, or an example where nothing is set without it:\n"
+        text +=
+            entry.textOfItsOwn
+            + "\n\n# Every other key, with its default, or an example where nothing is set without it:\n"
         let used = Set(entry.text.split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) })
         for key in ScenarioKey.all where !used.contains(key.name) && key.name != "measure" {
             let range = key.range.map { " (\($0))" } ?? ""
@@ -16,5 +20,20 @@ public enum ScenarioTemplate {
             text += "\n# \(key.help)\(range)\n# \(key.name): \(value)\n"
         }
         return text + "\n# Scenarios this one builds on.\n# include: base.yaml\n"
+    }
+}
+
+extension BundledScenarios.Entry {
+    /// Its text for another folder: files that it names are named with their folder.
+    package var textOfItsOwn: String {
+        let entries = (try? YAMLValue(parsing: text, file: name).map().entries) ?? []
+        return entries.reduce(text) { text, entry in
+            guard folder != ".", ScenarioKey.named(entry.name)?.isPath == true, let path = try? entry.value.text()
+            else {
+                return text
+            }
+            return text.replacing(
+                "\n\(entry.name): \(path)", with: "\n\(entry.name): \(ScenarioFile.resolve(path, folder))")
+        }
     }
 }

@@ -37,7 +37,7 @@ public struct SendSetting: Sendable, Equatable {
         let value: YAMLValue
         do throws(SettingsError) { value = try YAMLValue(parsing: text, file: Self.origin) } catch { throw none }
         guard value.isMap else { throw none }
-        do throws(SettingsError) { try self.init(value.map()) } catch {
+        do throws(SettingsError) { try self.init(value) } catch {
             // Lines and columns would be those of a text that nobody has written.
             let parts = error.description.split(separator: ":", maxSplits: 3)
             guard parts.count == 4, parts[0] == Self.origin else { throw error }
@@ -47,13 +47,19 @@ public struct SendSetting: Sendable, Equatable {
 
     private static let origin = "send"
 
-    private init(_ given: YAMLMap) throws(SettingsError) {
-        var map = given
-        name = try map.need("name").text()
-        audience = try map.need("audience").text()
-        guard !audience.isEmpty else {
-            throw SettingsError("\(name): audience: empty; in quotes where it begins with * or !")
-        }
+    static let keys = ["name", "audience", "start", "priority", "profile", "template", "properties"]
+
+    /// - Throws: what is wrong, at its place.
+    init(_ value: YAMLValue) throws(SettingsError) {
+        var map = try value.map()
+        // One that is misspelt rather than missing is found first.
+        for key in Self.keys { _ = map.take(key) }
+        try map.finish()
+        let named = try map.need("name")
+        let audienceValue = try map.need("audience")
+        name = try named.text()
+        audience = try audienceValue.text()
+        guard !audience.isEmpty else { throw audienceValue.error("empty; in quotes where it begins with * or !") }
         if let value = map.take("start") { start = try value.duration() }
         if let value = map.take("priority") {
             let text = try value.text()
@@ -70,16 +76,15 @@ public struct SendSetting: Sendable, Equatable {
         }
         if let value = map.take("template") { template = try value.text() }
         if let value = map.take("properties") { properties = try value.pairs() }
-        try map.finish()
         let isName = name.unicodeScalars.allSatisfy {
             !"{}=\"".unicodeScalars.contains($0) && $0.properties.generalCategory != .control
         }
         guard !name.isEmpty, name.count <= Self.longestName, isName else {
-            throw SettingsError(
-                "name \"\(name.prefix(80))\": expected 1 to \(Self.longestName) characters, none of {}=\"")
+            throw named.error(
+                "\"\(name.prefix(80))\": expected 1 to \(Self.longestName) characters, none of {}=\"")
         }
         guard profile == nil || template == nil else {
-            throw SettingsError("\(name): profile and template exclude each other: give one of them")
+            throw value.error("profile and template exclude each other: give one of them")
         }
     }
 

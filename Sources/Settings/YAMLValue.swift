@@ -5,6 +5,8 @@ import Yams
 public struct YAMLValue {
     private let node: Node
     private let file: String
+    /// The whole file.
+    private let source: String
     /// `rules[0].latency`.
     public let path: String
 
@@ -23,7 +25,7 @@ public struct YAMLValue {
             throw SettingsError("\(file): \(error)")
         }
         guard let parsed else { throw SettingsError("\(file): the file is empty") }
-        self.init(node: parsed, file: file, path: "")
+        self.init(node: parsed, file: file, source: text, path: "")
     }
 
     /// Aliases a text may have: the time a text takes grows by the product of those that hold one another.
@@ -42,9 +44,10 @@ public struct YAMLValue {
         }
     }
 
-    private init(node: Node, file: String, path: String) {
+    private init(node: Node, file: String, source: String, path: String) {
         self.node = node
         self.file = file
+        self.source = source
         self.path = path
     }
 
@@ -67,6 +70,19 @@ public struct YAMLValue {
     /// `file:line:column`.
     package var place: String { file + (node.mark.map { ":\($0.line):\($0.column)" } ?? "") }
 
+    /// Where a character of this text stands in the file, `file:line:column`, as its blanks and line ends may be others there; the
+    /// text's own place where the file writes it in another way besides, with escapes for example.
+    ///
+    /// - Parameters:
+    ///   - line: in the text, from 1.
+    ///   - column: in characters (Unicode scalars), from 1; the end may be meant.
+    package func place(line: Int, column: Int) -> String {
+        guard case .scalar(let scalar) = node, let mark = node.mark,
+            let place = ScalarPlace.find(line, column, of: scalar.string, from: (mark.line, mark.column), in: source)
+        else { return self.place }
+        return "\(file):\(place.line):\(place.column)"
+    }
+
     /// An error at this place.
     public func error(_ what: String) -> SettingsError {
         SettingsError("\(place): \(path.isEmpty ? "" : "\(path): ")\(what)")
@@ -76,7 +92,7 @@ public struct YAMLValue {
 
     public func list() throws(SettingsError) -> [YAMLValue] {
         guard case .sequence(let items) = node else { throw error("expected a list") }
-        return items.enumerated().map { YAMLValue(node: $1, file: file, path: "\(path)[\($0)]") }
+        return items.enumerated().map { YAMLValue(node: $1, file: file, source: source, path: "\(path)[\($0)]") }
     }
 
     /// One value, or a list of them.
@@ -89,10 +105,10 @@ public struct YAMLValue {
         guard case .mapping(let mapping) = node else { throw error("expected keys with values (key: value)") }
         var entries: [(String, YAMLValue, YAMLValue)] = []
         for (key, value) in mapping {
-            let place = YAMLValue(node: key, file: file, path: path)
+            let place = YAMLValue(node: key, file: file, source: source, path: path)
             guard let name = key.string else { throw place.error("expected a plain key") }
             let inner = path.isEmpty ? name : "\(path).\(name)"
-            entries.append((name, place, YAMLValue(node: value, file: file, path: inner)))
+            entries.append((name, place, YAMLValue(node: value, file: file, source: source, path: inner)))
         }
         return YAMLMap(owner: self, entries: entries)
     }

@@ -52,7 +52,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
         do throws(AudienceError) {
             if apply { try applied(journal) } else { try shown(journal) }
         } catch {
-            throw HarnessError(error.description, error.description.contains("cannot write") ? .unwritable : .usage)
+            throw HarnessError(error.description, error.isUnwritable ? .unwritable : .usage)
         }
     }
 

@@ -3,6 +3,7 @@ import Audience
 import Flags
 import Harness
 import Networking
+import Scenarios
 import Settings
 import Synchronization
 
@@ -20,8 +21,8 @@ struct AudienceQuestion: ParsableArguments {
     @Option(help: ArgumentHelp("Only registrations of this topic.", valueName: "topic"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("Only registrations of production or development.", valueName: "name"))
-    var environment: String?
+    @Option(help: ArgumentHelp("Only registrations of production, or of development.", valueName: "name"))
+    var environment = "any"
 
     @Flag(help: "Allow expressions of more tags than Azure Notification Hubs takes.")
     var noLimits = false
@@ -31,11 +32,10 @@ struct AudienceQuestion: ParsableArguments {
 
     /// - Throws: what is wrong with the expression, the file, or what is asked of it.
     func asked() throws(HarnessError) -> AskedAudience {
-        let environments = ["production", "development"]
-        if let environment, !environments.contains(environment) {
+        guard Scenario.environments.contains(environment) else {
             throw HarnessError(
                 "--environment: unknown environment \"\(environment)\""
-                    + NearestName.hint(environment, among: environments))
+                    + NearestName.hint(environment, among: Scenario.environments))
         }
         let parsed: TagExpression
         do throws(AudienceError) {
@@ -46,14 +46,14 @@ struct AudienceQuestion: ParsableArguments {
         let opened = try RegistrationsFile.open(registrations)
         if !allowUnknown {
             let unknown = parsed.unknownTags(opened).map { tag, line, column, nearest in
-                "audience, line \(line), column \(column): no registration has the tag \(tag)"
+                "audience, line \(line), column \(column): no registration has the tag \"\(tag)\""
                     + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; --allow-unknown takes it for nobody")
             }
             guard unknown.isEmpty else { throw HarnessError(unknown.joined(separator: "\n")) }
             if let topic, opened.rows(topic: topic) == nil {
                 let topics = Array(opened.topics.prefix(10))
                 throw HarnessError(
-                    "--topic: no registration has the topic \(topic)"
+                    "--topic: no registration has the topic \"\(topic)\""
                         + (topics.isEmpty ? ", nor any other" : NearestName.hint(topic, among: topics)))
             }
         }
@@ -66,13 +66,13 @@ struct AskedAudience {
     let registrations: Registrations
     let expression: TagExpression
     let topic: String?
-    let environment: String?
+    let environment: String
 
     /// What the rows of the expression must have besides, in the order in which it is looked at.
     var filters: [(what: String, rows: RowSet)] {
         var filters: [(what: String, rows: RowSet)] = []
         if let topic { filters.append(("topic \(topic)", registrations.rows(topic: topic) ?? RowSet())) }
-        if let environment {
+        if environment != "any" {
             filters.append(("environment \(environment)", registrations.rows(environment: environment) ?? RowSet()))
         }
         if registrations.alive.count < registrations.count {

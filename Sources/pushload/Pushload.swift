@@ -61,6 +61,13 @@ struct Pushload: AsyncParsableCommand {
                 Console.error("\(flag) \(value): cannot be negative")
                 return code.rawValue
             }
+            let misspelt =
+                text.contains("nexpected argument")
+                ? Misspelt.command(CommandLine.arguments, of: self) : Misspelt.flag(CommandLine.arguments, text)
+            if let misspelt {
+                Console.error(misspelt)
+                return code.rawValue
+            }
             if !text.isEmpty { code.isSuccess ? Console.output(text + "\n") : Console.diagnostic(text + "\n") }
             return code.rawValue
         }

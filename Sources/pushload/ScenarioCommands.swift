@@ -85,7 +85,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         for entry in BundledScenarios.all {
-            Console.output(entry.name.padding(toLength: 18, withPad: " ", startingAt: 0) + entry.summary + "\n")
+            Console.output(entry.name.padding(toLength: 22, withPad: " ", startingAt: 0) + entry.summary + "\n")
         }
     }
 }
@@ -109,6 +109,6 @@ struct ShowCommand: ParsableCommand {
             let what = name.map { "no bundled scenario \($0)" } ?? "show: give the name of a bundled scenario"
             throw HarnessError(what + NearestName.hint(name ?? "", among: BundledScenarios.all.map(\.name)))
         }
-        Console.output(entry.text + "\n")
+        Console.output(entry.textOfItsOwn + "\n")
     }
 }

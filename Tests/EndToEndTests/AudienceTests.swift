@@ -174,13 +174,16 @@ import Testing
     @Test(
         "What cannot be answered is refused with one line",
         arguments: [
-            (["count", "follows_RedSocks"], "line 1, column 1: no registration has the tag follows_RedSocks"),
+            (["count", "follows_RedSocks"], "line 1, column 1: no registration has the tag \"follows_RedSocks\""),
             (
                 ["count", "lang_en &&\n  folows_RedSox"],
-                "line 2, column 3: no registration has the tag folows_RedSox; did you"
+                "line 2, column 3: no registration has the tag \"folows_RedSox\"; did you"
             ),
             (["count", "lang_en && "], "line 1, column "),
-            (["count", "*", "--environment", "prod"], "--environment: unknown environment \"prod\""),
+            (
+                ["count", "*", "--environment", "prod"],
+                "--environment: unknown environment \"prod\"; expected one of production, development, any"
+            ),
             (["count", "*", "--topic", "com.example.pushloa"], "did you mean \"com.example.pushload\"?"),
             (["count", "a||b&&c||d&&e||f&&g", "--allow-unknown"], "7 tags; Azure Notification Hubs takes at most 6"),
             (["make", "NEW.csv", "-n", "10", "--users", "10"], "give -n or --users, not both"),

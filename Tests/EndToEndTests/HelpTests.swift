@@ -29,7 +29,11 @@ import Testing
     func run() throws {
         let short = try output("pushload", ["run", "--help"])
         let all = try output("pushload", ["run", "--help-all"])
-        for flag in ["--pushes", "--duration", "--rate", "--connections", "--target", "--allow-target", "--output"] {
+        for flag in [
+            "--pushes", "--duration", "--rate", "--connections", "--target", "--allow-target", "--output",
+            "--registrations",
+            "--audience",
+        ] {
             #expect(flags(short).contains(flag), "\(flag)")
         }
         for flag in ["--tls-min", "--ping-timeout", "--collapse-id", "--abort-on-fail-window"] {
@@ -57,6 +61,26 @@ import Testing
         let search = flags(try output("pushload", ["search", "--help-all"]))
         #expect(search.isSuperset(of: ["--goal", "--rate", "--connections", "--target"]))
         #expect(search.isDisjoint(with: ["--pushes", "--duration", "--stages", "--trace", "--threshold"]), "\(search)")
+    }
+
+    @Test(
+        "A misspelt command, or flag that has to be there, is named with the nearest one",
+        arguments: [
+            (["audience", "cuont", "*"], "no command \"cuont\" of pushload audience; did you mean \"count\"?"),
+            (
+                ["audience", "count", "*", "--registratons", "r.csv"],
+                "unknown option \"--registratons\"; did you mean \"--registrations\"?"
+            ),
+            (["audence"], "no command \"audence\"; did you mean \"audience\"?"),
+            (
+                ["scenario", "x"],
+                "no command \"x\" of pushload scenario; expected one of init, check, list, show, schedule"
+            ),
+        ])
+    func misspelt(_ arguments: [String], _ line: String) throws {
+        let finished = try Programs.run("pushload", arguments)
+        #expect(
+            finished.status == 64 && finished.output.isEmpty && finished.error == "pushload: \(line)\n", "\(finished)")
     }
 
     @Test("Subcommands are grouped; old names are gone")

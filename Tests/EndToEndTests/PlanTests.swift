@@ -6,8 +6,7 @@ import Testing
 
 @Suite(.serialized, .waitsForPrograms) struct PlanTests {
     /// A calibration by hand: two runs of each of two settings, 1,000 and 2,000 ns of CPU time a push.
-    private func calibration(_ folder: OutputFolder) throws -> String {
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    private static var calibration: CalibrationDocument {
         let samples = [(1, 1000.0), (1, 1020), (100, 2000), (100, 2040)].enumerated().map { index, point in
             CostSample(
                 run: "\(index)", engine: "wire", version: "1", machine: "m", threads: 1, connections: point.0,
@@ -15,8 +14,14 @@ import Testing
                 clientCPU: point.1, mockCPU: 900, clientMemory: 40_000_000 + UInt64(point.0) * 80_000, workerLoad: 0.9,
                 service: 1e6, serverTime: nil)
         }
+        return CalibrationDocument(madeAt: "2026-11-21T00:00:00Z", samples: samples)
+    }
+
+    /// It as a file.
+    static func calibration(_ folder: OutputFolder) throws -> String {
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let path = folder.path + "/calibration.json"
-        try PlanFile.write(CalibrationDocument(madeAt: "2026-11-21T00:00:00Z", samples: samples), to: path)
+        try PlanFile.write(calibration, to: path)
         return path
     }
 
@@ -25,7 +30,7 @@ import Testing
     @Test("A plan from a calibration: as text, Markdown and JSON, with the figures that follow from its costs")
     func fromCalibration() throws {
         let folder = OutputFolder()
-        let path = try calibration(folder)
+        let path = try Self.calibration(folder)
         let text = try Programs.run("pushload", Self.question + ["--calibration", path, "--goal", "p99 < 1s"])
         #expect(text.status == 0 && text.error.isEmpty, "\(text)")
         #expect(text.output.contains("200,000 devices within 20.0 s at a round trip of 80.0 ms"), "\(text)")
@@ -53,7 +58,7 @@ import Testing
     )
     func copies() throws {
         let folder = OutputFolder()
-        let path = try calibration(folder)
+        let path = try Self.calibration(folder)
         let copy = folder.path + "/copy.json"
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let measured = "(4 runs, 2 settings)"
@@ -101,7 +106,7 @@ import Testing
     @Test("What cannot be planned ends with 64 and one line")
     func refused() throws {
         let folder = OutputFolder()
-        let path = try calibration(folder)
+        let path = try Self.calibration(folder)
         func refusal(_ arguments: [String]) throws -> String {
             let finished = try Programs.run("pushload", ["plan", "--cores", "4"] + arguments)
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")

@@ -252,7 +252,8 @@ import Testing
             "\(result.notes)")
         let refused = try Programs.run("pushload", ["run", "--topic", "com.example.othr"] + arguments)
         #expect(
-            refused.status == 64 && refused.error.contains("there are com.example.app, com.example.other"), "\(refused)"
+            refused.status == 64 && refused.error.contains("there are \"com.example.app\", \"com.example.other\""),
+            "\(refused)"
         )
         _ = try mock.stop()
     }

@@ -159,14 +159,15 @@ import Transport
                 == "audience, line 1, column 19: no registration has the tag \"location_Bostn\"; did you mean \"location_Boston\"?"
         )
         one.audience = "location_Lima && location_Boston"
-        #expect(problem(one) == "audience: nobody of \(path) is in the audience location_Lima && location_Boston")
+        #expect(problem(one) == "audience: nobody of \(path) is in the audience \"location_Lima && location_Boston\"")
         let several = try scenario(folder, "{name: a, audience: '*'}", "{name: b, audience: location_Limo}")
         #expect(
             problem(several)
                 == "sends: b, line 1, column 1: no registration has the tag \"location_Limo\"; did you mean \"location_Lima\"?"
         )
         #expect(
-            problem(try scenario(folder, "{name: a, audience: 'location_Lima &&'}")).hasPrefix("sends: a: "))
+            problem(try scenario(folder, "{name: a, audience: 'location_Lima &&'}")).hasPrefix(
+                "sends: a, line 1, column 17: "))
     }
 
     @Test("Thresholds are held to sends, profiles and tags that there are; several sends of one profile are not apart")
@@ -221,6 +222,58 @@ import Transport
         #expect(try RunInputs(scenario).planned == 3)
         scenario.audience = "t0"
         #expect(problem(scenario).contains("registration 1: "))
+    }
+
+    @Test("Of a file with environments the run's is pushed to, or the one that is asked for, or any")
+    func environments() throws {
+        let folder = try Folder()
+        let rows = ["production", "development", "", "production"].enumerated().map { "\(token($0)),a,\($1)\n" }
+        var scenario = Scenario()
+        scenario.registrations = try folder.write("e.csv", "token,tags,environment\n" + rows.joined())
+        scenario.audience = "a"
+        for (environment, count) in [("production", 2), ("development", 1), ("any", 4)] as [(String, UInt64)] {
+            scenario.environment = environment
+            let inputs = try RunInputs(scenario)
+            #expect(inputs.planned == count)
+            let path = try #require(scenario.registrations)
+            #expect(
+                inputs.sends?.notes
+                    == (count == 4
+                        ? []
+                        : [
+                            "\(4 - count) registrations of \(path) left out: of another environment than \(environment), or of none"
+                        ]))
+        }
+        scenario.registrations = try folder.write("d.csv", "token,tags,environment\n\(token(1)),a,development\n")
+        scenario.environment = "production"
+        #expect(
+            problem(scenario)
+                == "environment \"production\": no registration of \(scenario.registrations ?? "") that is left has it; there are \"development\""
+        )
+        // A file that says of none which it is of.
+        scenario.registrations = try folder.write("n.csv", "token,tags\n\(token(1)),a\n")
+        #expect(try RunInputs(scenario).planned == 1)
+    }
+
+    @Test("A property that no template has a place for is noted, with the one that was probably meant")
+    func unusedProperties() throws {
+        let folder = try Folder()
+        var scenario = Scenario()
+        scenario.registrations = try folder.write("t.csv", "token,tags,template\n\(token(1)),a,news\n\(token(2)),b,\n")
+        scenario.templates = try folder.write("t.json", #"{"news": {"aps": {"alert": "$(title)"}}}"#)
+        (scenario.audience, scenario.properties) = ("*", ["Title=x", "titel=y", "minute=90"])
+        #expect(
+            try RunInputs(scenario).sends?.notes == [
+                "property \"titel\" is in no template that is used; did you mean \"title\"?",
+                "property \"minute\" is in no template that is used",
+            ])
+        scenario.properties = ["title=x"]
+        scenario.audience = nil
+        scenario.sends = try [
+            "{name: one, audience: a}", "{name: two, audience: b, properties: {title: z}}",
+        ].map { text throws(SettingsError) in try SendSetting(parsing: text) }
+        #expect(
+            try RunInputs(scenario).sends?.notes == ["sends: two: property \"title\" is in no template that is used"])
     }
 
     @Test("A run's settings read back, with its sends and properties")

@@ -77,7 +77,7 @@ import Testing
                 "\"{name: a, audience: *}\": expected {name: …, audience: …}, the audience in quotes where it begins with * or !"
             ),
             ("{audience: x}", "\"name\" is missing"), ("{name: a}", "\"audience\" is missing"),
-            ("{name: a, audience: ''}", "a: audience: empty; in quotes where it begins with * or !"),
+            ("{name: a, audience: ''}", "audience: empty; in quotes where it begins with * or !"),
             ("{name: a, audience: x, start: 3}", "start: \"3\" has no unit; write 3ms, 3s or 3m"),
             ("{name: a, audience: x, priority: 7}", "priority: \"7\": expected 10, 5 or 1"),
             (
@@ -86,13 +86,14 @@ import Testing
             ),
             ("{name: a, audience: x, properties: [b]}", "properties: expected keys with values (key: value)"),
             ("{name: a, audience: [x, y]}", "audience: expected a single value"),
+            ("{name: a, audiense: x}", "unknown key \"audiense\"; did you mean \"audience\"?"),
             ("{name: a, audience: x, audiense: y}", "unknown key \"audiense\"; did you mean \"audience\"?"),
-            ("{name: '', audience: x}", "name \"\": expected 1 to 60 characters, none of {}=\""),
-            ("{name: \"a{b}\", audience: x}", "name \"a{b}\": expected 1 to 60 characters, none of {}=\""),
-            ("{name: \"a\\e\", audience: x}", "name \"a\u{1B}\": expected 1 to 60 characters, none of {}=\""),
+            ("{name: '', audience: x}", "name: \"\": expected 1 to 60 characters, none of {}=\""),
+            ("{name: \"a{b}\", audience: x}", "name: \"a{b}\": expected 1 to 60 characters, none of {}=\""),
+            ("{name: \"a\\e\", audience: x}", "name: \"a\u{1B}\": expected 1 to 60 characters, none of {}=\""),
             (
                 "{name: a, audience: x, profile: alert, template: t}",
-                "a: profile and template exclude each other: give one of them"
+                "profile and template exclude each other: give one of them"
             ),
         ])
     func mistakes(_ text: String, _ message: String) {
@@ -140,11 +141,58 @@ import Testing
         #expect(
             problems("sends:\n- {name: a, audience: x, start: 3}\n- {name: b, audience: y}\n- name: c\n  audiense: z\n")
                 == [
-                    "s.yaml:2:3: sends[0]: start: \"3\" has no unit; write 3ms, 3s or 3m",
-                    "s.yaml:4:3: sends[2]: \"audience\" is missing",
+                    "s.yaml:2:33: sends[0].start: \"3\" has no unit; write 3ms, 3s or 3m",
+                    "s.yaml:5:3: sends[2]: unknown key \"audiense\"; did you mean \"audience\"?",
                 ])
+        #expect(problems("sends: {name: a}\n") == ["s.yaml:1:8: sends: \"audience\" is missing"])
+        #expect(
+            problems("sends:\n- {name: '', audience: x}\n")
+                == ["s.yaml:2:10: sends[0].name: \"\": expected 1 to 60 characters, none of {}=\""])
         let star = problems("audience: *\n")
         #expect(star.count == 1 && star[0].hasSuffix("; a text that begins with * or & stands in quotes"), "\(star)")
+    }
+
+    @Test("devices as a map is as good as registrations, audience and environment beside it")
+    func devices() throws {
+        func applied(_ text: String, _ flags: (key: String, texts: [String]?)...) throws -> Scenario {
+            var scenario = Scenario()
+            try ScenarioFile.apply(text, file: "s.yaml", folder: "/f", depth: 0, to: &scenario)
+            try scenario.apply(flags: flags)
+            return scenario
+        }
+        let map = "devices: {registrations: r.csv, audience: a || b, environment: development}\nrate: 5\n"
+        let keys = "registrations: r.csv\naudience: a || b\nenvironment: development\nrate: 5\n"
+        #expect(try applied(map) == applied(keys))
+        #expect(try applied(map).registrations == "/f/r.csv" && applied(map).validate() == [])
+        #expect(try applied(map, ("audience", ["c"])).audience == "c")
+        let number = try applied(map, ("devices", ["7"]))
+        #expect(number.devices == 7 && number.registrations == nil && number.environment == "production")
+        let sends = try applied("devices: {registrations: r.csv}\nsends: {name: a, audience: x}\n")
+        #expect(sends.sends.count == 1 && sends.validate() == [])
+        for (text, problem) in [
+            (
+                "devices: {registrations: r, audiense: x}",
+                "s.yaml:1:29: devices: unknown key \"audiense\"; did you mean \"audience\"?"
+            ),
+            ("devices:\n  audience: x\n", "s.yaml:2:3: devices: \"registrations\" is missing"),
+            (
+                "audience: y\ndevices: {registrations: r, audience: x}",
+                "s.yaml:2:29: devices: \"audience\" is given twice: here, and beside devices"
+            ),
+            (
+                "devices: {registrations: r, audience: x}\ndevice_file: d.csv",
+                "s.yaml:2:1: registrations and device_file exclude each other: give one of them"
+            ),
+            (
+                "devices: {registrations: r, environment: prod}",
+                "s.yaml:1:42: devices.environment: \"prod\"; expected one of production, development, any"
+            ),
+        ] { #expect(problems(text) == [problem]) }
+        #expect(
+            problem { () throws(SettingsError) in
+                var scenario = Scenario()
+                try ScenarioFile.set(["devices={registrations: r.csv}"], in: &scenario)
+            } == "--set devices: a map only in a file: give --registrations and --audience instead")
     }
 
     @Test("--set, variables and flags have sends as maps with semicolons between, or as a list")

@@ -7,7 +7,9 @@ struct TagExpressionPlace: Sendable, Equatable {
     var text: String { "line \(line), column \(column)" }
 
     /// The error that begins with this place.
-    func error(_ what: String) -> AudienceError { AudienceError("audience, \(text): \(what)") }
+    func error(_ what: String) -> AudienceError {
+        AudienceError(AudienceError.Spot(line: line, column: column, problem: what))
+    }
 }
 
 /// The smallest parts of an expression.

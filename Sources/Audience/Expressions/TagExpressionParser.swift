@@ -101,7 +101,7 @@ struct TagExpressionParser {
             let inner = try expression()
             guard token == .close else {
                 guard token == .end else { throw missingOperator() }
-                throw place.error("\")\" is missing; the \"(\" at \(opened.text) is still open")
+                throw place.error("\")\" is missing; the expression's \"(\" at \(opened.text) is still open")
             }
             try advance()
             return inner

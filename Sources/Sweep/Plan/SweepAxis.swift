@@ -21,6 +21,7 @@ struct SweepAxis: Sendable, Equatable, Codable {
 
         /// - Throws: what is wrong with the value, without the place.
         func apply(to scenario: inout Scenario) throws(SettingsError) {
+            try scenario.makeRoom(for: settings.map { ($0.key, $0.text) }) { problem, _ in SettingsError(problem) }
             for setting in settings {
                 guard let key = ScenarioKey.named(setting.key) else {
                     throw SettingsError("unknown key \"\(setting.key)\"")

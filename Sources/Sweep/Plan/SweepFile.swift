@@ -34,7 +34,7 @@ struct SweepFile: Sendable, Equatable {
                     + (near ?? ": there are \(names.joined(separator: ", "))")
             ])
         }
-        return try parse(entry.text, file: entry.name, folder: ".", to: &scenario)
+        return try parse(entry.text, file: entry.name, folder: entry.folder, to: &scenario)
     }
 
     /// - Parameter folder: where included files, and files that settings name, are looked for.

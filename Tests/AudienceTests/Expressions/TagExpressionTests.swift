@@ -44,8 +44,11 @@ import Testing
             ("a and b", "line 1, column 3: \"and\" as a word; expected && (or another operator before a tag)"),
             ("(a OR b)", "line 1, column 4: \"OR\" as a word; expected || (or another operator before a tag)"),
             ("a && NOT b", "line 1, column 6: \"NOT\" as a word; expected !"),
-            ("(a || b", "line 1, column 8: \")\" is missing; the \"(\" at line 1, column 1 is still open"),
-            ("a && (b ||\n(c) || d", "line 2, column 9: \")\" is missing; the \"(\" at line 1, column 6 is still open"),
+            ("(a || b", "line 1, column 8: \")\" is missing; the expression's \"(\" at line 1, column 1 is still open"),
+            (
+                "a && (b ||\n(c) || d",
+                "line 2, column 9: \")\" is missing; the expression's \"(\" at line 1, column 6 is still open"
+            ),
             ("a || b)", "line 1, column 7: \")\" without a \"(\" before it; expected && || or the end"),
             ("a b", "line 1, column 3: \"b\" without an operator before it; expected && or ||"),
             ("(a) (b)", "line 1, column 5: \"(\" without an operator before it; expected && or ||"),
