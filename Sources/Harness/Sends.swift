@@ -151,15 +151,22 @@ package struct Sends: Sendable {
                     entries.append(0)
                     continue
                 }
-                let template = try templates.template(
-                    TemplateUse(name, registration: "\(registrations.path), registration \(row + 1)"))
                 let shown = name.hasPrefix("{") ? "template \(number + 1)" : name
+                func profile(_ place: String) throws(AudienceError) -> Profile {
+                    let use = TemplateUse(name, registration: place)
+                    let template = try templates.template(use)
+                    do throws(AudienceError) {
+                        return try template.profile(bag, name: shown, longestToken: longest)
+                    } catch { throw use.isBody ? error : AudienceError("\(place): \(error)") }
+                }
                 entries.append(profiles.count)
-                do throws(AudienceError) {
-                    let profile = try template.profile(bag, name: shown, longestToken: longest)
-                    profiles.append(.init(profile: profile, weight: 1))
-                } catch {
-                    throw HarnessError("\(registrations.path), registration \(row + 1): \(error)")
+                // To find the place the file is read, which only a message is worth.
+                if let made = try? profile(registrations.path) {
+                    profiles.append(.init(profile: made, weight: 1))
+                } else {
+                    do throws(AudienceError) { _ = try profile(registrations.templatePlace(row)) } catch {
+                        throw HarnessError(error.description)
+                    }
                 }
             }
             mix = ProfileMix(profiles)
