@@ -1,3 +1,5 @@
+import Settings
+
 /// What APNs said of a device: a line of the feedback journal.
 package struct FeedbackEntry: Sendable, Equatable {
     /// Hexadecimal digits.
@@ -19,6 +21,27 @@ package struct FeedbackEntry: Sendable, Equatable {
         self.seen = seen
     }
 
+    /// What answers say of a device, rather than of the push. A journal has no others.
+    package static let reasons = ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"]
+
+    /// Whether a number can be UNIX time in ms: 1973 to 2106. Seconds of these years are below, microseconds above.
+    package static func isMilliseconds(_ number: UInt64) -> Bool {
+        (100_000_000_000...Moment.latest * 1000).contains(number)
+    }
+
+    /// What it says of its device; `moment` tells two of them apart only where a registration leaves.
+    struct Subject: Hashable {
+        let token: String
+        let topic: String?
+        let reason: String
+    }
+
+    /// Letters of tokens may be large or small.
+    var subject: Subject { Subject(token: token.lowercased(), topic: topic, reason: reason) }
+
+    /// UNIX time, ms: until when registrations leave for it. Without a timestamp the moment it was heard stands for it.
+    var moment: UInt64 { timestamp ?? UInt64(min(Int64(Moment.latest), max(0, seen))) * 1000 }
+
     /// Reasons of status 410, for which a registration leaves.
     ///
     /// After Apple's page on handling notification responses from APNs: status 410 says that a token is not valid for its topic any
@@ -29,11 +52,10 @@ package struct FeedbackEntry: Sendable, Equatable {
 
     /// Whether a registration of the token (and topic) leaves: unless it is known to have been made later.
     ///
-    /// - Parameter registered: UNIX seconds; nil when it is not known. Without a timestamp the moment it was heard stands for it.
+    /// - Parameter registered: UNIX seconds; nil when it is not known.
     package func removes(registered: UInt32?) -> Bool {
         guard removes else { return false }
         guard let registered else { return true }
-        let moment = timestamp ?? UInt64(max(0, seen)).multipliedReportingOverflow(by: 1000).partialValue
         return UInt64(registered) * 1000 <= moment
     }
 
@@ -74,6 +96,7 @@ package struct FeedbackEntry: Sendable, Equatable {
         try scan.expect(0x7B, "an object in braces")
         scan.skipBlanks()
         var isFirst = true
+        var seenKeys: Set<String> = []
         while !scan.take(0x7D) {
             if !isFirst { try scan.expect(0x2C, "a comma or }") }
             isFirst = false
@@ -83,13 +106,20 @@ package struct FeedbackEntry: Sendable, Equatable {
             scan.skipBlanks()
             try scan.expect(0x3A, "a colon")
             scan.skipBlanks()
+            guard seenKeys.insert(key).inserted else {
+                throw .init(position: at, text: "\"\(ByteText.shown(key))\" stands twice")
+            }
             switch key {
-            case "token": token = try Self.text(&scan)
+            case "token": token = try Self.token(&scan)
             case "topic": topic = scan.takeNull() ? nil : try Self.text(&scan)
-            case "reason": reason = try Self.text(&scan)
-            case "timestamp": timestamp = scan.takeNull() ? nil : try Self.whole(&scan)
-            case "seen": seen = Int64(min(UInt64(Int64.max), try Self.whole(&scan)))
-            default: throw .init(position: at, text: "unknown key \"\(ByteText.shown(key))\"")
+            case "reason": reason = try Self.reason(&scan)
+            case "timestamp": timestamp = scan.takeNull() ? nil : try Self.timestamp(&scan)
+            case "seen": seen = try Self.seconds(&scan)
+            default:
+                throw .init(
+                    position: at,
+                    text: "unknown key \"\(ByteText.shown(key))\""
+                        + NearestName.hint(key, among: ["token", "topic", "reason", "timestamp", "seen"]))
             }
             scan.skipBlanks()
         }
@@ -101,6 +131,56 @@ package struct FeedbackEntry: Sendable, Equatable {
         where !isThere {
             throw .init(position: 0, text: "no \"\(key)\" in this object")
         }
+    }
+
+    private static func token(_ scan: inout JSONScan) throws(JSONScan.Problem) -> String {
+        let at = scan.position
+        let token = try text(&scan)
+        let isToken =
+            !token.isEmpty && token.utf8.count % 2 == 0 && token.utf8.count <= RegistrationRules.longestToken
+            && token.utf8.allSatisfy { ByteText.classes[Int($0)] & ByteText.hexadecimal != 0 }
+        guard isToken else {
+            throw .init(
+                position: at,
+                text:
+                    "\"\(ByteText.shown(token))\" is no device token; expected an even number of hexadecimal digits, at most 400"
+            )
+        }
+        return token
+    }
+
+    private static func reason(_ scan: inout JSONScan) throws(JSONScan.Problem) -> String {
+        let at = scan.position
+        let reason = try text(&scan)
+        guard reasons.contains(reason) else {
+            let shown = ByteText.shown(reason)
+            throw .init(position: at, text: "unknown reason \"\(shown)\"" + NearestName.hint(shown, among: reasons))
+        }
+        return reason
+    }
+
+    private static func timestamp(_ scan: inout JSONScan) throws(JSONScan.Problem) -> UInt64 {
+        let at = scan.position
+        let number = try whole(&scan)
+        guard isMilliseconds(number) else {
+            throw .init(
+                position: at,
+                text: "the timestamp \(number) is not between 1973 and 2106; expected milliseconds since 1970"
+                    + (number > 0 && number <= Moment.latest ? ", these look like seconds" : ""))
+        }
+        return number
+    }
+
+    private static func seconds(_ scan: inout JSONScan) throws(JSONScan.Problem) -> Int64 {
+        let at = scan.position
+        let number = try whole(&scan)
+        guard number <= Moment.latest else {
+            throw .init(
+                position: at,
+                text: "\(number) for \"seen\" is after 2106; expected seconds since 1970"
+                    + (isMilliseconds(number) ? ", these look like milliseconds" : ""))
+        }
+        return Int64(number)
     }
 
     private static func text(_ scan: inout JSONScan) throws(JSONScan.Problem) -> String {

@@ -1,14 +1,19 @@
 import Glibc
+import Settings
 
 /// What APNs said of devices, kept beside the registrations file as `FILE.feedback`: NDJSON, one `FeedbackEntry` a line, only ever
 /// appended to.
 ///
-/// Writers are kept apart by flock. A killed one leaves at most a last line without its line feed, which no reader counts and
-/// the next writer cuts off.
+/// It is as long as its devices are many, not as runs are: what it says already is not written again.
+///
+/// Writers are kept apart by flock. A killed one leaves at most a last line without its line feed, which readers leave out with a
+/// note, and the next writer cuts off.
 package struct FeedbackJournal: Sendable {
     /// Of the journal.
     package let path: String
     let registrations: String
+    /// How long another writer is waited for, tenths of a second.
+    var patience = 50
 
     /// - Parameter registrations: path of the registrations file.
     package init(of registrations: String) {
@@ -18,19 +23,31 @@ package struct FeedbackJournal: Sendable {
 
     // MARK: Writing
 
-    /// Appends entries, on disk when it returns.
+    /// Appends the entries that say something new, on disk when it returns: of a device, topic and reason the first, and for those
+    /// that a registration leaves for also later ones.
     ///
     /// - Throws: one line naming the file and why. Of the entries whole lines may have been written then.
     package func append(_ entries: some Sequence<FeedbackEntry>) throws(AudienceError) {
         guard let lock = try lock(creating: true) else { return }
         try cutTornLine(lock.descriptor)
         var bytes: [UInt8] = []
-        for entry in entries {
+        // A wrong line is said to the next who opens it; what was heard is kept even so.
+        var known: [FeedbackEntry.Subject: UInt64] = [:]
+        for entry in (try? read(lock.descriptor).entries) ?? [] { _ = Self.isNew(entry, &known) }
+        for entry in entries where Self.isNew(entry, &known) {
             bytes.append(contentsOf: entry.line.utf8)
             if bytes.count > 1 << 20 { try write(&bytes, lock.descriptor) }
         }
         try write(&bytes, lock.descriptor)
         guard fsync(lock.descriptor) == 0 else { throw failed("write") }
+    }
+
+    /// - Parameter known: of each subject the latest moment.
+    private static func isNew(_ entry: FeedbackEntry, _ known: inout [FeedbackEntry.Subject: UInt64]) -> Bool {
+        let (subject, moment) = (entry.subject, entry.moment)
+        if let last = known[subject], !entry.removes || moment <= last { return false }
+        known[subject] = moment
+        return true
     }
 
     private func write(_ bytes: inout [UInt8], _ descriptor: Int32) throws(AudienceError) {
@@ -59,20 +76,20 @@ package struct FeedbackJournal: Sendable {
 
     // MARK: Reading
 
-    /// Every whole line; none when there is no journal.
+    /// Every whole line, none when there is no journal; and a note about a last one that is not whole.
     ///
     /// - Throws: `FILE.feedback:line:column: …`
-    package func read() throws(AudienceError) -> [FeedbackEntry] {
+    package func read() throws(AudienceError) -> (entries: [FeedbackEntry], note: String?) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return [] }
+            if errno == ENOENT { return ([], nil) }
             throw failed("read")
         }
         defer { close(descriptor) }
         return try read(descriptor)
     }
 
-    func read(_ descriptor: Int32) throws(AudienceError) -> [FeedbackEntry] {
+    func read(_ descriptor: Int32) throws(AudienceError) -> (entries: [FeedbackEntry], note: String?) {
         var entries: [FeedbackEntry] = []
         var rest: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
@@ -82,8 +99,7 @@ package struct FeedbackJournal: Sendable {
             let count = pread(descriptor, &chunk, chunk.count, offset)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failed("read") }
-            // What is left over has no line feed: torn.
-            if count == 0 { return entries }
+            if count == 0 { return (entries, rest.isEmpty ? nil : tornNote(line, rest)) }
             offset += count
             rest.append(contentsOf: chunk[..<count])
             guard let last = rest.lastIndex(of: 0x0A) else {
@@ -100,6 +116,11 @@ package struct FeedbackJournal: Sendable {
             }
             rest.removeFirst(last + 1)
         }
+    }
+
+    private func tornNote(_ line: Int, _ rest: [UInt8]) -> String {
+        "\(path):\(line): this last line is not whole and left out, \(Units.counted(rest.count, "byte")): "
+            + "who wrote it was killed, or is at it still"
     }
 
     private static func entry(_ line: ArraySlice<UInt8>) throws(JSONScan.Problem) -> FeedbackEntry {
@@ -124,17 +145,14 @@ package struct FeedbackJournal: Sendable {
         deinit { close(descriptor) }
     }
 
-    /// How long another writer is waited for, tenths of a second.
-    static let patience = 50
-
     private func wait(for descriptor: Int32) throws(AudienceError) {
-        for _ in 0..<Self.patience {
+        for _ in 0..<patience {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             guard errno == EINTR || errno == EWOULDBLOCK else { throw failed("lock") }
             usleep(100_000)
         }
         throw AudienceError(
-            "cannot lock the feedback journal \(path): another program has held it for 5 s; try again later",
+            "cannot lock the feedback journal \(path): another program has held it for \(patience / 10) s; try again later",
             isUnwritable: true)
     }
 

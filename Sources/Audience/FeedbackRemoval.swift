@@ -36,6 +36,8 @@ package struct FeedbackOutcome: Sendable, Equatable {
     package var stay: UInt64 = 0
     /// Where the journal is now; nil when there was none.
     package var archive: String?
+    /// What was left out of it.
+    package var note: String?
 }
 
 extension FeedbackJournal {
@@ -63,8 +65,8 @@ extension FeedbackJournal {
         TemporaryFile.removeLeftovers(of: registrations)
         guard let lock = try lock(creating: false) else { return FeedbackOutcome() }
         try reached(.locked)
-        let feedback = try read(lock.descriptor)
-        var outcome = FeedbackOutcome(entries: feedback.count)
+        let (feedback, note) = try read(lock.descriptor)
+        var outcome = FeedbackOutcome(entries: feedback.count, note: note)
         for entry in feedback where !entry.removes { outcome.reported[entry.reason, default: 0] += 1 }
         let file = try MappedFile(registrations, "registrations file")
         let index = try IndexStore.index(of: file, progress: nil).index

@@ -16,19 +16,64 @@ extension IndexBuilder {
         }
         tags.append(IndexPlace.of(tagsPlace.start, tagsPlace.end))
         if reader.format == .csv { try addTags(tagsPlace, row) } else { try addTagArray(tagsPlace, row) }
-        if hasUsers { try addUser(fields[.user], row) }
-        if hasTopics {
-            topics.append(try addName(fields[.topic], row, .topic, RegistrationRules.longestTopic, "a topic"))
-        }
+        if hasUsers { try addUser(row) }
+        if hasTopics { topics.append(try addName(.topic, row, RegistrationRules.longestTopic, "a topic")) }
         let environment = fields[.environment]
-        if environment.end > environment.start { try addEnvironment(environment, row) }
-        _ = try addName(fields[.language], row, .language, RegistrationRules.longestLanguage, "a language")
+        if environment.end > environment.start {
+            try withText(.environment) { (name) throws(AudienceError) in try addEnvironment(name, row) }
+        }
+        _ = try addName(.language, row, RegistrationRules.longestLanguage, "a language")
         if hasTemplates { templates.append(try addTemplate(fields[.template], row)) }
         let expires = fields[.expires]
-        if expires.end > expires.start { expiries.append(NumberPairs.pair(try moment(expires), row)) }
+        if expires.end > expires.start {
+            expiries.append(NumberPairs.pair(try withText(.expires, moment), row))
+        }
         if hasRegistered {
             let place = fields[.registered]
-            registered.append(place.end > place.start ? try moment(place) : 0)
+            registered.append(place.end > place.start ? try withText(.registered, moment) : 0)
+        }
+    }
+
+    // MARK: Texts
+
+    /// What a field says: where it stands in the file, or elsewhere without its escapes.
+    struct Text {
+        let base: UnsafePointer<UInt8>
+        let length: Int
+        /// Where it begins in the file.
+        let at: Int
+        var isPlain = true
+
+        /// Where byte `index` stands in the file, for messages; of a text with escapes where it begins.
+        func place(_ index: Int) -> Int { isPlain ? at + index : at }
+    }
+
+    /// - Parameter body: takes the field's text.
+    @inline(__always)
+    private func withText<Result>(
+        _ column: RegistrationColumn, _ body: (Text) throws(AudienceError) -> Result
+    ) throws(AudienceError) -> Result {
+        let place = reader.fields[column]
+        guard reader.fields.hasEscapes(column) else { return try body(text(place)) }
+        return try withoutEscapes(place, "\(column)", body)
+    }
+
+    @inline(__always)
+    private func text(_ place: Place) -> Text {
+        Text(base: reader.file.base + place.start, length: place.end - place.start, at: place.start)
+    }
+
+    /// They are rare, so that they may cost an allocation.
+    @inline(never)
+    private func withoutEscapes<Result>(
+        _ place: Place, _ what: String, _ body: (Text) throws(AudienceError) -> Result
+    ) throws(AudienceError) -> Result {
+        guard let bytes = JSONText.read(reader.file.base + place.start, place.end - place.start) else {
+            throw reader.error(place.start, "an escape in \"\(what)\" that JSON does not have")
+        }
+        return try bytes.withUnsafeBufferPointer { (bytes) throws(AudienceError) in
+            // It is not empty: an escape stands for something.
+            try body(Text(base: bytes.baseAddress!, length: bytes.count, at: place.start, isPlain: false))
         }
     }
 
@@ -70,8 +115,10 @@ extension IndexBuilder {
         while true {
             var end = start
             while end < place.end, classes[Int(base[end])] & ByteText.tag != 0 { end += 1 }
-            guard end == place.end || base[end] == 0x3B else { throw wrongTagByte(end) }
-            try addTag(start, end, row)
+            guard end == place.end || base[end] == 0x3B else {
+                throw wrongBytes(text(.init(start: start, end: end + 1)), ByteText.tag, "a tag", Self.tagLetters)
+            }
+            try addTag(text(.init(start: start, end: end)), row)
             count += 1
             guard count <= RegistrationRules.mostTags else { throw reader.error(start, "more than 1000 tags") }
             if end == place.end { return }
@@ -79,50 +126,52 @@ extension IndexBuilder {
         }
     }
 
+    /// - Parameter place: of what stands between the brackets.
     private func addTagArray(_ place: Place, _ row: UInt32) throws(AudienceError) {
         guard place.end > place.start else { return }
-        let base = reader.file.base
-        var scan = JSONScan(base: base, position: place.start, end: place.end)
+        // The closing bracket is there, and a tag that is missing is missing before it.
+        var scan = JSONScan(base: reader.file.base, position: place.start, end: place.end + 1)
+        scan.skipBlanks()
+        if scan.take(0x5D) { return }
         var count = 0
-        do throws(JSONScan.Problem) {
-            scan.skipBlanks()
-            guard scan.position < place.end else { return }
-            while true {
-                let tag = try scan.string()
-                for at in tag.start..<tag.end where classes[Int(base[at])] & ByteText.tag == 0 { throw wrongByte(at) }
-                do throws(AudienceError) { try addTag(tag.start, tag.end, row) } catch {
-                    throw .init(position: -1, text: error.description)
-                }
-                count += 1
-                guard count <= RegistrationRules.mostTags else {
-                    throw JSONScan.Problem(position: tag.start, text: "more than 1000 tags")
-                }
-                scan.skipBlanks()
-                if scan.position >= place.end { return }
-                try scan.expect(0x2C, "a comma or ]")
-                scan.skipBlanks()
+        while true {
+            let tag: JSONScan.Text
+            do throws(JSONScan.Problem) { tag = try scan.string() } catch {
+                throw reader.error(error.position, error.text)
             }
-        } catch {
-            throw error.position < 0 ? AudienceError(error.text) : reader.error(error.position, error.text)
+            let place = Place(start: tag.start, end: tag.end)
+            if tag.hasEscapes {
+                try withoutEscapes(place, "tags") { (text) throws(AudienceError) in try addCheckedTag(text, row) }
+            } else {
+                try addCheckedTag(text(place), row)
+            }
+            count += 1
+            guard count <= RegistrationRules.mostTags else { throw reader.error(tag.start, "more than 1000 tags") }
+            scan.skipBlanks()
+            if scan.take(0x5D) { return }
+            do throws(JSONScan.Problem) { try scan.expect(0x2C, "a comma or ]") } catch {
+                throw reader.error(error.position, error.text)
+            }
+            scan.skipBlanks()
         }
     }
 
-    private func wrongByte(_ at: Int) -> JSONScan.Problem {
-        .init(
-            position: at,
-            text: "character \(ByteText.shown(reader.file.base[at])) in a tag; expected letters, digits and _ @ # . : -"
-        )
-    }
-
-    private func wrongTagByte(_ at: Int) -> AudienceError { reader.error(at, wrongByte(at).text) }
+    private static let tagLetters = "letters, digits and _ @ # . : -"
 
     @inline(__always)
-    private func addTag(_ start: Int, _ end: Int, _ row: UInt32) throws(AudienceError) {
-        let base = reader.file.base + start
-        let length = end - start
-        guard length > 0 else { throw reader.error(start, "an empty tag; expected 1 to 120 characters") }
+    private func addCheckedTag(_ tag: Text, _ row: UInt32) throws(AudienceError) {
+        var good = ByteText.tag
+        for index in 0..<tag.length { good &= classes[Int(tag.base[index])] }
+        guard good != 0 else { throw wrongBytes(tag, ByteText.tag, "a tag", Self.tagLetters) }
+        try addTag(tag, row)
+    }
+
+    @inline(__always)
+    private func addTag(_ tag: Text, _ row: UInt32) throws(AudienceError) {
+        let (base, length) = (tag.base, tag.length)
+        guard length > 0 else { throw reader.error(tag.at, "an empty tag; expected 1 to 120 characters") }
         guard length <= RegistrationRules.longestTag else {
-            throw reader.error(start, "a tag of \(length) characters; at most 120")
+            throw reader.error(tag.at, "a tag of \(length) characters; at most 120")
         }
         let hash = ByteHash.of(base, length)
         // Tags of users are as many as users, and are not kept as names.
@@ -136,45 +185,49 @@ extension IndexBuilder {
     }
 
     @inline(__always)
-    private func addUser(_ place: Place, _ row: UInt32) throws(AudienceError) {
+    private func addUser(_ row: UInt32) throws(AudienceError) {
+        let place = reader.fields[.user]
         users.append(IndexPlace.of(place.start, place.end))
-        let length = place.end - place.start
-        guard length > 0 else { return }
-        guard length <= RegistrationRules.longestUser else {
-            throw reader.error(
-                place.start, "a user of \(length) characters; at most \(RegistrationRules.longestUser)")
+        guard place.end > place.start else { return }
+        try withText(.user) { (user) throws(AudienceError) in
+            guard user.length <= RegistrationRules.longestUser else {
+                throw reader.error(
+                    user.at, "a user of \(user.length) characters; at most \(RegistrationRules.longestUser)")
+            }
+            var good = ByteText.tag
+            for index in 0..<user.length { good &= classes[Int(user.base[index])] }
+            guard good != 0 else { throw wrongBytes(user, ByteText.tag, "a user", Self.tagLetters) }
+            let prefix = RegistrationRules.userPrefix.utf8CodeUnitCount
+            memcpy(userTag + prefix, user.base, user.length)
+            tagPairs.append(NumberPairs.pair(TagName.key(ByteHash.of(userTag, prefix + user.length)), row))
         }
-        let base = reader.file.base + place.start
-        var good = ByteText.tag
-        for index in 0..<length { good &= classes[Int(base[index])] }
-        guard good != 0 else { throw wrongBytes(place, ByteText.tag, "a user", "letters, digits and _ @ # . : -") }
-        let prefix = RegistrationRules.userPrefix.utf8CodeUnitCount
-        memcpy(userTag + prefix, base, length)
-        tagPairs.append(NumberPairs.pair(TagName.key(ByteHash.of(userTag, prefix + length)), row))
     }
 
     // MARK: Names and moments
 
-    private func wrongBytes(_ place: Place, _ kind: UInt8, _ what: String, _ expected: String) -> AudienceError {
-        let base = reader.file.base
-        let at = (place.start..<place.end).first { classes[Int(base[$0])] & kind == 0 } ?? place.start
-        return reader.error(at, "character \(ByteText.shown(base[at])) in \(what); expected \(expected)")
+    private func wrongBytes(_ text: Text, _ kind: UInt8, _ what: String, _ expected: String) -> AudienceError {
+        let at = (0..<text.length).first { classes[Int(text.base[$0])] & kind == 0 } ?? 0
+        return reader.error(
+            text.place(at), "character \(ByteText.shown(text.base[at])) in \(what); expected \(expected)")
     }
 
+    /// - Returns: the name's number; `none` where there is no name.
     @inline(__always)
     private func addName(
-        _ place: Place, _ row: UInt32, _ kind: IndexLayout.Kind, _ longest: Int, _ what: StaticString
+        _ column: RegistrationColumn, _ row: UInt32, _ longest: Int, _ what: StaticString
     ) throws(AudienceError) -> UInt16 {
-        let length = place.end - place.start
-        if length == 0 { return IndexLayout.none }
-        guard length <= longest else {
-            throw reader.error(place.start, "\(what) of \(length) characters; at most \(longest)")
+        let place = reader.fields[column]
+        if place.end == place.start { return IndexLayout.none }
+        let kind: IndexLayout.Kind = column == .topic ? .topic : .language
+        return try withText(column) { (name) throws(AudienceError) in
+            guard name.length <= longest else {
+                throw reader.error(name.at, "\(what) of \(name.length) characters; at most \(longest)")
+            }
+            var good = ByteText.name
+            for index in 0..<name.length { good &= classes[Int(name.base[index])] }
+            guard good != 0 else { throw wrongBytes(name, ByteText.name, "\(what)", "letters, digits and . - _") }
+            return try number(name.base, name.length, row, kind, name.at)
         }
-        let base = reader.file.base + place.start
-        var good = ByteText.name
-        for index in 0..<length { good &= classes[Int(base[index])] }
-        guard good != 0 else { throw wrongBytes(place, ByteText.name, "\(what)", "letters, digits and . - _") }
-        return try number(base, length, row, kind, place.start)
     }
 
     @inline(__always)
@@ -189,18 +242,18 @@ extension IndexBuilder {
         return UInt16(number)
     }
 
-    private func addEnvironment(_ place: Place, _ row: UInt32) throws(AudienceError) {
-        let base = reader.file.base + place.start
-        let length = place.end - place.start
+    private func addEnvironment(_ name: Text, _ row: UInt32) throws(AudienceError) {
         let isKnown =
-            length == 10 && memcmp(base, "production", 10) == 0 || length == 11 && memcmp(base, "development", 11) == 0
+            name.length == 10 && memcmp(name.base, "production", 10) == 0
+            || name.length == 11 && memcmp(name.base, "development", 11) == 0
         guard isKnown else {
-            let text = ByteText.shown(base, length)
+            let text = ByteText.shown(name.base, name.length)
             throw reader.error(
-                place.start,
-                "unknown environment \"\(text)\"" + NearestName.hint(text, among: ["production", "development"]))
+                name.at,
+                "unknown environment \"\(text)\"" + NearestName.hint(text, among: ["production", "development"])
+            )
         }
-        _ = try number(base, length, row, .environment, place.start)
+        _ = try number(name.base, name.length, row, .environment, name.at)
     }
 
     private func addTemplate(_ place: Place, _ row: UInt32) throws(AudienceError) -> UInt16 {
@@ -234,11 +287,9 @@ extension IndexBuilder {
         String(validating: bytes, as: UTF8.self) != nil
     }
 
-    private func moment(_ place: Place) throws(AudienceError) -> UInt32 {
-        do throws(Moment.Problem) {
-            return try Moment.seconds(reader.file.base + place.start, place.end - place.start)
-        } catch {
-            throw reader.error(place.start, error.description)
+    private func moment(_ text: Text) throws(AudienceError) -> UInt32 {
+        do throws(Moment.Problem) { return try Moment.seconds(text.base, text.length) } catch {
+            throw reader.error(text.at, error.description)
         }
     }
 }

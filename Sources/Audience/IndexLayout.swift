@@ -9,7 +9,7 @@ enum IndexLayout {
     static let magic: UInt64 = 0x6964_7561_6873_7570
     /// Ours, and CRoaring's, whose frozen form may change from one version to the next.
     static let version: UInt64 =
-        1 << 32 | UInt64(ROARING_VERSION_MAJOR) << 24 | UInt64(ROARING_VERSION_MINOR) << 16
+        2 << 32 | UInt64(ROARING_VERSION_MAJOR) << 24 | UInt64(ROARING_VERSION_MINOR) << 16
         | UInt64(ROARING_VERSION_REVISION)
 
     /// Words of the header.
@@ -18,7 +18,7 @@ enum IndexLayout {
         case longestTags
         /// Where the names of each kind begin among the entries: one word a kind.
         case kinds = 11
-        /// Three words a section: offset, length, checksum (0 where it is not checked).
+        /// Three words a section: offset, length, checksum.
         case sections = 17
         case checksum = 63
     }
@@ -59,10 +59,6 @@ enum IndexLayout {
             case .bitmaps: 32
             }
         }
-
-        /// CRoaring believes what it is given, so that this is verified when the index is opened; numbers of the other sections
-        /// are checked where they are used.
-        var isChecked: Bool { self == .entries || self == .names || self == .bitmaps }
     }
 
     static let none = UInt16.max

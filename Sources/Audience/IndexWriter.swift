@@ -24,7 +24,7 @@ enum IndexWriter {
             let at = IndexLayout.Word.sections.rawValue + 3 * section.rawValue
             words[at] = UInt64(offset)
             words[at + 1] = UInt64(bytes.count)
-            words[at + 2] = section.isChecked ? ByteHash.checksum(bytes) : 0
+            words[at + 2] = ByteHash.checksum(bytes)
             offset += padded(bytes.count)
         }
         set(.length, UInt64(offset))
@@ -85,8 +85,27 @@ enum IndexWriter {
 /// Owns a mapping.
 final class IndexMemory: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
+    private let isFile: Bool
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    /// - Parameter name: of the file that is mapped; nil where it is memory only.
+    init(_ bytes: UnsafeRawBufferPointer, name: String? = nil) {
+        self.bytes = bytes
+        isFile = name != nil
+        if let name { MappedFaults.add(bytes, name) }
+    }
 
-    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+    /// What was looked at once need not stay in this process' memory: looked at again it comes from the kernel's. Nothing where
+    /// there is no file.
+    func leave(_ offset: Int, _ length: Int) {
+        guard isFile else { return }
+        let (first, end) = ((offset + 0xFFFF) & ~0xFFFF, (offset + length) & ~0xFFFF)
+        if first < end {
+            madvise(UnsafeMutableRawPointer(mutating: bytes.baseAddress! + first), end - first, MADV_DONTNEED)
+        }
+    }
+
+    deinit {
+        MappedFaults.remove(bytes)
+        munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    }
 }

@@ -16,8 +16,8 @@ struct FileFingerprint: Equatable {
     }
 }
 
-/// A file of a user, mapped read-only. Who truncates it in place meanwhile ends this process (SIGBUS), as with every mapped file;
-/// replacing it by a rename is safe.
+/// A file of a user, mapped read-only. Who cuts it short in place meanwhile ends this process (`MappedFaults`); replacing it by a
+/// rename is safe.
 final class MappedFile: @unchecked Sendable {
     let path: String
     let base: UnsafePointer<UInt8>
@@ -56,9 +56,11 @@ final class MappedFile: @unchecked Sendable {
         size = status.st_size
         base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
         fingerprint = FileFingerprint(status)
+        MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: size), path)
     }
 
     deinit {
+        MappedFaults.remove(UnsafeRawBufferPointer(start: base, count: size))
         munmap(UnsafeMutableRawPointer(mutating: base), size)
         close(descriptor)
     }

@@ -32,6 +32,8 @@ struct RegistrationFields {
     /// Nine of them, by the number of their column; an empty one says nothing.
     let places: UnsafeMutablePointer<Place>
     var template = Writing.plain
+    /// Columns whose text has escapes of JSON, a bit each; a template's are told by its writing.
+    var escaped: UInt16 = 0
     /// The whole row with its line end.
     var row = Place()
     /// The line that the row begins on, from 1.
@@ -42,6 +44,9 @@ struct RegistrationFields {
         get { places[column.rawValue] }
         nonmutating set { places[column.rawValue] = newValue }
     }
+
+    @inline(__always)
+    func hasEscapes(_ column: RegistrationColumn) -> Bool { escaped & 1 << UInt16(column.rawValue) != 0 }
 
     @inline(__always)
     func clear() { places.update(repeating: Place(), count: RegistrationColumn.allCases.count) }

@@ -1,4 +1,5 @@
 import Glibc
+import Settings
 
 /// Rows of CSV, RFC 4180: fields may be in quotes and then hold commas, line ends and doubled quotes. Every row has as many fields
 /// as the header line.
@@ -103,10 +104,14 @@ extension RegistrationReader {
         "the header line names \(columns.count): " + columns.map { "\($0)" }.joined(separator: ",")
     }
 
-    private func tooMany(_ place: Int) -> AudienceError { error(position, "more than \(place) fields; \(named)") }
+    private func tooMany(_ place: Int) -> AudienceError {
+        error(position, "more than \(Units.counted(place, "field")); \(named)")
+    }
 
     private func tooFew(_ place: Int) -> AudienceError {
         let isBlank = place == 1 && fields[columns[0]].end == fields[columns[0]].start
-        return error(fields.row.start, isBlank ? "an empty line; expected a registration" : "\(place) fields; \(named)")
+        return error(
+            fields.row.start,
+            isBlank ? "an empty line; expected a registration" : "\(Units.counted(place, "field")); \(named)")
     }
 }

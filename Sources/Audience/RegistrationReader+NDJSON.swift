@@ -15,6 +15,7 @@ extension RegistrationReader {
         fields.line = line
         fields.clear()
         fields.template = .plain
+        fields.escaped = 0
         guard base[position] == 0x7B else { throw error(position, "expected an object in braces on each line") }
         // One line is one object: no value goes over its end.
         var end = size
@@ -36,6 +37,11 @@ extension RegistrationReader {
     private func members(_ scan: inout JSONScan) throws(JSONScan.Problem) {
         var seen: UInt16 = 0
         scan.skipBlanks()
+        guard scan.position < scan.end else {
+            throw .init(
+                position: fields.row.start,
+                text: "an object that goes on behind its line; expected each on one line, as jq -c . writes them")
+        }
         var isFirst = true
         while !scan.take(0x7D) {
             if !isFirst { try scan.expect(0x2C, "a comma or }") }
@@ -43,7 +49,7 @@ extension RegistrationReader {
             scan.skipBlanks()
             let keyAt = scan.position
             let key = try scan.string()
-            guard let column = column(key.start, key.end) else { throw unknown(key, keyAt) }
+            guard let column = column(key) else { throw unknown(key, keyAt) }
             guard seen & 1 << UInt16(column.rawValue) == 0 else {
                 throw JSONScan.Problem(position: keyAt, text: "\"\(column)\" stands twice")
             }
@@ -77,11 +83,14 @@ extension RegistrationReader {
         case (_, 0x22):
             let text = try scan.string()
             if text.hasEscapes {
-                guard column == .template else {
+                switch column {
+                case .template: fields.template = .jsonString
+                // It is sent as it stands in the file.
+                case .token:
                     throw JSONScan.Problem(
-                        position: at, text: "an escape in \"\(column)\", which has plain characters only")
+                        position: at, text: "an escape in a device token; expected hexadecimal digits as they are")
+                default: fields.escaped |= 1 << UInt16(column.rawValue)
                 }
-                fields.template = .jsonString
             }
             fields[column] = .init(start: text.start, end: text.end)
         case (.expires, 0x2D), (.registered, 0x2D), (.expires, 48...57), (.registered, 48...57):
@@ -99,7 +108,9 @@ extension RegistrationReader {
 
     /// The column that a key names.
     @inline(__always)
-    private func column(_ start: Int, _ end: Int) -> RegistrationColumn? {
+    private func column(_ key: JSONScan.Text) -> RegistrationColumn? {
+        let (start, end) = (key.start, key.end)
+        if key.hasEscapes { return RegistrationColumn(name: text(key)) }
         func has(_ text: StaticString) -> Bool {
             text.utf8CodeUnitCount == end - start && memcmp(text.utf8Start, file.base + start, end - start) == 0
         }
@@ -116,8 +127,15 @@ extension RegistrationReader {
         }
     }
 
+    /// What a key with escapes is; where they are wrong, as it stands there.
+    private func text(_ key: JSONScan.Text) -> String {
+        let base = file.base + key.start
+        return JSONText.read(base, key.end - key.start).map { String(decoding: $0, as: UTF8.self) }
+            ?? String(decoding: UnsafeBufferPointer(start: base, count: key.end - key.start), as: UTF8.self)
+    }
+
     private func unknown(_ key: JSONScan.Text, _ at: Int) -> JSONScan.Problem {
-        let text = ByteText.shown(file.base + key.start, key.end - key.start)
+        let text = ByteText.shown(text(key))
         return .init(
             position: at, text: "unknown key \"\(text)\"" + NearestName.hint(text, among: RegistrationColumn.names))
     }

@@ -36,6 +36,9 @@ final class RegistrationReader {
         var first = start
         while first < size, [0x20, 0x09, 0x0A, 0x0D].contains(base[first]) { first += 1 }
         self.size = size
+        if let kind = Self.otherKind(UnsafeBufferPointer(start: base, count: size), first) {
+            throw AudienceError("\(file.path): \(kind)")
+        }
         if first < size, base[first] == 0x7B {
             format = .ndjson
             columns = []
@@ -53,6 +56,22 @@ final class RegistrationReader {
 
     deinit { fields.places.deallocate() }
 
+    /// What a file looks like that is neither, and what would be right.
+    ///
+    /// - Parameter first: its first byte that is not blank.
+    private static func otherKind(_ bytes: UnsafeBufferPointer<UInt8>, _ first: Int) -> String? {
+        let start = Array(bytes.prefix(2))
+        if start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.contains(0) {
+            return "this looks like UTF-16; expected UTF-8, as iconv -f UTF-16 -t UTF-8 writes it"
+        }
+        if start == [0x1F, 0x8B] { return "this is compressed with gzip; expected it unpacked, as gunzip does" }
+        if first < bytes.count, bytes[first] == 0x5B {
+            return "this looks like an array of JSON; expected NDJSON, an object on each line with nothing between, "
+                + "as jq -c '.[]' writes it"
+        }
+        return nil
+    }
+
     /// Reads the next row into `fields`.
     ///
     /// - Returns: false at the end.
@@ -66,7 +85,10 @@ final class RegistrationReader {
     }
 
     /// What is wrong at a byte of the row being read: `file:line:column: …`. Columns count bytes, from 1.
-    func error(_ at: Int, _ text: String) -> AudienceError {
+    func error(_ at: Int, _ text: String) -> AudienceError { AudienceError("\(place(at)): \(text)") }
+
+    /// `file:line:column` of a byte of the row being read.
+    func place(_ at: Int) -> String {
         var line = fields.line
         var start = fields.row.start
         var index = start
@@ -77,7 +99,7 @@ final class RegistrationReader {
             }
             index += 1
         }
-        return AudienceError("\(file.path):\(line):\(at - start + 1): \(text)")
+        return "\(file.path):\(line):\(at - start + 1)"
     }
 }
 
@@ -94,6 +116,7 @@ struct CSVHeader {
         let line = bytes.prefix { $0 != 0x0A }
         end = min(size, start + line.count + 1)
         let content = line.last == 0x0D ? line.dropLast() : line
+        try Self.checkSeparator(file, content)
         var column = 1
         for field in content.split(separator: 0x2C, omittingEmptySubsequences: false) {
             let isQuoted = field.count >= 2 && field.first == 0x22 && field.last == 0x22
@@ -116,6 +139,19 @@ struct CSVHeader {
             throw AudienceError(
                 "\(file.path):1: no column \"\(needed)\"; this line names "
                     + columns.map { "\($0)" }.joined(separator: ", "))
+        }
+    }
+
+    /// Other programs call CSV what has semicolons or tabs between columns.
+    private static func checkSeparator(_ file: MappedFile, _ line: some Collection<UInt8>) throws(AudienceError) {
+        guard !line.contains(0x2C) else { return }
+        for (byte, name) in [(UInt8(0x3B), "semicolons"), (0x09, "tabs"), (0x7C, "bars")] {
+            let fields = line.split(separator: byte)
+            let names = fields.map { field in String(decoding: field.filter { $0 != 0x22 }, as: UTF8.self) }
+            guard fields.count > 1, names.contains(where: { RegistrationColumn(name: $0) != nil }) else { continue }
+            throw AudienceError(
+                "\(file.path):1:\(fields[0].count + 1): \(name) between the columns; expected commas, and between tags semicolons"
+            )
         }
     }
 

@@ -29,7 +29,34 @@ extension Registrations {
     /// The user; nil when the row names none.
     package func user(_ row: UInt32) -> String? {
         let bytes = place(users, row)
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        return bytes.isEmpty ? nil : String(decoding: withoutEscapes(bytes) ?? Array(bytes), as: UTF8.self)
+    }
+
+    // MARK: Templates
+
+    /// `file:line:column` of a row's template, for messages: the file is read up to it.
+    package func templatePlace(_ row: UInt32) -> String {
+        guard let reader = try? RegistrationReader(file) else { return path }
+        for _ in 0...row {
+            guard (try? reader.next()) == true else { return path }
+        }
+        return reader.place(reader.fields[.template].start)
+    }
+
+    /// What is wrong with the first row that has a template of its own which is none.
+    package var templateProblem: AudienceError? {
+        let wrong = templates.compactMap { template -> (row: UInt32, template: String)? in
+            let use = TemplateUse(template, registration: "")
+            guard use.isBody, (try? HubTemplate(parsing: template, name: "")) == nil,
+                let row = rows(template: template)?.first
+            else { return nil }
+            return (row, template)
+        }
+        guard let first = wrong.min(by: { $0.row < $1.row }) else { return nil }
+        do throws(AudienceError) {
+            _ = try HubTemplate(parsing: first.template, name: "\(templatePlace(first.row)): template")
+            return nil
+        } catch { return error }
     }
 
     // MARK: Tags
@@ -69,10 +96,23 @@ extension Registrations {
         return isThere
     }
 
+    /// A tag or a user of NDJSON without its escapes; nil when it has none, as tags have no backslash themselves.
+    private func withoutEscapes(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard let base = bytes.baseAddress, memchr(base, 0x5C, bytes.count) != nil else { return nil }
+        return JSONText.read(base, bytes.count)
+    }
+
     /// - Parameter body: takes a tag, never an empty one; false to stop.
     private func forEachTag(_ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) -> Bool) {
-        let isCSV = index.format == .csv
         let user = place(users, row)
+        guard let plain = withoutEscapes(user) else { return forEachTag(row, user: user, body) }
+        plain.withUnsafeBufferPointer { forEachTag(row, user: $0, body) }
+    }
+
+    private func forEachTag(
+        _ row: UInt32, user: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) {
+        let isCSV = index.format == .csv
         var isUserThere = user.isEmpty
         let field = place(tagPlaces, row)
         if let base = field.baseAddress {
@@ -86,9 +126,13 @@ extension Registrations {
                 var end = at
                 while end < field.count, base[end] != (isCSV ? 0x3B : 0x22) { end += 1 }
                 guard end > at else { break }
+                func take(_ tag: UnsafeBufferPointer<UInt8>) -> Bool {
+                    if !isUserThere { isUserThere = isUserTag(tag, user) }
+                    return body(tag)
+                }
                 let tag = UnsafeBufferPointer(start: base + at, count: end - at)
-                if !isUserThere { isUserThere = isUserTag(tag, user) }
-                if !body(tag) { return }
+                let goesOn = withoutEscapes(tag).map { $0.withUnsafeBufferPointer(take) } ?? take(tag)
+                if !goesOn { return }
                 at = end + 1
             }
         }

@@ -41,19 +41,18 @@ package final class Registrations: TagIndex, @unchecked Sendable {
         let file = try MappedFile(path, "registrations file")
         let found = try IndexStore.index(of: file, isNew: isIndexedAnew, progress: progress)
         let feedback = try FeedbackJournal(of: path).read()
-        return Registrations(file, found, feedback, now: now)
+        return Registrations(file, found, feedback.entries, note: feedback.note, now: now)
     }
 
     init(
         _ file: MappedFile, _ found: (index: RegistrationIndex, isNew: Bool, note: String?),
-        _ feedback: [FeedbackEntry],
-        now: Int64
+        _ feedback: [FeedbackEntry], note: String? = nil, now: Int64
     ) {
         self.file = file
         path = file.path
         index = found.index
         isNewlyIndexed = found.isNew
-        notes = found.note.map { [$0] } ?? []
+        notes = [found.note, note].compactMap(\.self)
         tokens = index.numbers(.tokens, as: UInt64.self)
         tagPlaces = index.numbers(.tags, as: UInt64.self)
         users = index.numbers(.users, as: UInt64.self)

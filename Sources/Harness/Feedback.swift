@@ -22,16 +22,11 @@ struct Feedback: Sendable {
     /// Of a send and a registration the first answer is enough.
     private var seen: Set<UInt64> = []
 
-    /// Reasons that say something of the device, rather than of the push.
-    private static let reasons: Set<String> = [
-        "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic",
-    ]
-
     /// - Parameter body: of an answer with status 400 or 410.
     mutating func note(_ sequence: UInt64, of sends: Sends, _ body: UnsafeBufferPointer<UInt8>) {
         guard let text = ReasonText.find(in: body) else { return }
         let reason = String(decoding: text, as: UTF8.self)
-        guard Self.reasons.contains(reason) else { return }
+        guard FeedbackEntry.reasons.contains(reason) else { return }
         let place = sends.place(sequence)
         let send = sends.all[place]
         let registration = UInt64(place) << 48 | (sequence &- send.first) % max(1, send.count)
@@ -51,19 +46,25 @@ struct Feedback: Sendable {
     ///
     /// - Returns: what a reader of the result must know of it, a sentence each.
     func write(_ sends: Sends, topic: String) -> [String] {
-        guard !heard.isEmpty else { return [] }
         let now = Int64(Date().timeIntervalSince1970)
         let registrations = sends.registrations
         guard registrations.isUnwritten else {
-            return ["feedback was not kept: \(registrations.path) changed while the run went on"]
+            return [
+                "\(registrations.path) was written to while the run went on: who was pushed to is not certain"
+                    + (heard.isEmpty ? "" : ", and feedback was not kept")
+            ]
         }
+        guard !heard.isEmpty else { return [] }
         var told: Set<String> = []
+        var wrongTimes: UInt64 = 0
         let entries = heard.compactMap { heard -> FeedbackEntry? in
             let token = sends.token(heard.sequence)
             guard told.insert(token + heard.reason).inserted else { return nil }
+            let timestamp = heard.timestamp.flatMap { FeedbackEntry.isMilliseconds($0) ? $0 : nil }
+            if timestamp != heard.timestamp { wrongTimes += 1 }
             return FeedbackEntry(
                 token: token, topic: registrations.topics.isEmpty ? nil : topic, reason: heard.reason,
-                timestamp: heard.timestamp, seen: now)
+                timestamp: timestamp, seen: now)
         }
         let path = registrations.path + ".feedback"
         do throws(AudienceError) { try FeedbackJournal(of: registrations.path).append(entries) } catch {
@@ -74,6 +75,11 @@ struct Feedback: Sendable {
             "feedback: \(Units.counted(gone, "device")) answered as gone, "
                 + "\(Units.grouped(UInt64(entries.count) - gone)) only reported; pushload audience feedback shows them (\(path))"
         ]
+        if wrongTimes > 0 {
+            notes.append(
+                "\(Units.counted(wrongTimes, "answer")) had a timestamp that is no time in milliseconds since 1970; "
+                    + "the end of the run stands for it in the feedback")
+        }
         if leftOut > 0 {
             notes.append(
                 "feedback of \(Units.counted(leftOut, "push")) more was not kept: at most \(Units.grouped(UInt64(Self.most)))"

@@ -94,6 +94,7 @@ final class RunWatcher: @unchecked Sendable {
         }
         if shown.time == 0 { shown.time = start }
         let elapsed = now.time - start
+        lookAtRegistrations(elapsed)
         lookForSteadyState(now, elapsed)
         if elapsed >= point * Self.step {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
@@ -113,6 +114,15 @@ final class RunWatcher: @unchecked Sendable {
         }
         if elapsed >= abortAt { control.ask(.abort) }
         if now.time >= shown.time + progressPause { show(now, elapsed) }
+    }
+
+    /// Who is pushed to is no longer known once somebody writes into the file: the run is stopped as by Ctrl-C.
+    private func lookAtRegistrations(_ elapsed: UInt64) {
+        guard let registrations = inputs.sends?.registrations, control.request == .none, !registrations.isUnwritten
+        else { return }
+        abortedFor = "\(registrations.path) was written to while it was read; put another file in its place instead"
+        abortAt = elapsed + Run.stopDrain
+        control.ask(.drain)
     }
 
     private func tellProblems() {

@@ -227,23 +227,32 @@ package struct Sends: Sendable {
                 return
             }
             var profiles = standard.entries
+            var asked: Set<String> = []
             for (number, name) in registrations.templates.enumerated() {
                 guard let users = registrations.rows(template: name)?.intersection(rows), let row = users.first else {
                     entries.append(0)
                     continue
                 }
-                let template = try templates.template(
-                    TemplateUse(name, registration: "\(registrations.path), registration \(row + 1)"))
                 let shown = name.hasPrefix("{") ? "template \(number + 1)" : name
+                func profile(_ place: String) throws(AudienceError) -> Profile {
+                    let use = TemplateUse(name, registration: place)
+                    let template = try templates.template(use)
+                    asked.formUnion(template.properties.map(Self.folded))
+                    do throws(AudienceError) {
+                        return try template.profile(bag, name: shown, longestToken: longest)
+                    } catch { throw use.isBody ? error : AudienceError("\(place): \(error)") }
+                }
                 entries.append(profiles.count)
-                used.formUnion(template.properties.map(Self.folded))
-                do throws(AudienceError) {
-                    let profile = try template.profile(bag, name: shown, longestToken: longest)
-                    profiles.append(.init(profile: profile, weight: 1))
-                } catch {
-                    throw HarnessError("\(registrations.path), registration \(row + 1): \(error)")
+                // To find the place the file is read, which only a message is worth.
+                if let made = try? profile(registrations.path) {
+                    profiles.append(.init(profile: made, weight: 1))
+                } else {
+                    do throws(AudienceError) { _ = try profile(registrations.templatePlace(row)) } catch {
+                        throw HarnessError(error.description)
+                    }
                 }
             }
+            used = asked
             mix = ProfileMix(profiles)
         }
 

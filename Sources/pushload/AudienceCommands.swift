@@ -22,7 +22,8 @@ struct AudienceCommand: ParsableCommand {
 
 struct AudienceCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Look at every row of a registrations file, and make its index anew.",
+        commandName: "check",
+        abstract: "Look at every row of a registrations file and every template in it, and make its index anew.",
         discussion: "Prints the first mistake with its line and column. Exit status 0 when there is none, else 64.")
 
     @Argument(help: ArgumentHelp("The registrations file.", valueName: "file"))
@@ -30,6 +31,7 @@ struct AudienceCheckCommand: ParsableCommand {
 
     func run() throws {
         let registrations = try RegistrationsFile.open(file, isIndexedAnew: true)
+        if let problem = registrations.templateProblem { throw HarnessError(problem.description) }
         let all = registrations.count
         let devices = registrations.devices(in: registrations.everyone)
         var parts = [

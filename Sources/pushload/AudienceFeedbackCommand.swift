@@ -67,7 +67,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
     }
 
     private func shown(_ journal: FeedbackJournal) throws(AudienceError) {
-        let entries = try journal.read()
+        let entries = try journal.read().entries
         let opened: Registrations
         do throws(HarnessError) { opened = try RegistrationsFile.open(file) } catch {
             throw AudienceError(error.description)
@@ -89,6 +89,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
 
     private func applied(_ journal: FeedbackJournal) throws(AudienceError) {
         let outcome = try journal.apply(now: MonotonicClock.unixSeconds())
+        if let note = outcome.note { Console.error(note) }
         let answer = Applied(
             entries: outcome.entries, left: outcome.left, stay: outcome.stay, reported: outcome.reported,
             archive: outcome.archive)

@@ -63,6 +63,7 @@ struct AudienceMakeCommand: ParsableCommand {
         } catch {
             throw HarnessError(error.description)
         }
+        for note in made.description.notes { Console.error(note) }
         let threads = max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))
         guard file != "-" else {
             let code = SyntheticWriter.writeOutput(made, threads: threads)

@@ -5,26 +5,27 @@ import Testing
 
 @Suite("Feedback is journaled, read and applied") struct FeedbackTests {
     static let entries = [
-        FeedbackEntry(token: "aa01", topic: "com.a", reason: "Unregistered", timestamp: 5000, seen: 10),
+        FeedbackEntry(token: "aa01", topic: "com.a", reason: "Unregistered", timestamp: 1_700_000_005_000, seen: 10),
         FeedbackEntry(token: "aa02", reason: "BadDeviceToken", seen: 11),
-        FeedbackEntry(token: "aa03", reason: "odd \"\\\n reason ü", timestamp: 0, seen: 12),
+        FeedbackEntry(
+            token: "aa03", topic: "odd \"\\\n topic ü", reason: "ExpiredToken", timestamp: 1_700_000_000_000, seen: 12),
     ]
 
     @Test("What is appended is read")
     func whatIsAppendedIsRead() throws {
         let folder = ScratchFolder()
         let journal = FeedbackJournal(of: "\(folder.path)/r")
-        #expect(try journal.read() == [])
+        #expect(try journal.read().entries == [] && journal.read().note == nil)
         try journal.append(Self.entries)
-        try journal.append(Self.entries.prefix(1))
-        #expect(try journal.read() == Self.entries + Self.entries.prefix(1))
+        #expect(try journal.read().entries == Self.entries && journal.read().note == nil)
         #expect(
             folder.text("r.feedback").hasPrefix(
-                #"{"token":"aa01","topic":"com.a","reason":"Unregistered","timestamp":5000,"seen":10}"# + "\n"))
+                #"{"token":"aa01","topic":"com.a","reason":"Unregistered","timestamp":1700000005000,"seen":10}"# + "\n")
+        )
     }
 
-    @Test("A torn last line is not read and cut before the next")
-    func aTornLastLineIsNotReadAndCutBeforeTheNext() throws {
+    @Test("A torn last line is left out with a note, and cut before the next")
+    func aTornLastLineIsLeftOutWithANoteAndCutBeforeTheNext() throws {
         let folder = ScratchFolder()
         let journal = FeedbackJournal(of: "\(folder.path)/r")
         try journal.append(Self.entries)
@@ -32,15 +33,29 @@ import Testing
         for length in 0..<whole.count {
             folder.write("r.feedback", Array(whole[..<length]))
             let kept = Array(Self.entries.prefix(whole[..<length].count { $0 == 0x0A }))
-            #expect(try journal.read() == kept, "\(length) bytes")
+            let read = try journal.read()
+            #expect(read.entries == kept, "\(length) bytes")
+            let torn = length - (whole[..<length].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)
+            let note =
+                "\(journal.path):\(kept.count + 1): this last line is not whole and left out, "
+                + "\(torn) byte\(torn == 1 ? "" : "s"): who wrote it was killed, or is at it still"
+            #expect(read.note == (torn == 0 ? nil : note), "\(length) bytes")
             try journal.append(Self.entries.suffix(1))
-            #expect(try journal.read() == kept + Self.entries.suffix(1), "\(length) bytes")
+            #expect(try journal.read().entries == kept + Self.entries.suffix(1), "\(length) bytes")
         }
         // Longer than what is looked at in one go.
         folder.write("r.feedback", whole + [UInt8](repeating: 0x78, count: 10_000))
-        try journal.append(Self.entries)
-        #expect(folder.read("r.feedback") == whole + whole)
+        let new = FeedbackEntry(token: "aa04", reason: "BadDeviceToken", seen: 13)
+        try journal.append([new])
+        #expect(folder.read("r.feedback") == whole + Array(new.line.utf8))
+        let path = folder.write("r", Self.csv)
+        folder.write("r.feedback", Array(whole.dropLast()))
+        let notes = try Registrations.open(path, now: 0).notes
+        #expect(notes.count == 1 && notes[0].hasPrefix("\(journal.path):3: this last line is not whole"), "\(notes)")
     }
+
+    /// A line that is right up to here.
+    static func said(_ rest: String) -> String { "{\"token\":\"aa\",\"reason\":\"BadDeviceToken\",\(rest)}\n" }
 
     @Test(
         "A wrong line is said with its place",
@@ -48,8 +63,32 @@ import Testing
             ("x\n", "1:1: expected an object in braces, found 'x'"),
             ("\n", "1:1: an empty line; expected an object"),
             ("{\"token\":\"aa\"}\n", "1:1: no \"reason\" in this object"),
-            ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":-1}\n", "1:35: expected a whole number, 0 or more"),
-            ("{\"token\":\"aa\",\"reason\":\"R\",\"seen\":1}\n{\"tok\":1}\n", "2:2: unknown key \"tok\""),
+            (said("\"seen\":-1"), "1:48: expected a whole number, 0 or more"),
+            (
+                said("\"seen\":1") + "{\"tok\":1}\n",
+                "2:2: unknown key \"tok\"; expected one of token, topic, reason, timestamp, seen"
+            ),
+            (said("\"seen\":1,\"seen\":2"), "1:50: \"seen\" stands twice"),
+            (
+                said("\"seen\":1700000000000"),
+                "1:48: 1700000000000 for \"seen\" is after 2106; expected seconds since 1970, these look like milliseconds"
+            ),
+            (
+                said("\"timestamp\":1700000000"),
+                "1:53: the timestamp 1700000000 is not between 1973 and 2106; expected milliseconds since 1970, these look like seconds"
+            ),
+            (
+                said("\"timestamp\":1700000000000000"),
+                "1:53: the timestamp 1700000000000000 is not between 1973 and 2106; expected milliseconds since 1970"
+            ),
+            (
+                "{\"token\":\"aa\",\"reason\":\"Unregisterd\",\"seen\":1}\n",
+                "1:24: unknown reason \"Unregisterd\"; did you mean \"Unregistered\"?"
+            ),
+            (
+                "{\"token\":\"aax\",\"reason\":\"Unregistered\",\"seen\":1}\n",
+                "1:10: \"aax\" is no device token; expected an even number of hexadecimal digits, at most 400"
+            ),
         ])
     func aWrongLineIsSaidWithItsPlace(text: String, expected: String) {
         let folder = ScratchFolder()
@@ -67,29 +106,80 @@ import Testing
             for writer in 0..<6 {
                 group.addTask {
                     for number in 0..<20 {
+                        // Of several blocks, and none of them known already.
                         try journal.append(
-                            [
+                            (0..<writer * 4).map {
                                 FeedbackEntry(
-                                    token: "aa", reason: String(repeating: "x", count: writer * 500),
-                                    seen: Int64(number))
-                            ].filter { !$0.reason.isEmpty })
+                                    token: String(1_000_000 + writer * 10_000 + number * 100 + $0, radix: 10) + "0",
+                                    reason: "BadDeviceToken", seen: Int64(number))
+                            })
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(try journal.read().count == 100)
+        #expect(try journal.read().entries.count == 20 * 4 * (1 + 2 + 3 + 4 + 5))
+    }
+
+    @Test("What the journal says already is not written again")
+    func whatTheJournalSaysAlreadyIsNotWrittenAgain() throws {
+        let folder = ScratchFolder()
+        let journal = FeedbackJournal(of: "\(folder.path)/r")
+        func changed(_ entry: FeedbackEntry, _ change: (inout FeedbackEntry) -> Void) -> FeedbackEntry {
+            var entry = entry
+            change(&entry)
+            return entry
+        }
+        try journal.append(Self.entries + Self.entries)
+        #expect(try journal.read().entries == Self.entries)
+        // Heard again later, of a token in other letters, or gone before what is known.
+        try journal.append(Self.entries.map { entry in changed(entry) { $0.seen += 1000 } })
+        try journal.append(Self.entries.map { entry in changed(entry) { $0.token = $0.token.uppercased() } })
+        try journal.append([changed(Self.entries[0]) { $0.timestamp! -= 1 }])
+        #expect(try journal.read().entries == Self.entries)
+        // Gone again after it was registered anew; for another topic; for another reason.
+        let new = [
+            changed(Self.entries[0]) { $0.timestamp! += 1 }, changed(Self.entries[0]) { $0.topic = "com.b" },
+            changed(Self.entries[0]) { $0.reason = "ExpiredToken" },
+        ]
+        try journal.append(new)
+        #expect(try journal.read().entries == Self.entries + new)
+        // A wrong line that somebody put there loses nothing of what is heard.
+        let wrong = folder.read("r.feedback") + Array("x\n".utf8)
+        folder.write("r.feedback", wrong)
+        try journal.append(Self.entries.prefix(1))
+        #expect(folder.read("r.feedback") == wrong + Array(Self.entries[0].line.utf8))
+    }
+
+    @Test("A journal that another program holds is waited for, but not for ever")
+    func aJournalThatAnotherProgramHoldsIsWaitedForButNotForEver() throws {
+        let folder = ScratchFolder()
+        var journal = FeedbackJournal(of: "\(folder.path)/r")
+        #expect(journal.patience == 50)
+        try journal.append(Self.entries)
+        let holder = open(journal.path, O_RDWR)
+        #expect(flock(holder, LOCK_EX) == 0)
+        journal.patience = 10
+        #expect(
+            throws: AudienceError(
+                "cannot lock the feedback journal \(journal.path): another program has held it for 1 s; try again later"
+            )
+        ) { try journal.append([FeedbackEntry(token: "aa09", reason: "BadDeviceToken", seen: 1)]) }
+        close(holder)
+        #expect(try journal.read().entries == Self.entries)
+        try journal.append([FeedbackEntry(token: "aa09", reason: "BadDeviceToken", seen: 1)])
+        #expect(try journal.read().entries.count == 4)
     }
 
     // MARK: What leaves
 
     static let csv = """
         token,tags,topic,registered
-        aa01,one,com.a,4
-        AA01,two,com.b,4
-        aa01,three,,4
-        aa01,four,com.a,6
-        aa02,five,com.a,1
+        aa01,one,com.a,1700000004
+        AA01,two,com.b,1700000004
+        aa01,three,,1700000004
+        aa01,four,com.a,1700000006
+        aa02,five,com.a,1700000001
         aa03,six,com.a,
 
         """
@@ -98,15 +188,19 @@ import Testing
         "A registration leaves unless it was made later",
         arguments: [
             (
-                FeedbackEntry(token: "AA01", topic: "com.a", reason: "Unregistered", timestamp: 5000, seen: 10),
+                FeedbackEntry(
+                    token: "AA01", topic: "com.a", reason: "Unregistered", timestamp: 1_700_000_005_000, seen: 10),
                 [0, 2] as [UInt32]
             ),
-            (FeedbackEntry(token: "aa01", topic: "com.c", reason: "Unregistered", timestamp: 5000, seen: 10), [2]),
-            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 5000, seen: 10), [0, 1, 2]),
-            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 3999, seen: 10), []),
-            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 4000, seen: 10), [0, 1, 2]),
-            (FeedbackEntry(token: "aa01", reason: "Unregistered", seen: 10), [0, 1, 2, 3]),
-            (FeedbackEntry(token: "aa03", reason: "Unregistered", timestamp: 0, seen: 10), [5]),
+            (
+                FeedbackEntry(
+                    token: "aa01", topic: "com.c", reason: "Unregistered", timestamp: 1_700_000_005_000, seen: 10), [2]
+            ),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 1_700_000_005_000, seen: 10), [0, 1, 2]),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 1_700_000_003_999, seen: 10), []),
+            (FeedbackEntry(token: "aa01", reason: "ExpiredToken", timestamp: 1_700_000_004_000, seen: 10), [0, 1, 2]),
+            (FeedbackEntry(token: "aa01", reason: "Unregistered", seen: 1_700_000_010), [0, 1, 2, 3]),
+            (FeedbackEntry(token: "aa03", reason: "Unregistered", timestamp: 1_600_000_000_000, seen: 10), [5]),
             (FeedbackEntry(token: "aa01", reason: "BadDeviceToken", seen: 10), []),
             (FeedbackEntry(token: "bb", reason: "Unregistered", seen: 10), []),
         ])
@@ -120,8 +214,8 @@ import Testing
     }
 
     static let journaled = [
-        FeedbackEntry(token: "aa01", reason: "Unregistered", timestamp: 5000, seen: 10),
-        FeedbackEntry(token: "aa03", reason: "ExpiredToken", timestamp: 5000, seen: 10),
+        FeedbackEntry(token: "aa01", reason: "Unregistered", timestamp: 1_700_000_005_000, seen: 10),
+        FeedbackEntry(token: "aa03", reason: "ExpiredToken", timestamp: 1_700_000_005_000, seen: 10),
         FeedbackEntry(token: "aa02", reason: "BadDeviceToken", seen: 10),
     ]
 
@@ -136,7 +230,8 @@ import Testing
         let outcome = try journal.apply(now: 7)
         #expect(outcome.entries == 3 && outcome.left == 4 && outcome.stay == 2)
         #expect(outcome.reported == ["BadDeviceToken": 1] && outcome.archive == "\(path).feedback.applied-7")
-        #expect(folder.text("r") == "token,tags,topic,registered\naa01,four,com.a,6\naa02,five,com.a,1\n")
+        #expect(
+            folder.text("r") == "token,tags,topic,registered\naa01,four,com.a,1700000006\naa02,five,com.a,1700000001\n")
         #expect(folder.names == ["r", "r.feedback.applied-7", "r.index"])
         var status = stat()
         stat(path, &status)
@@ -181,7 +276,8 @@ import Testing
         #expect(folder.names.contains("r.feedback") == (step != .archived))
         #expect(try Registrations.open(path, now: 0).alive.count == 2)
         _ = try journal.apply(now: 8)
-        #expect(folder.text("r") == "token,tags,topic,registered\naa01,four,com.a,6\naa02,five,com.a,1\n")
+        #expect(
+            folder.text("r") == "token,tags,topic,registered\naa01,four,com.a,1700000006\naa02,five,com.a,1700000001\n")
         #expect(folder.names == ["r", "r.feedback.applied-\(step == .archived ? 7 : 8)", "r.index"])
     }
 

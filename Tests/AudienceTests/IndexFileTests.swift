@@ -51,22 +51,46 @@ import Testing
         }
     }
 
-    @Test("A damaged body traps nothing")
-    func aDamagedBodyTrapsNothing() throws {
+    @Test("An index with any byte changed is made anew")
+    func anIndexWithAnyByteChangedIsMadeAnew() throws {
         let folder = ScratchFolder()
         let path = folder.write("r", RegistrationsTests.csv)
         try isSound(path, "first")
         let index = folder.read("r.index")
         let file = try MappedFile(path, "file")
-        for place in IndexLayout.headerSize..<index.count {
-            // One of three to each byte: nothing else tells neighbours apart.
-            for flip in [[0x01, 0x80, 0xFF][place % 3]] as [UInt8] {
+        let opened = try #require(RegistrationIndex.open("\(path).index", of: file.fingerprint))
+        for section in IndexLayout.Section.allCases {
+            let bytes = opened.bytes(section)
+            let start = bytes.baseAddress! - opened.memory.bytes.baseAddress!
+            for place in start..<start + bytes.count {
                 var damaged = index
-                damaged[place] ^= flip
-                folder.write("r.index", damaged)
-                // Names and bitmaps are not believed; numbers are, and checked where they are used.
-                guard let found = RegistrationIndex.open("\(path).index", of: file.fingerprint) else { continue }
-                let all = Registrations(file, (found, false, nil), FeedbackTests.journaled, now: 0)
+                damaged[place] ^= [0x01, 0x80, 0xFF][place % 3]
+                folder.write("r.index.new", damaged)
+                let isNone = RegistrationIndex.open("\(path).index.new", of: file.fingerprint) == nil
+                #expect(isNone, "\(section), byte \(place)")
+            }
+        }
+    }
+
+    @Test("Numbers that are damaged after an index was opened trap nothing")
+    func numbersThatAreDamagedAfterAnIndexWasOpenedTrapNothing() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", RegistrationsTests.csv)
+        try isSound(path, "first")
+        let file = try MappedFile(path, "file")
+        let index = try #require(RegistrationIndex.open("\(path).index", of: file.fingerprint))
+        let descriptor = Glibc.open("\(path).index", O_RDWR)
+        defer { close(descriptor) }
+        // Names and bitmaps are believed once they were found right.
+        for section in IndexLayout.Section.allCases where section.rawValue < IndexLayout.Section.entries.rawValue {
+            let bytes = index.bytes(section)
+            let start = bytes.baseAddress! - index.memory.bytes.baseAddress!
+            for place in 0..<bytes.count {
+                // Seen through the mapping.
+                var damaged = bytes[place] ^ [0x01, 0x80, 0xFF][place % 3]
+                var whole = bytes[place]
+                #expect(pwrite(descriptor, &damaged, 1, start + place) == 1)
+                let all = Registrations(file, (index, false, nil), FeedbackTests.journaled, now: 0)
                 for row in 0..<all.rows {
                     _ = (all.token(row), all.tags(row), all.templateNumber(row), all.topicNumber(row))
                     _ = (all.rows(token: "aabb01"), all.registered(row), all.user(row))
@@ -74,8 +98,26 @@ import Testing
                     #expect(all.writeToken(row, into: &buffer) <= all.longestToken)
                 }
                 _ = (all.rows(tagged: "username:ann"), all.devices(in: all.alive), all.tagCounts)
+                #expect(pwrite(descriptor, &whole, 1, start + place) == 1)
             }
         }
+    }
+
+    @Test("A token that a damaged index says is longer than the longest one is not copied beyond it")
+    func aTokenThatADamagedIndexSaysIsLongerThanTheLongestOneIsNotCopiedBeyondIt() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa01,\n" + String(repeating: "aa02,b\n", count: 30))
+        let all = try Registrations.open(path, now: 0)
+        #expect(all.longestToken == 4)
+        let devices = AudienceDevices(all, all.everyone)
+        let start = all.index.bytes(.tokens).baseAddress! - all.index.memory.bytes.baseAddress!
+        let descriptor = Glibc.open("\(path).index", O_RDWR)
+        defer { close(descriptor) }
+        var place = IndexPlace.of(11, 11 + 64)
+        #expect(pwrite(descriptor, &place, 8, start) == 8)
+        var buffer = [UInt8](repeating: 0x2E, count: 64)
+        #expect(devices.writeToken(0, into: &buffer) == 4)
+        #expect(buffer == Array("aa01".utf8) + [UInt8](repeating: 0x2E, count: 60))
     }
 
     @Test("A changed file is indexed again")

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 @testable import Audience
@@ -7,14 +8,13 @@ final class ScratchFolder {
     let path: String
 
     init() {
-        var template = Array("/tmp/audience-XXXXXX".utf8CString)
-        path = String(cString: mkdtemp(&template))
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("audience-\(UUID())").path
+        mkdir(path, 0o755)
     }
 
     deinit {
         chmod(path, 0o755)
-        for name in names { unlink("\(path)/\(name)") }
-        rmdir(path)
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     var names: [String] {

@@ -61,6 +61,46 @@ import Testing
     func csvIsRead() throws { try check(Self.csv) }
     @Test("NDJSON is read")
     func ndjsonIsRead() throws { try check(Self.ndjson) }
+    @Test("Escapes of JSON are taken, and tags may be missing in NDJSON")
+    func escapesOfJSONAreTakenAndTagsMayBeMissingInNDJSON() throws {
+        let folder = ScratchFolder()
+        let path = folder.write(
+            "r",
+            """
+            {"t\\u006Fken":"aa01","t\\u0061gs":["r\\u0065d","blue"],"user":"ann\\u0040x","topic":"com\\u002ea","language":"e\\u006e"}
+            {"token":"aa02","environment":"pr\\u006Fduction","expires":"2000-01-01T00:00:00\\u005a"}
+            {"token":"aa03","tags":[]}
+            {"token":"aa04","tags":null,"user":"ann@x"}
+
+            """)
+        let all = try Registrations.open(path, now: 1_000_000_000)
+        #expect(all.tags(0) == ["red", "blue", "username:ann@x"] && (1..<3).map(all.tags) == [[], []])
+        #expect(all.rows(tagged: "red")?.all == [0] && all.rows(tagged: "username:ann@x")?.all == [0, 3])
+        #expect(all.topics == ["com.a"] && all.languages == ["en"] && all.rows(environment: "production")?.all == [1])
+        #expect(all.user(0) == "ann@x" && all.expired.all == [1])
+        var buffer = [UInt8](repeating: 0, count: 120)
+        #expect(all.writeTag(0, 0, into: &buffer) == 3 && buffer.starts(with: "red".utf8))
+        // Tags without a bitmap are held against the row itself.
+        let few = Registrations(
+            all.file, try IndexStore.index(of: all.file, tagLimit: 0, isNew: true, progress: nil), [], now: 0)
+        #expect(few.tagCount == 0 && few.rows(tagged: "red")?.all == [0])
+    }
+
+    @Test("A template of its own that is none is found, with its place")
+    func aTemplateOfItsOwnThatIsNoneIsFoundWithItsPlace() throws {
+        let folder = ScratchFolder()
+        let right = folder.write("r", "token,tags,template\naa01,,news\naa02,,\"{\"\"a\"\":\"\"$(b)\"\"}\"\n")
+        #expect(try Registrations.open(right, now: 0).templateProblem == nil)
+        for (text, place) in [
+            ("token,tags,template\naa01,,\"x\ny\"\naa02,b,{a\naa03,,{a\n", ":4:8: template:1:2: "),
+            ("{\"token\":\"aa01\"}\n{\"token\":\"aa02\",\"template\":{\"a\":\"$(\"}}\n", ":2:28: template:1:"),
+        ] {
+            let path = folder.write("r", text)
+            let problem = try #require(try Registrations.open(path, now: 0).templateProblem)
+            #expect(problem.description.hasPrefix(path + place), "\(problem)")
+        }
+    }
+
     @Test("A mark and carriage returns are taken")
     func aMarkAndCarriageReturnsAreTaken() throws {
         for text in [Self.csv, Self.ndjson] {
@@ -133,7 +173,7 @@ import Testing
             ),
             ("token,tags\naa,\n,x\n", "r:3:1: no device token; expected hexadecimal digits"),
             ("token,tags\naa,\n\nbb,\n", "r:3:1: an empty line; expected a registration"),
-            ("token,tags\naa\n", "r:2:1: 1 fields; the header line names 2: token,tags"),
+            ("token,tags\naa\n", "r:2:1: 1 field; the header line names 2: token,tags"),
             ("token,tags\naa,b,c\n", "r:2:6: more than 2 fields; the header line names 2: token,tags"),
             ("token,tags\naa,b c\n", "r:2:5: character 0x20 in a tag; expected letters, digits and _ @ # . : -"),
             ("token,tags\naa,b;\n", "r:2:6: an empty tag; expected 1 to 120 characters"),
@@ -167,15 +207,45 @@ import Testing
             ("{\"token\":\"aa\",\"token\":\"bb\"}\n", "r:1:15: \"token\" stands twice"),
             ("{\"token\":\"aa\",\"tags\":\"a\"}\n", "r:1:22: \"tags\" is no array; expected an array of strings"),
             ("{\"token\":\"aa\",\"tags\":[\"a\" \"b\"]}\n", "r:1:27: expected a comma or ], found '\"'"),
-            ("{\"token\":\"aa\",\"tags\":[\"a\",]}\n", "r:1:27: expected a string in quotes, found the line's end"),
+            ("{\"token\":\"aa\",\"tags\":[\"a\",]}\n", "r:1:27: expected a string in quotes, found ']'"),
             (
                 "{\"token\":\"aa\",\"tags\":[\"a]\"]}\n",
                 "r:1:25: character ']' in a tag; expected letters, digits and _ @ # . : -"
             ),
             ("{\"token\":\"aa\",\"tags\":[\"\"]}\n", "r:1:24: an empty tag; expected 1 to 120 characters"),
             (
-                "{\"token\":\"aa\",\"user\":\"\\u0061\"}\n",
-                "r:1:22: an escape in \"user\", which has plain characters only"
+                "{\"token\":\"a\\u0061\"}\n",
+                "r:1:10: an escape in a device token; expected hexadecimal digits as they are"
+            ),
+            (
+                "{\"token\":\"aa\",\"user\":\"\\u0020\"}\n",
+                "r:1:23: character 0x20 in a user; expected letters, digits and _ @ # . : -"
+            ),
+            ("{\"token\":\"aa\",\"topic\":\"\\x\"}\n", "r:1:24: an escape in \"topic\" that JSON does not have"),
+            (
+                "{\"token\":\"aa\",\"tags\":[\"a\",\"b\\\"\"]}\n",
+                "r:1:28: character '\"' in a tag; expected letters, digits and _ @ # . : -"
+            ),
+            ("{\"token\":\"aa\",\"t\\u0061g\":[]}\n", "r:1:15: unknown key \"tag\"; did you mean \"tags\"?"),
+            (
+                "[{\"token\":\"aa\"}]\n",
+                "r: this looks like an array of JSON; expected NDJSON, an object on each line with nothing between, as jq -c '.[]' writes it"
+            ),
+            (
+                "{\n\"token\":\"aa\"}\n",
+                "r:1:1: an object that goes on behind its line; expected each on one line, as jq -c . writes them"
+            ),
+            (
+                "token;tags\naa;b\n",
+                "r:1:6: semicolons between the columns; expected commas, and between tags semicolons"
+            ),
+            (
+                "\"token\"\t\"tags\"\naa\tb\n",
+                "r:1:8: tabs between the columns; expected commas, and between tags semicolons"
+            ),
+            (
+                "t\0o\0k\0e\0n\0",
+                "r: this looks like UTF-16; expected UTF-8, as iconv -f UTF-16 -t UTF-8 writes it"
             ),
             ("{\"token\":\"aa\"} x\n", "r:1:16: something behind the object; expected the line's end"),
             ("{\"token\":\"aa\"\n", "r:1:14: expected a comma or }, found the line's end"),

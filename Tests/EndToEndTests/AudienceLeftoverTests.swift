@@ -59,8 +59,10 @@ import Testing
     func killedApplying() throws {
         let tokens = try AudienceTests.answer(["list", "*", "--registrations", path]).split(separator: "\n")
         let left = Set(stride(from: 0, to: tokens.count, by: 3).map { tokens[$0] })
-        let journal = left.map { "{\"token\":\"\($0)\",\"reason\":\"Unregistered\",\"timestamp\":1,\"seen\":2}\n" }
-            .joined()
+        let journal = left.map {
+            "{\"token\":\"\($0)\",\"reason\":\"Unregistered\",\"timestamp\":1700000000000,\"seen\":2}\n"
+        }
+        .joined()
         let original = try String(contentsOfFile: path, encoding: .utf8)
         let stay = tokens.filter { !left.contains($0) }
         func restore() throws {

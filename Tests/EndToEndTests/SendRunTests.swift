@@ -221,7 +221,7 @@ import Testing
             ["run", "--target", mock.url, "--credentials", mock.folder, "--output", folder.path + "/o"] + arguments
                 + given.dropFirst(2))
         #expect(lacking.status == 64, "\(lacking)")
-        #expect(lacking.error.contains("\(path), registration 2: \(texts)/de.json:1:41: "), "\(lacking.error)")
+        #expect(lacking.error.contains("\(path):3:70: \(texts)/de.json:1:41: "), "\(lacking.error)")
         #expect(lacking.error.contains("title"), "\(lacking.error)")
         #expect(try arrivals(mock).count == before)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/o"))

@@ -211,7 +211,7 @@ import Transport
         #expect(inputs.mix.entries.map(\.profile.name) == ["alert", "news", "alert", "news"])
         scenario.properties = []
         #expect(
-            problem(scenario).hasPrefix("\(scenario.registrations ?? ""), registration 1: "), "\(problem(scenario))")
+            problem(scenario).hasPrefix("\(scenario.registrations ?? ""):2:69: "), "\(problem(scenario))")
         scenario.sends = [try SendSetting(parsing: "{name: a, audience: '*', template: plane}")]
         #expect(problem(scenario) == "sends: a: no template \"plane\" among templates; expected one of news, plain")
         scenario.sends = [try SendSetting(parsing: "{name: a, audience: '*', template: plain}")]
@@ -221,7 +221,7 @@ import Transport
         scenario.audience = "t1"
         #expect(try RunInputs(scenario).planned == 3)
         scenario.audience = "t0"
-        #expect(problem(scenario).contains("registration 1: "))
+        #expect(problem(scenario).contains("t.csv:2:69: "))
     }
 
     @Test("Of a file with environments the run's is pushed to, or the one that is asked for, or any")

@@ -70,6 +70,25 @@ extension SyntheticDescription {
         return nil
     }
 
+    /// Correlations that cannot be had in full, a line each: a tag is never oftener than always.
+    package var notes: [String] {
+        tags.flatMap { tag -> [String] in
+            let all = correlations.filter { $0.tag == tag.text && $0.times > 1 }
+            func percent(_ share: Double) -> String { Units.fixed(share * 100, places: 1) + " %" }
+            let capped = all.filter { tag.share * $0.times > 1 }
+            if capped.isEmpty, all.count > 1, all.reduce(tag.share, { $0 * $1.times }) > 1 {
+                return [
+                    "correlations: \(tag.text) would be above 100 % where several hold ("
+                        + all.map(\.condition).joined(separator: ", ") + "), and is 100 % there"
+                ]
+            }
+            return capped.map {
+                "correlations: with \($0.condition) \(tag.text) would be \(percent(tag.share * $0.times)) "
+                    + "(\(percent(tag.share)) times \(Units.fixed($0.times, places: 1))), and is 100 % there"
+            }
+        }
+    }
+
     private var textProblem: String? {
         var texts = topics.map(\.text) + environments.map(\.text) + languages.map(\.text)
         switch templates {

@@ -92,7 +92,7 @@ package struct TemplateUse: Sendable, Equatable {
         self.registration = registration
     }
 
-    var isBody: Bool { template.utf8.first == 0x7B }
+    package var isBody: Bool { template.utf8.first == 0x7B }
 }
 
 /// What came of a set's templates.

@@ -143,6 +143,27 @@ import Testing
         } catch { #expect(error.description == "d.yaml:" + expected) }
     }
 
+    @Test(
+        "Correlations that would need more than always are said",
+        arguments: [
+            ("a: 20%, b: 20%", "{if: a, then: b, times: 5}", nil),
+            (
+                "a: 20%, b: 30%", "{if: a, then: b, times: 5}",
+                "with a b would be 150.0 % (30.0 % times 5.0), and is 100 % there"
+            ),
+            ("a: 20%, b: 30%", "{if: a, then: b, times: 0}", nil),
+            (
+                "a: 20%, c: 10%, b: 20%", "{if: a, then: b, times: 4}, {if: c, then: b, times: 3}",
+                "b would be above 100 % where several hold (a, c), and is 100 % there"
+            ),
+        ])
+    func capped(tags: String, correlations: String, note: String?) throws {
+        let read = try SyntheticFile.parse(
+            "{rows: 5, tags: {\(tags)}, correlations: [\(correlations)]}", file: "d.yaml")
+        #expect(read.notes == (note.map { ["correlations: \($0)"] } ?? []))
+        #expect(SyntheticDescription.standard.notes.isEmpty)
+    }
+
     @Test("A description made in code is checked as well")
     func inCode() {
         var description = SyntheticDescription()
