@@ -157,13 +157,13 @@ import Testing
         var journal = FeedbackJournal(of: "\(folder.path)/r")
         #expect(journal.patience == 50)
         try journal.append(Self.entries)
-        let holder = open(journal.path, O_RDWR)
+        let holder = open(journal.path, O_RDWR | O_CLOEXEC)
         #expect(flock(holder, LOCK_EX) == 0)
         journal.patience = 10
         #expect(
             throws: AudienceError(
-                "cannot lock the feedback journal \(journal.path): another program has held it for 1 s; try again later"
-            )
+                "cannot lock the feedback journal \(journal.path): another program has held it for 1 s; try again later",
+                isUnwritable: true)
         ) { try journal.append([FeedbackEntry(token: "aa09", reason: "BadDeviceToken", seen: 1)]) }
         close(holder)
         #expect(try journal.read().entries == Self.entries)
