@@ -113,6 +113,11 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
+        // What phones do with pushes.
+        .target(
+            name: "Devices", dependencies: ["Payloads", "Settings"], path: "mock-apns/Sources/Devices",
+            swiftSettings: strict),
+
         // The mock APNs server.
         .target(
             name: "MockAPNs",
@@ -179,6 +184,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings"], exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",
