@@ -46,34 +46,35 @@ struct Base64: ~Copyable {
         return write
     }
 
+    /// Of each byte the six bits that it stands for as a digit; 255: it is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
+            values[Int(digit)] = UInt8(value)
+        }
+        return values
+    }()
+
     /// Reads digits with padding; nil where they are none. The bytes are three for four digits, at most.
     static func decode(_ digits: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) -> Int? {
         guard digits.count % 4 == 0 else { return nil }
         var padding = 0
         while padding < 2, padding < digits.count, digits[digits.count - 1 - padding] == 0x3D { padding += 1 }
-        var write = 0
-        for start in stride(from: 0, to: digits.count, by: 4) {
-            var word = 0
-            for place in start..<(start + 4) {
-                let isPadding = place >= digits.count - padding
-                guard let value = isPadding ? 0 : value(digits[place]) else { return nil }
-                word = word << 6 | value
+        let end = digits.count - padding
+        return values.withUnsafeBufferPointer { values in
+            var (word, bits, write) = (UInt32(0), 0, 0)
+            for place in 0..<end {
+                let value = values[Int(digits[place])]
+                if value == 255 { return nil }
+                word = word &<< 6 | UInt32(value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    output[write] = UInt8(truncatingIfNeeded: word &>> UInt32(bits))
+                    write += 1
+                }
             }
-            let count = start + 4 == digits.count ? 3 - padding : 3
-            for number in 0..<count { output[write + number] = UInt8(word >> (16 - 8 * number) & 255) }
-            write += count
-        }
-        return write
-    }
-
-    private static func value(_ digit: UInt8) -> Int? {
-        switch digit {
-        case 65...90: Int(digit) - 65
-        case 97...122: Int(digit) - 71
-        case 48...57: Int(digit) + 4
-        case 43: 62
-        case 47: 63
-        default: nil
+            return write
         }
     }
 }

@@ -7,26 +7,26 @@ import Payloads
 /// of the index, and besides: a notification 32 bytes and its texts, what is under way 64 bytes and what it keeps, a planned moment
 /// 24 bytes. A device belongs to one fleet, and a fleet to one thread.
 ///
-/// Times are nanoseconds since 1970. One that lies before the last is taken for the last.
+/// Times are nanoseconds since 1970. One that lies before the last is taken for the last, one beyond the year 2262 for that.
 package final class DeviceFleet {
     package let traits: DeviceTraits
     var model: DeviceModel { traits.model }
     /// Opens what was sealed for its devices; nil: nothing can be opened.
     let sealer: Sealer?
     let startedAt: UInt64
-    private(set) var now: UInt64
+    @exclusivity(unchecked) private(set) var now: UInt64
 
-    var devices = DeviceTable()
-    var jobs = Pool<Job>()
-    var shown = Pool<Shown>()
-    var bytes = ByteStore()
-    var agenda = Agenda()
+    @exclusivity(unchecked) var devices = DeviceTable()
+    @exclusivity(unchecked) var jobs = Pool<Job>()
+    @exclusivity(unchecked) var shown = Pool<Shown>()
+    @exclusivity(unchecked) var bytes = ByteStore()
+    @exclusivity(unchecked) var agenda = Agenda()
     /// Of pending requests whose trigger is more than a moment, by job.
     var triggers: [UInt32: LocalRequest.Trigger] = [:]
     /// What was kept is copied here while it is used.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: ByteStore.most, alignment: 8)
 
-    package internal(set) var counts = DeviceCounts()
+    @exclusivity(unchecked) package internal(set) var counts = DeviceCounts()
     /// Requests that devices make from now on: for the caller to take, after each call.
     package var requests: [EchoRequest] = []
     /// Times of pushes: the same.
@@ -38,8 +38,8 @@ package final class DeviceFleet {
     package init(_ model: DeviceModel, seed: UInt64, sealingSeed: UInt64?, startedAt: UInt64) {
         traits = DeviceTraits(model, seed: seed, startedAt: startedAt)
         sealer = sealingSeed.map { Sealer(seed: $0, longest: Sealer.longestOpened) }
-        self.startedAt = startedAt
-        now = startedAt
+        self.startedAt = min(startedAt, Self.endOfTime)
+        now = self.startedAt
     }
 
     deinit { scratch.deallocate() }
@@ -57,8 +57,12 @@ package final class DeviceFleet {
     /// When something is due next; nil: nothing is planned.
     package var nextDue: UInt64? { agenda.nextDue }
 
+    /// In the year 2262: nothing that is added to a time goes beyond 64 bits.
+    private static let endOfTime: UInt64 = 1 << 63
+
     /// Does what is due.
     package func advance(to time: UInt64) {
+        let time = min(time, Self.endOfTime)
         while let entry = agenda.take(now: time) {
             now = max(now, entry.due)
             if entry.isNotification {
@@ -140,8 +144,7 @@ package final class DeviceFleet {
             report(push.ticket, .lost, since: now)
             return .notStored
         }
-        let limit = now.addingReportingOverflow(DeviceModel.longestStorage)
-        var end = limit.overflow ? .max : limit.partialValue
+        var end = now + DeviceModel.longestStorage
         if let expiration = push.expiration {
             let (time, overflow) = UInt64(clamping: expiration).multipliedReportingOverflow(by: 1_000_000_000)
             if !overflow { end = min(end, time) }

@@ -74,11 +74,16 @@ extension DeviceFleet {
 
     /// What was sealed for this device, as JSON has it; nil: the seal is broken.
     private func opened(_ sealed: UnsafeRawBufferPointer, _ number: UInt64) -> String? {
-        // A slash may be escaped.
-        var digits = JSONString.decoded(sealed)
-        guard let sealer,
-            let plain = digits.withUTF8({ sealer.open(base64: UnsafeRawBufferPointer($0), device: number) })
-        else { return nil }
+        guard let sealer else { return nil }
+        var found: [UInt8]?
+        if sealed.contains(0x5C) {
+            // A slash may be escaped.
+            var digits = JSONString.decoded(sealed)
+            found = digits.withUTF8 { sealer.open(base64: UnsafeRawBufferPointer($0), device: number) }
+        } else {
+            found = sealer.open(base64: sealed, device: number)
+        }
+        guard let plain = found else { return nil }
         var text = String(decoding: plain, as: UTF8.self)
         var encoded = JSONString.encoded(text)
         while encoded.utf8.count > Self.longestBody {

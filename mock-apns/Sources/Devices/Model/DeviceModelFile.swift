@@ -49,7 +49,7 @@ package enum DeviceModelFile {
         guard model.unlocked.share * peak <= 1.000_000_1 else {
             throw value.error(
                 "unlocked.share times the highest of \"hours\" is more than 100% of the devices; expected at most a share of "
-                    + "\(1 / peak)")
+                    + "\((1000 / peak).rounded(.down) / 10)%")
         }
         return model
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Settings
 
 /// What a device reads of a payload: where its texts stand, still as JSON has them. One pass, nothing is built. The payload was
@@ -48,9 +49,9 @@ struct PushContent {
 
     init(_ payload: UnsafeRawBufferPointer) {
         let reader = PayloadReader(bytes: payload)
-        reader.members(of: reader.space(0)) { name, value in
+        _ = reader.members(of: reader.space(0)) { name, value in
             switch name.count {
-            case 3: if name.is("aps") { readAPS(reader, value) }
+            case 3: if name.is("aps") { return readAPS(reader, value) }
             case 6: if name.is("richId") { richID = reader.textOrNumber(value) }
             case 8: if name.is("richType") { richType = reader.text(value) ?? Place() }
             case 11: if name.is("richMessage") { richMessage = reader.text(value) ?? Place() }
@@ -58,15 +59,17 @@ struct PushContent {
             case 17: if name.is("encrypted-content") { sealed = reader.text(value) ?? Place() }
             default: break
             }
+            return nil
         }
     }
 
-    private mutating func readAPS(_ reader: PayloadReader, _ aps: Int) {
+    /// Where it ends; nil: it is no object.
+    private mutating func readAPS(_ reader: PayloadReader, _ aps: Int) -> Int? {
         reader.members(of: aps) { name, value in
             switch name.count {
             case 5:
                 if name.is("alert") {
-                    readAlert(reader, value)
+                    return readAlert(reader, value)
                 } else if name.is("badge") {
                     badge = reader.integer(value)
                 } else if name.is("sound") {
@@ -79,21 +82,22 @@ struct PushContent {
             case 17: if name.is("content-available") { isContentAvailable = reader.integer(value) == 1 }
             case 18:
                 if name.is("interruption-level") {
-                    isPassive = reader.text(value).map { Name(bytes: $0.bytes(reader.bytes)).is("passive") } ?? false
+                    isPassive = reader.text(value)?.text(reader.bytes) == "passive"
                 }
             default: break
             }
+            return nil
         }
     }
 
-    private mutating func readAlert(_ reader: PayloadReader, _ alert: Int) {
+    private mutating func readAlert(_ reader: PayloadReader, _ alert: Int) -> Int? {
         if let text = reader.text(alert) {
             body = text
             hasAlert = !text.isEmpty
-            return
+            return nil
         }
-        reader.members(of: alert) { name, value in
-            guard let text = reader.text(value), !text.isEmpty else { return }
+        return reader.members(of: alert) { name, value in
+            guard let text = reader.text(value), !text.isEmpty else { return nil }
             if name.is("title") {
                 title = text
             } else if name.is("subtitle") {
@@ -101,22 +105,28 @@ struct PushContent {
             } else if name.is("body") {
                 body = text
             } else if !(name.is("loc-key") || name.is("title-loc-key") || name.is("subtitle-loc-key")) {
-                return
+                return nil
             }
             hasAlert = true
+            return nil
         }
     }
 
     /// A key between its quotes.
     struct Name {
         let bytes: UnsafeRawBufferPointer
-        /// A key with escapes is the key that they stand for: its length says nothing then.
-        var count: Int { bytes.contains(0x5C) ? JSONString.decoded(bytes).utf8.count : bytes.count }
+        let hasEscapes: Bool
+        /// A key with escapes is the key that they stand for.
+        var count: Int { hasEscapes ? JSONString.decoded(bytes).utf8.count : bytes.count }
 
+        @inline(__always)
         func `is`(_ text: StaticString) -> Bool {
-            let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-            if bytes.elementsEqual(wanted) { return true }
-            return bytes.contains(0x5C) && JSONString.decoded(bytes).utf8.elementsEqual(wanted)
+            let count = text.utf8CodeUnitCount
+            guard !hasEscapes else {
+                return JSONString.decoded(bytes).utf8.elementsEqual(
+                    UnsafeBufferPointer(start: text.utf8Start, count: count))
+            }
+            return bytes.count == count && memcmp(bytes.baseAddress!, text.utf8Start, count) == 0
         }
     }
 }
@@ -133,34 +143,41 @@ struct PayloadReader {
 
     func isObject(_ start: Int) -> Bool { start < bytes.count && bytes[start] == 0x7B }
 
-    /// Calls with each key of an object and the place of its value; of what is none, nothing.
-    func members(of start: Int, _ body: (PushContent.Name, Int) -> Void) {
-        guard isObject(start) else { return }
+    /// Calls with each key of an object and the place of its value; what is called says where the value ends, if it knows.
+    ///
+    /// - Returns: where the object ends; nil: it is none.
+    func members(of start: Int, _ body: (PushContent.Name, Int) -> Int?) -> Int? {
+        guard isObject(start) else { return nil }
         var place = space(start + 1)
         while place < bytes.count, bytes[place] == 0x22 {
-            let end = stringEnd(place)
-            let name = PushContent.Name(
-                bytes: UnsafeRawBufferPointer(rebasing: bytes[(place + 1)..<max(place + 1, end - 1)]))
+            let (end, hasEscapes) = string(place)
+            let name = UnsafeRawBufferPointer(rebasing: bytes[(place + 1)..<max(place + 1, end - 1)])
             let colon = space(end)
-            guard colon < bytes.count, bytes[colon] == 0x3A else { return }
+            guard colon < bytes.count, bytes[colon] == 0x3A else { return bytes.count }
             let value = space(colon + 1)
-            guard value < bytes.count else { return }
-            body(name, value)
-            place = space(valueEnd(value))
-            guard place < bytes.count, bytes[place] == 0x2C else { return }
+            guard value < bytes.count else { return bytes.count }
+            place = space(body(.init(bytes: name, hasEscapes: hasEscapes), value) ?? valueEnd(value))
+            guard place < bytes.count, bytes[place] == 0x2C else { break }
             place = space(place + 1)
         }
+        return min(place + 1, bytes.count)
     }
 
-    /// After the closing quote, or the end.
-    private func stringEnd(_ start: Int) -> Int {
+    /// After the closing quote, or the end; and whether there is a backslash in it.
+    private func string(_ start: Int) -> (end: Int, hasEscapes: Bool) {
         var place = start + 1
+        guard place < bytes.count, let base = bytes.baseAddress else { return (bytes.count, false) }
+        // Most have none: then the next quote is the closing one.
+        let quote = memchr(base + place, 0x22, bytes.count - place).map { UnsafeRawPointer($0) - base } ?? bytes.count
+        guard memchr(base + place, 0x5C, quote - place) != nil else { return (min(quote + 1, bytes.count), false) }
         while place < bytes.count {
-            if bytes[place] == 0x22 { return place + 1 }
+            if bytes[place] == 0x22 { return (place + 1, true) }
             place += bytes[place] == 0x5C ? 2 : 1
         }
-        return bytes.count
+        return (bytes.count, true)
     }
+
+    private func stringEnd(_ start: Int) -> Int { string(start).end }
 
     private func valueEnd(_ start: Int) -> Int {
         if bytes[start] == 0x22 { return stringEnd(start) }
@@ -249,5 +266,8 @@ enum JSONString {
     }
 
     /// The other way round, without the quotes.
-    static func encoded(_ text: String) -> String { String(YAMLValue.quoted(text).dropFirst().dropLast()) }
+    static func encoded(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+        return isPlain ? text : String(YAMLValue.quoted(text).dropFirst().dropLast())
+    }
 }
