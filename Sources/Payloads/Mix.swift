@@ -26,7 +26,9 @@ package enum Mix {
 
     /// What all `number(seed, a, …)` have in common: `finalise(base(seed, a) &+ salt(b))` is `number(seed, a, b)`.
     @inline(__always)
-    package static func base(_ seed: UInt64, _ first: UInt64) -> UInt64 { finalise(seed &+ first &* 0x9E37_79B9_7F4A_7C15) }
+    package static func base(_ seed: UInt64, _ first: UInt64) -> UInt64 {
+        finalise(seed &+ first &* 0x9E37_79B9_7F4A_7C15)
+    }
 
     @inline(__always)
     package static func salt(_ second: UInt64) -> UInt64 { second &* 0xD1B5_4A32_D192_ED03 }

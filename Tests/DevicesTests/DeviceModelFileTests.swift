@@ -1,3 +1,4 @@
+import Foundation
 import Settings
 import Testing
 
@@ -85,6 +86,32 @@ struct DeviceModelFileTests {
         ])
     func mistakes(_ text: String, _ expected: String) {
         #expect(problem(text) == expected)
+    }
+
+    private func document() throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent("docs/devices.md"), encoding: .utf8)
+    }
+
+    @Test("The model that the documents show is the bundled one, and every key of it has a definition there")
+    func documented() throws {
+        let parts = try document().components(separatedBy: "```")
+        let yaml = try #require(parts.first { $0.hasPrefix("yaml\n") }).dropFirst(5)
+        #expect(try DeviceModelFile.parse(String(yaml), file: "devices.md") == DeviceModel())
+        let text = try document()
+        for key in try YAMLValue(parsing: String(yaml), file: "devices.md").map().entries where key.name != "categories" {
+            #expect(text.contains("| `\(key.name)") || text.contains("\n| `\(key.name)."), "\(key.name)")
+        }
+    }
+
+    @Test("Every outcome and every event has a definition in the documents")
+    func definitions() throws {
+        let rows = try document().split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let names = rows.map { $0.split(separator: "|")[0] }.joined()
+        for name in DeviceOutcome.allCases.map(\.name) + DeviceEvent.allCases.map(\.name) {
+            #expect(names.contains("`\(name)`"), "\(name)")
+        }
     }
 
     @Test("A file that is not there is said so")
