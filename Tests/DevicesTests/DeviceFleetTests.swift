@@ -156,6 +156,22 @@ struct DeviceFleetTests {
         #expect(DeviceOutcome.allCases.filter(\.isUnderWay).allSatisfy { fleet.counts[$0] == 0 })
     }
 
+    @Test("The longest texts that a payload can have fit, whatever they are")
+    func longest() {
+        let title = String(repeating: "t", count: 5000)
+        let outcome = push(
+            #"{"aps":{"alert":{"title":"\#(title)","body":"b"},"thread-id":"\#(title)"}}"#, collapse: "c", seconds: 1)
+        #expect(outcome == .banner && screen(1).notifications.first?.title == title)
+        let rich = #"{"aps":{"content-available":1},"richId":"\#(title)","richMessage":"\#(title)"}"#
+        #expect(push(rich, ticket: 2, type: .background, seconds: 2) == .pending)
+        var request = LocalRequest(
+            identifier: String(repeating: "é", count: 32), body: String(repeating: "\u{1}", count: 1000),
+            trigger: .interval(1, repeats: false))
+        request.thread = String(repeating: "\u{2}", count: 64)
+        #expect(fleet.add(request, on: key, at: Self.start + 3 * Self.second) == .added)
+        #expect(screen(20).notifications.contains { $0.body == request.body && $0.identifier == request.identifier })
+    }
+
     @Test("A key with escapes is the key that they stand for")
     func escapedKey() {
         #expect(push(#"{"\u0061ps":{"\u0061lert":"escaped"}}"#) == .banner)

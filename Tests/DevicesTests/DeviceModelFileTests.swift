@@ -100,7 +100,8 @@ struct DeviceModelFileTests {
         let yaml = try #require(parts.first { $0.hasPrefix("yaml\n") }).dropFirst(5)
         #expect(try DeviceModelFile.parse(String(yaml), file: "devices.md") == DeviceModel())
         let text = try document()
-        for key in try YAMLValue(parsing: String(yaml), file: "devices.md").map().entries where key.name != "categories" {
+        for key in try YAMLValue(parsing: String(yaml), file: "devices.md").map().entries where key.name != "categories"
+        {
             #expect(text.contains("| `\(key.name)") || text.contains("\n| `\(key.name)."), "\(key.name)")
         }
     }

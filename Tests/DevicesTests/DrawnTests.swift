@@ -108,7 +108,8 @@ struct DrawnTests {
                 push(#"{"aps":{"alert":"a","badge":1,"sound":"b","mutable-content":1}}"#, to: fleet)
                 push(#"{"aps":{"content-available":1},"richId":3,"richType":"img"}"#, to: fleet, type: .background)
                 for request in fleet.requests {
-                    fleet.finished(request.id, request.id % 3 == 0 ? .failed : .newData, at: Self.start + round * Self.second)
+                    fleet.finished(
+                        request.id, request.id % 3 == 0 ? .failed : .newData, at: Self.start + round * Self.second)
                 }
                 fleet.requests = []
                 #expect(fleet.counts.total == fleet.counts.received)

@@ -33,8 +33,8 @@ package struct DevicePush {
 
     // MARK: Kept for later
 
-    /// Bytes of a payload that are looked at.
-    private static let longest = 8000
+    /// Bytes of a payload that are looked at: with a decrypted text and identifiers they fit into one run of the byte store.
+    private static let longest = 5120
     private static let head = 3
     var keptLength: Int { Self.head + collapseID.count + payload.count }
 
