@@ -156,6 +156,21 @@ struct DeviceFleetTests {
         #expect(DeviceOutcome.allCases.filter(\.isUnderWay).allSatisfy { fleet.counts[$0] == 0 })
     }
 
+    @Test("A device that was set by hand first has the number that its pushes say")
+    func number() throws {
+        let other = DeviceKey("fedcba")
+        fleet.set(.online(true), on: other, at: Self.start)
+        let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
+        payload.withUnsafeBytes {
+            _ = fleet.receive(
+                DevicePush(
+                    device: other, number: 42, ticket: 9, type: .background, priority: 5,
+                    collapseID: UnsafeRawBufferPointer(start: nil, count: 0), expiration: nil, payload: $0),
+                at: Self.start)
+        }
+        #expect(try #require(fleet.requests.first).number == 42)
+    }
+
     @Test("The longest texts that a payload can have fit, whatever they are")
     func longest() {
         let title = String(repeating: "t", count: 5000)

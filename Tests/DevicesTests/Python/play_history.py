@@ -332,7 +332,11 @@ class World:
             if weekday is not None and date.isoweekday() % 7 + 1 != weekday:
                 continue
             for hour in allowed("hour", 0, list(range(24))):
+                if ahead == 0 and hour < first.hour:
+                    continue
                 for minute in allowed("minute", 0, list(range(60))):
+                    if ahead == 0 and (hour, minute) < (first.hour, first.minute):
+                        continue
                     for second in allowed("second", 0, list(range(60))):
                         time = datetime.datetime(date.year, date.month, date.day, hour, minute, second, tzinfo=zone)
                         if time >= first:

@@ -120,6 +120,8 @@ package final class DeviceFleet {
         advance(to: time)
         counts.received += 1
         let device = devices.touch(push.device, number: push.number)
+        // Who touched it before may not have known it.
+        devices[device].number = push.number
         let outcome = isOnline(device) ? deliver(push, to: device, arrivedAt: now) : store(push, for: device)
         counts[outcome] += 1
         return outcome
