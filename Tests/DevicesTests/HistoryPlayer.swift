@@ -127,11 +127,11 @@ final class HistoryPlayer {
         reports += fleet.reports
         fleet.requests = []
         fleet.reports = []
-        var (outcomes, events, screens): (HistoryMaker.JSON, HistoryMaker.JSON, HistoryMaker.JSON) = ([:], [:], [:])
-        for outcome in DeviceOutcome.allCases where fleet.counts[outcome] > 0 {
-            outcomes[outcome.name] = fleet.counts[outcome]
+        // By name: keys would be sorted as readers sort.
+        func counted(_ counts: [(String, UInt64)]) -> [[Any]] {
+            counts.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map { [$0.0, $0.1] }
         }
-        for event in DeviceEvent.allCases where fleet.counts[event] > 0 { events[event.name] = fleet.counts[event] }
+        var screens: HistoryMaker.JSON = [:]
         for name in HistoryMaker.devices {
             let screen = fleet.screen(of: key(name), at: at)
             screens[name] = [
@@ -149,7 +149,8 @@ final class HistoryPlayer {
             .screen: "screen", .content: "content", .noContent: "no_content", .lost: "lost",
         ]
         return [
-            "outcomes": outcomes, "events": events, "screens": screens,
+            "outcomes": counted(DeviceOutcome.allCases.map { ($0.name, fleet.counts[$0]) }),
+            "events": counted(DeviceEvent.allCases.map { ($0.name, fleet.counts[$0]) }), "screens": screens,
             "requests": requests.map {
                 [
                     $0.kind.rawValue, HistoryMaker.devices[Int($0.number)], orNull($0.ticket), $0.path, $0.notification,

@@ -36,22 +36,16 @@ struct ReferenceTests {
         try #require(lines.count == histories.count, "seed \(seed)")
         var seen: Set<String> = []
         for (number, line) in lines.enumerated() {
-            let theirs = try JSONSerialization.jsonObject(with: line) as! [NSDictionary]
-            let ours = try HistoryPlayer(histories[number]).play(histories[number])
-            // The same way through JSON, so that numbers are of one kind.
-            let same =
-                try JSONSerialization.jsonObject(with: JSONSerialization.data(withJSONObject: ours)) as! [NSDictionary]
-            for (check, (ours, theirs)) in zip(same, theirs).enumerated() where ours != theirs {
-                let parts = ours.allKeys.filter { ours[$0] as? NSObject != theirs[$0] as? NSObject }
-                let shown = parts.map { "\($0): here \(ours[$0] ?? "-")\nPython: \(theirs[$0] ?? "-")" }
-                Issue.record("seed \(seed), history \(number), check \(check): \(shown.joined(separator: "\n"))")
+            let checks = try HistoryPlayer(histories[number]).play(histories[number])
+            let ours = try JSONSerialization.data(
+                withJSONObject: checks, options: [.sortedKeys, .withoutEscapingSlashes])
+            if ours != line, let difference = try difference(ours, line) {
+                Issue.record("seed \(seed), history \(number), \(difference)")
                 return
             }
-            try #require(same.count == theirs.count, "seed \(seed), history \(number)")
-            if let last = same.last {
-                for part in ["outcomes", "events"] {
-                    seen.formUnion((last[part] as? [String: Any] ?? [:]).keys)
-                }
+            let last = try #require(checks.last as? [String: Any])
+            for part in ["outcomes", "events"] {
+                seen.formUnion((last[part] as? [[Any]] ?? []).compactMap { $0.first as? String })
             }
         }
         // Everything that can become of a push has been met; of what is under way only what lasts, a full notification centre
@@ -59,5 +53,17 @@ struct ReferenceTests {
         let rare: Set = ["crowded_out", "extending", "fetching", "pending", "throttled", "stored"]
         let all = DeviceOutcome.allCases.map(\.name) + DeviceEvent.allCases.map(\.name)
         #expect(Set(all).subtracting(rare).isSubset(of: seen), "seed \(seed): \(Set(all).subtracting(seen).sorted())")
+    }
+
+    /// Where two lists of checks differ in what they say; nil: only in how it is written.
+    private func difference(_ ours: Data, _ theirs: Data) throws -> String? {
+        let ours = try JSONSerialization.jsonObject(with: ours) as! [NSDictionary]
+        let theirs = try JSONSerialization.jsonObject(with: theirs) as! [NSDictionary]
+        for (check, (ours, theirs)) in zip(ours, theirs).enumerated() where ours != theirs {
+            let parts = ours.allKeys.filter { ours[$0] as? NSObject != theirs[$0] as? NSObject }
+            let shown = parts.map { "\($0): here \(ours[$0] ?? "-")\nPython: \(theirs[$0] ?? "-")" }
+            return "check \(check): \(shown.joined(separator: "\n"))"
+        }
+        return ours.count == theirs.count ? nil : "\(ours.count) checks, in Python \(theirs.count)"
     }
 }

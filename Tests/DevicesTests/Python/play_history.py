@@ -544,7 +544,8 @@ class World:
                     for note in device["centre"]],
                 "pending": [[request["note"]["identifier"], request["at"]] for request in device["pending"]]}
         return {
-            "outcomes": outcomes, "events": self.events.copy(), "screens": screens,
+            "outcomes": sorted(map(list, outcomes.items())), "events": sorted(map(list, self.events.items())),
+            "screens": screens,
             "requests": [request["seen"] for request in self.requests], "reports": sorted(self.reports)}
 
 
@@ -557,7 +558,7 @@ def main():
             world.take(event)
             if event["do"] == "check":
                 checks.append(world.check())
-        print(json.dumps(checks))
+        print(json.dumps(checks, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 
 
 main()
