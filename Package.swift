@@ -115,6 +115,11 @@ let package = Package(
             ],
             swiftSettings: cold, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
+        // What phones do with pushes.
+        .target(
+            name: "Devices", dependencies: ["Payloads", "Settings"], path: "mock-apns/Sources/Devices",
+            swiftSettings: strict),
+
         // The mock APNs server.
         .target(
             name: "MockAPNs",
@@ -181,6 +186,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings"], exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(
             name: "MockAPNsTests",

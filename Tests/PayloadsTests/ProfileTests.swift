@@ -47,6 +47,7 @@ import Testing
     func sealed() throws {
         let mix = try ProfileMix(parsing: "rich")
         var seen: Set<[UInt8]> = []
+        let opener = Sealer(seed: 1, longest: 1200)
         for sequence in UInt64(0)..<50 {
             let notification = try JSONDecoder().decode(Notification.self, from: Data(payload(mix, sequence).bytes))
             guard case .string(let text)? = notification.custom["encrypted-content"] else {
@@ -62,6 +63,16 @@ import Testing
             damaged[damaged.count / 2] ^= 1
             #expect(Sealer.open(damaged, seed: 1, device: sequence) == nil)
             #expect(seen.insert(Array(sealed[..<12])).inserted)
+            // The same by a device, which opens one after the other from their digits.
+            #expect(opened(text, sequence) == plain)
+            #expect(opened(text, sequence + 1) == nil)
+            for broken in [String(text.dropLast()), text + "AAA=", "!" + text.dropFirst(), text + text, "AAAA", ""] {
+                #expect(opened(broken, sequence) == nil)
+            }
+            #expect(opened(text, sequence) == plain)
+        }
+        func opened(_ digits: String, _ device: UInt64) -> [UInt8]? {
+            Array(digits.utf8).withUnsafeBytes { opener.open(base64: $0, device: device) }
         }
     }
 

@@ -45,4 +45,36 @@ struct Base64: ~Copyable {
         }
         return write
     }
+
+    /// Of each byte the six bits that it stands for as a digit; 255: it is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
+            values[Int(digit)] = UInt8(value)
+        }
+        return values
+    }()
+
+    /// Reads digits with padding; nil where they are none. The bytes are three for four digits, at most.
+    static func decode(_ digits: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) -> Int? {
+        guard digits.count % 4 == 0 else { return nil }
+        var padding = 0
+        while padding < 2, padding < digits.count, digits[digits.count - 1 - padding] == 0x3D { padding += 1 }
+        let end = digits.count - padding
+        return values.withUnsafeBufferPointer { values in
+            var (word, bits, write) = (UInt32(0), 0, 0)
+            for place in 0..<end {
+                let value = values[Int(digits[place])]
+                if value == 255 { return nil }
+                word = word &<< 6 | UInt32(value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    output[write] = UInt8(truncatingIfNeeded: word &>> UInt32(bits))
+                    write += 1
+                }
+            }
+            return write
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// Seals texts for devices with AES-128-GCM, as the sender of end-to-end encrypted pushes does, in one reused context.
+/// Seals texts for devices with AES-128-GCM, as the sender of end-to-end encrypted pushes does, and opens them as a device does, in one
+/// reused context: a sealer does one or the other.
 ///
 /// The device's key is AES of its number under a key made from the seed; the nonce is the push's sequence number, so no
 /// nonce is used twice with a key. Sealed form: nonce (12 bytes), ciphertext, tag (16 bytes), in Base64.
@@ -12,12 +13,17 @@ public final class Sealer {
     private static let nonceLength = 12
     private static let tagLength = 16
     private let base64 = Base64()
+    private let longest: Int
+
+    /// Most bytes of text that a payload can hold sealed.
+    package static let longestOpened = 4096
 
     /// Base64 digits that `count` sealed bytes take.
     static func sealedLength(_ count: Int) -> Int { (nonceLength + count + tagLength + 2) / 3 * 4 }
 
-    /// - Parameter longest: most bytes sealed at once.
-    init(seed: UInt64, longest: Int) {
+    /// - Parameter longest: most bytes sealed or opened at once.
+    package init(seed: UInt64, longest: Int) {
+        self.longest = longest
         context = EVP_CIPHER_CTX_new()!
         keys = EVP_CIPHER_CTX_new()!
         scratch = .allocate(capacity: longest + Self.nonceLength + Self.tagLength + RandomText.letterOverrun)
@@ -69,21 +75,35 @@ public final class Sealer {
 
     /// Opens a sealed text (its bytes, not Base64) for a device; nil when it was not sealed for it.
     public static func open(_ sealed: [UInt8], seed: UInt64, device: UInt64) -> [UInt8]? {
-        guard sealed.count >= nonceLength + tagLength, let context = EVP_CIPHER_CTX_new() else { return nil }
-        defer { EVP_CIPHER_CTX_free(context) }
-        let sealer = Sealer(seed: seed, longest: 0)
-        sealer.deriveKey(device: device)
-        let count = sealed.count - nonceLength - tagLength
-        var plain = [UInt8](repeating: 0, count: max(count, 1))
-        var tag = Array(sealed.suffix(tagLength))
-        var length: Int32 = 0
-        EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, sealer.deviceKey, sealed)
-        sealed.withUnsafeBufferPointer {
-            _ = EVP_DecryptUpdate(context, &plain, &length, $0.baseAddress! + nonceLength, Int32(count))
+        let sealer = Sealer(seed: seed, longest: sealed.count)
+        return sealed.withUnsafeBufferPointer { sealer.open($0, device: device) }
+    }
+
+    /// The same, of its Base64 digits, at most `longest` bytes of text.
+    package func open(base64 digits: UnsafeRawBufferPointer, device: UInt64) -> [UInt8]? {
+        guard digits.count <= Self.sealedLength(longest), let count = Base64.decode(digits, into: scratch) else {
+            return nil
         }
-        EVP_CIPHER_CTX_ctrl(context, Int32(EVP_CTRL_AEAD_SET_TAG), Int32(tagLength), &tag)
-        var rest = [UInt8](repeating: 0, count: 16)
-        guard EVP_DecryptFinal_ex(context, &rest, &length) == 1 else { return nil }
-        return Array(plain.prefix(count))
+        return open(UnsafeBufferPointer(start: scratch, count: count), device: device)
+    }
+
+    private func open(_ sealed: UnsafeBufferPointer<UInt8>, device: UInt64) -> [UInt8]? {
+        guard sealed.count >= Self.nonceLength + Self.tagLength, let nonce = sealed.baseAddress else { return nil }
+        deriveKey(device: device)
+        let count = sealed.count - Self.nonceLength - Self.tagLength
+        var tag = Array(sealed.suffix(Self.tagLength))
+        var length: Int32 = 0
+        EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, deviceKey, nonce)
+        let plain = [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, used in
+            EVP_DecryptUpdate(context, buffer.baseAddress, &length, nonce + Self.nonceLength, Int32(count))
+            used = count
+        }
+        EVP_CIPHER_CTX_ctrl(context, Int32(EVP_CTRL_AEAD_SET_TAG), Int32(Self.tagLength), &tag)
+        // Nothing is left to write: the mode has no blocks.
+        var rest = (UInt64(0), UInt64(0))
+        let isWhole = withUnsafeMutableBytes(of: &rest) {
+            EVP_DecryptFinal_ex(context, $0.baseAddress!.assumingMemoryBound(to: UInt8.self), &length) == 1
+        }
+        return isWhole ? plain : nil
     }
 }

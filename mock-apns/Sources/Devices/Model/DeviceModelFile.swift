@@ -1,0 +1,295 @@
+import Settings
+
+/// Reads a device model from YAML (docs/devices.md). What a file does not say is as in the bundled model.
+package enum DeviceModelFile {
+    /// - Parameter name: `on`, the bundled model, or a file.
+    /// - Throws: `file:line:column: …`
+    package static func named(_ name: String) throws(SettingsError) -> DeviceModel {
+        if name == "on" { return DeviceModel() }
+        return try parse(try FileContents.text(name, "device model"), file: name)
+    }
+
+    package static func parse(_ text: String, file: String) throws(SettingsError) -> DeviceModel {
+        let value = try YAMLValue(parsing: text, file: file)
+        var model = DeviceModel()
+        var map = try value.map()
+        if let shares = map.take("platforms") {
+            model.platforms = try choices(shares) { (name) throws(SettingsError) in
+                try name.reading { (text) throws(SettingsError) in
+                    try named(text, DeviceModel.Platform.allCases, "platform")
+                }
+            }
+        }
+        if let share = map.take("development") { model.development = try share.share() }
+        if let offsets = map.take("utc_offsets") { model.utcOffsets = try choices(offsets, utcOffset) }
+        if let time = map.take("rhythm") { model.rhythm = try duration(time, 0, 12 * hour) }
+        if let curve = map.take("hours") { model.hours = try hours(curve) }
+        if let spell = map.take("online") { model.online = try self.spell(spell, model.online) }
+        if let spell = map.take("unlocked") { model.unlocked = try self.spell(spell, model.unlocked) }
+        if let spell = map.take("foreground") { model.foreground = try self.spell(spell, model.foreground) }
+        if let spell = map.take("running") { model.running = try self.spell(spell, model.running) }
+        if let levels = map.take("authorization") {
+            model.authorization = try authorization(levels, model.authorization)
+        }
+        if let options = map.take("will_present") { model.willPresent = try presentation(options) }
+        if let silent = map.take("silent") { model.silent = try self.silent(silent, model.silent) }
+        if let ending = map.take("service_extension") {
+            model.serviceExtension = try serviceExtension(ending, model.serviceExtension)
+        }
+        if let reaction = map.take("reaction") {
+            var keys = try reaction.map()
+            model.reaction = try self.reaction(&keys, model.reaction)
+            try keys.finish()
+            try check(model.reaction, [], reaction)
+        }
+        if let list = map.take("categories") { model.categories = try categories(list, model.reaction) }
+        try map.finish()
+        // Where the curve is highest no more than all devices can be unlocked.
+        let peak = model.hours.max()! / model.hours.reduce(0, +) * 24
+        guard model.unlocked.share * peak <= 1.000_000_1 else {
+            throw value.error(
+                "unlocked.share times the highest of \"hours\" is more than 100% of the devices; expected at most a share of "
+                    + "\((1000 / peak).rounded(.down) / 10)%")
+        }
+        return model
+    }
+
+    private static let hour = DeviceModel.Authorization.hour
+
+    // MARK: Traits
+
+    private static func named<Value: RawRepresentable<String>>(
+        _ text: String, _ all: [Value], _ what: String
+    ) throws(SettingsError) -> Value {
+        guard let found = Value(rawValue: text) else {
+            throw SettingsError("\"\(text)\" is no \(what)" + NearestName.hint(text, among: all.map(\.rawValue)))
+        }
+        return found
+    }
+
+    /// `{phone: 90%, watch: 10%}`, which add up to 100 %.
+    private static func choices<Value: Sendable & Equatable>(
+        _ value: YAMLValue, _ read: (YAMLValue) throws(SettingsError) -> Value
+    ) throws(SettingsError) -> [DeviceModel.Choice<Value>] {
+        var found: [DeviceModel.Choice<Value>] = []
+        for entry in try value.map().entries {
+            let name = try read(entry.key)
+            guard !found.contains(where: { $0.value == name }) else {
+                throw entry.key.error("\"\(entry.name)\" is given twice")
+            }
+            found.append(.init(value: name, share: try entry.value.share()))
+        }
+        let sum = found.reduce(0) { $0 + $1.share }
+        guard abs(sum - 1) < 1e-6 else {
+            throw value.error("the shares add up to \(percent(sum)); expected 100%")
+        }
+        return found
+    }
+
+    private static func percent(_ share: Double) -> String { "\((share * 1000).rounded() / 10)%" }
+
+    private static func utcOffset(_ value: YAMLValue) throws(SettingsError) -> Int {
+        let text = try value.text()
+        guard let hours = Int(text), (-12...14).contains(hours) else {
+            throw value.error("\"\(text)\" is no offset from UTC; expected whole hours from -12 to 14")
+        }
+        return hours
+    }
+
+    private static func duration(
+        _ value: YAMLValue, _ least: UInt64, _ most: UInt64
+    ) throws(SettingsError) -> UInt64 {
+        let time = try value.duration()
+        guard (least...most).contains(time) else {
+            throw value.error(
+                "\(Units.written(duration: time)): expected \(Units.written(duration: least)) to "
+                    + Units.written(duration: most))
+        }
+        return time
+    }
+
+    private static func hours(_ value: YAMLValue) throws(SettingsError) -> [Double] {
+        let items = try value.list()
+        guard items.count == 24 else {
+            throw value.error("\(Units.counted(items.count, "number")); expected 24, one an hour from midnight")
+        }
+        var found: [Double] = []
+        for item in items {
+            let text = try item.text()
+            guard let number = Double(text), number >= 0, number <= 1e6 else {
+                throw item.error("\"\(text)\": expected a number from 0 to 1,000,000")
+            }
+            found.append(number)
+        }
+        guard found.contains(where: { $0 > 0 }) else { throw value.error("all are 0; expected at least one above") }
+        return found
+    }
+
+    private static func spell(
+        _ value: YAMLValue, _ old: DeviceModel.Spell
+    ) throws(SettingsError) -> DeviceModel.Spell {
+        var spell = old
+        var map = try value.map()
+        if let share = map.take("share") { spell.share = try share.share() }
+        if let time = map.take("dwell") { spell.dwell = try duration(time, 1_000_000_000, 8760 * hour) }
+        try map.finish()
+        return spell
+    }
+
+    private static func authorization(
+        _ value: YAMLValue, _ old: DeviceModel.Authorization
+    ) throws(SettingsError) -> DeviceModel.Authorization {
+        var levels = old
+        var map = try value.map()
+        if let share = map.take("never_asked") { levels.neverAsked = try share.share() }
+        if let share = map.take("alert") { levels.alert = try share.share() }
+        if let share = map.take("sound") { levels.sound = try share.share() }
+        if let share = map.take("badge") { levels.badge = try share.share() }
+        if let changed = map.take("changed") {
+            var keys = try changed.map()
+            levels.changed = try keys.need("share").share()
+            if let time = keys.take("within") { levels.changedWithin = try duration(time, 1_000_000_000, 8760 * hour) }
+            try keys.finish()
+        }
+        try map.finish()
+        return levels
+    }
+
+    // MARK: The app and its users
+
+    /// `none`, or a list of what is presented.
+    private static func presentation(_ value: YAMLValue) throws(SettingsError) -> Presentation {
+        if !value.isList, try value.text() == "none" { return [] }
+        var options: Presentation = []
+        for item in try value.oneOrMore() {
+            let text = try item.text()
+            guard let option = Presentation.names.first(where: { $0.0 == text })?.1 else {
+                throw item.error(
+                    "\"\(text)\" cannot be presented"
+                        + NearestName.hint(text, among: Presentation.names.map(\.0) + ["none"]))
+            }
+            options.insert(option)
+        }
+        return options
+    }
+
+    private static func silent(
+        _ value: YAMLValue, _ old: DeviceModel.Silent
+    ) throws(SettingsError) -> DeviceModel.Silent {
+        var silent = old
+        var map = try value.map()
+        if let limit = map.take("per_hour") {
+            if try limit.text() == "unlimited" {
+                silent.perHour = nil
+            } else {
+                let count = try limit.count()
+                guard count <= 10_000 else { throw limit.error("\(count): expected 0 to 10,000, or unlimited") }
+                silent.perHour = Int(count)
+            }
+        }
+        if let share = map.take("fetches") { silent.fetches = try share.share() }
+        if let path = map.take("path") { silent.path = try path.reading(requestPath) }
+        try map.finish()
+        return silent
+    }
+
+    private static func requestPath(_ text: String) throws(SettingsError) -> String {
+        guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), text.utf8.count <= 1000 else {
+            throw SettingsError("\"\(text)\" is no path of a request; expected for example /api/content")
+        }
+        return text
+    }
+
+    private static func serviceExtension(
+        _ value: YAMLValue, _ old: DeviceModel.Extension
+    ) throws(SettingsError) -> DeviceModel.Extension {
+        var found = old
+        var map = try value.map()
+        if let time = map.take("time") { found.time = try logNormal(time, old.time) }
+        if let share = map.take("crashes") { found.crashes = try share.share() }
+        if let share = map.take("best_attempt") { found.bestAttempt = try share.share() }
+        try map.finish()
+        return found
+    }
+
+    private static func logNormal(
+        _ value: YAMLValue, _ old: DeviceModel.LogNormal
+    ) throws(SettingsError) -> DeviceModel.LogNormal {
+        var time = old
+        var map = try value.map()
+        if let median = map.take("median") { time.median = try duration(median, 0, 8760 * hour) }
+        if let sigma = map.take("sigma") {
+            let text = try sigma.text()
+            guard let number = Double(text), number >= 0, number <= 10 else {
+                throw sigma.error("\"\(text)\": expected a number from 0 to 10, the logarithm's standard deviation")
+            }
+            time.sigma = number
+        }
+        try map.finish()
+        return time
+    }
+
+    private static func reaction(
+        _ map: inout YAMLMap, _ old: DeviceModel.Reaction
+    ) throws(SettingsError) -> DeviceModel.Reaction {
+        var reaction = old
+        if let share = map.take("opens") { reaction.opens = try share.share() }
+        if let share = map.take("dismisses") { reaction.dismisses = try share.share() }
+        if let delay = map.take("delay") { reaction.delay = try logNormal(delay, old.delay) }
+        return reaction
+    }
+
+    private static func check(
+        _ reaction: DeviceModel.Reaction, _ actions: [DeviceModel.Action], _ value: YAMLValue
+    ) throws(SettingsError) {
+        let sum = actions.reduce(reaction.opens + reaction.dismisses) { $0 + $1.share }
+        guard sum <= 1.000_000_1 else {
+            throw value.error("opening, dismissing and actions add up to \(percent(sum)); expected at most 100%")
+        }
+    }
+
+    /// The app registers all its categories at once: a file that names some has no others.
+    private static func categories(
+        _ value: YAMLValue, _ usual: DeviceModel.Reaction
+    ) throws(SettingsError) -> [DeviceModel.Category] {
+        var found: [DeviceModel.Category] = []
+        for entry in try value.map().entries {
+            var map = try entry.value.map()
+            let reaction = try self.reaction(&map, usual)
+            let asks = try map.take("dismiss_action")?.flag() ?? false
+            var actions: [DeviceModel.Action] = []
+            if let list = map.take("actions") {
+                for action in try list.map().entries { actions.append(try self.action(action.name, action.value)) }
+                guard actions.count <= DeviceModel.mostActions else {
+                    throw list.error("\(actions.count) actions; expected at most \(DeviceModel.mostActions)")
+                }
+            }
+            try map.finish()
+            try check(reaction, actions, entry.value)
+            found.append(
+                .init(identifier: entry.name, reaction: reaction, hasDismissAction: asks, actions: actions))
+        }
+        guard found.count <= DeviceModel.mostCategories else {
+            throw value.error("\(found.count) categories; expected at most \(DeviceModel.mostCategories)")
+        }
+        return found
+    }
+
+    private static func action(
+        _ identifier: String, _ value: YAMLValue
+    ) throws(SettingsError) -> DeviceModel.Action {
+        var map = try value.map()
+        let effect = try map.need("does").reading { (text) throws(SettingsError) in
+            try named(text, DeviceModel.Action.Effect.allCases, "kind of action")
+        }
+        let share = try map.need("share").share()
+        let needsUnlock = try map.take("unlock")?.flag() ?? false
+        let text = map.take("text")
+        if let text, effect != .text { throw text.error("only an action that does text has one") }
+        let typed = try text?.text() ?? ""
+        try map.finish()
+        return .init(
+            identifier: identifier, share: share, effect: effect, needsUnlock: needsUnlock || effect == .foreground,
+            text: typed)
+    }
+}
