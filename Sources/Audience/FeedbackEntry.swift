@@ -30,17 +30,17 @@ package struct FeedbackEntry: Sendable, Equatable {
     }
 
     /// What it says of its device; `moment` tells two of them apart only where a registration leaves.
-    struct Subject: Hashable {
-        let token: String
+    package struct Subject: Hashable {
+        package let token: String
         let topic: String?
         let reason: String
     }
 
     /// Letters of tokens may be large or small.
-    var subject: Subject { Subject(token: token.lowercased(), topic: topic, reason: reason) }
+    package var subject: Subject { Subject(token: token.lowercased(), topic: topic, reason: reason) }
 
     /// UNIX time, ms: until when registrations leave for it. Without a timestamp the moment it was heard stands for it.
-    var moment: UInt64 { timestamp ?? UInt64(min(Int64(Moment.latest), max(0, seen))) * 1000 }
+    package var moment: UInt64 { timestamp ?? UInt64(min(Int64(Moment.latest), max(0, seen))) * 1000 }
 
     /// Reasons of status 410, for which a registration leaves.
     ///
@@ -48,7 +48,9 @@ package struct FeedbackEntry: Sendable, Equatable {
     /// more, or has expired; its `timestamp` is when APNs last found that so, and a provider stops pushing until the device has
     /// registered a token later than that. BadDeviceToken (400) may also mean the wrong environment, and so is only reported, as the
     /// others are.
-    package var removes: Bool { reason == "Unregistered" || reason == "ExpiredToken" }
+    package var removes: Bool { Self.removes(reason) }
+
+    package static func removes(_ reason: String) -> Bool { reason == "Unregistered" || reason == "ExpiredToken" }
 
     /// Whether a registration of the token (and topic) leaves: unless it is known to have been made later.
     ///
@@ -61,9 +63,12 @@ package struct FeedbackEntry: Sendable, Equatable {
 
     // MARK: As a line
 
+    /// How each line begins.
+    static let start = "{\"token\":"
+
     /// A line of NDJSON with its line feed.
     var line: String {
-        var line = "{\"token\":\(Self.quoted(token))"
+        var line = "\(Self.start)\(Self.quoted(token))"
         if let topic { line += ",\"topic\":\(Self.quoted(topic))" }
         line += ",\"reason\":\(Self.quoted(reason))"
         if let timestamp { line += ",\"timestamp\":\(timestamp)" }

@@ -29,8 +29,7 @@ package struct FeedbackJournal: Sendable {
     /// - Throws: one line naming the file and why. Of the entries whole lines may have been written then.
     package func append(_ entries: some Sequence<FeedbackEntry>) throws(AudienceError) {
         guard let lock = try lock(creating: true) else { return }
-        try cutTornLine(lock.descriptor)
-        var bytes: [UInt8] = []
+        var bytes = try endLastLine(lock.descriptor)
         // A wrong line is said to the next who opens it; what was heard is kept even so.
         var known: [FeedbackEntry.Subject: UInt64] = [:]
         for entry in (try? read(lock.descriptor).entries) ?? [] { _ = Self.isNew(entry, &known) }
@@ -55,23 +54,26 @@ package struct FeedbackJournal: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Cuts off what stands behind the last line feed.
-    private func cutTornLine(_ descriptor: Int32) throws(AudienceError) {
+    /// Cuts off the line that a killed writer began.
+    ///
+    /// - Returns: what has to be written first: the line feed that a whole line lacks.
+    /// - Throws: when what stands behind the last line feed is nothing of ours: it is kept.
+    private func endLastLine(_ descriptor: Int32) throws(AudienceError) -> [UInt8] {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failed("read") }
-        var end = status.st_size
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while end > 0 {
-            let start = max(0, end - chunk.count)
-            let count = pread(descriptor, &chunk, end - start, start)
-            guard count == end - start else { throw failed("read") }
-            if let feed = chunk[..<count].lastIndex(of: 0x0A) {
-                end = start + feed + 1
-                break
-            }
-            end = start
+        let start = max(0, status.st_size - 1 << 20)
+        var tail = [UInt8](repeating: 0, count: status.st_size - start)
+        guard pread(descriptor, &tail, tail.count, start) == tail.count else { throw failed("read") }
+        let line = tail[(tail.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)...]
+        if line.isEmpty { return [] }
+        if (try? Self.entry(line)) != nil { return [0x0A] }
+        guard line.starts(with: FeedbackEntry.start.utf8.prefix(line.count)) else {
+            throw AudienceError(
+                "\(path): what stands behind the last line feed is no feedback; expected a line that begins with "
+                    + "\(FeedbackEntry.start): move it away", isUnwritable: true)
         }
-        if end < status.st_size, ftruncate(descriptor, end) != 0 { throw failed("write") }
+        guard ftruncate(descriptor, status.st_size - line.count) == 0 else { throw failed("write") }
+        return []
     }
 
     // MARK: Reading
@@ -99,7 +101,14 @@ package struct FeedbackJournal: Sendable {
             let count = pread(descriptor, &chunk, chunk.count, offset)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failed("read") }
-            if count == 0 { return (entries, rest.isEmpty ? nil : tornNote(line, rest)) }
+            if count == 0 {
+                // An editor may have left out the line feed.
+                if let last = try? Self.entry(rest[...]) {
+                    entries.append(last)
+                    rest = []
+                }
+                return (entries, rest.isEmpty ? nil : tornNote(line, rest))
+            }
             offset += count
             rest.append(contentsOf: chunk[..<count])
             guard let last = rest.lastIndex(of: 0x0A) else {

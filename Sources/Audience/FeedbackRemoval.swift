@@ -100,7 +100,12 @@ extension FeedbackJournal {
             AudienceError(
                 "cannot write the registrations file \(registrations) anew: \(FileIO.reason)", isUnwritable: true)
         }
-        guard let output = TemporaryFile(for: registrations, mode: file.mode) else { throw unwritable() }
+        // The file that a link leads to; its owner and mode stay.
+        guard let resolved = realpath(registrations, nil) else { throw unwritable() }
+        defer { free(resolved) }
+        guard let output = TemporaryFile(for: String(cString: resolved), mode: file.mode),
+            file.giveOwner(output.descriptor)
+        else { throw unwritable() }
         func copy(_ start: Int, _ end: Int) -> Bool {
             FileIO.writeAll(output.descriptor, UnsafeRawBufferPointer(start: file.base + start, count: end - start))
         }

@@ -3,15 +3,15 @@ import Glibc
 /// What tells one state of a file from another.
 struct FileFingerprint: Equatable {
     let size: UInt64
-    /// Last change of the contents, UNIX time.
+    /// Last change, UNIX time, by the kernel's word (`st_ctim`): the time of modification is what a program likes to say (`cp -p`).
     let seconds: Int64
     let nanoseconds: Int64
     let inode: UInt64
 
     init(_ status: stat) {
         size = UInt64(max(0, status.st_size))
-        seconds = Int64(status.st_mtim.tv_sec)
-        nanoseconds = Int64(status.st_mtim.tv_nsec)
+        seconds = Int64(status.st_ctim.tv_sec)
+        nanoseconds = Int64(status.st_ctim.tv_nsec)
         inode = UInt64(status.st_ino)
     }
 }
@@ -24,6 +24,8 @@ final class MappedFile: @unchecked Sendable {
     let size: Int
     /// When it was opened.
     let fingerprint: FileFingerprint
+    private let links: nlink_t
+    private let written: timespec
     private let descriptor: Int32
     /// Where bytes are is kept in 40 bits.
     static let largest = 1 << 40
@@ -56,6 +58,7 @@ final class MappedFile: @unchecked Sendable {
         size = status.st_size
         base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
         fingerprint = FileFingerprint(status)
+        (links, written) = (status.st_nlink, status.st_mtim)
         MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: size), path)
     }
 
@@ -71,13 +74,28 @@ final class MappedFile: @unchecked Sendable {
     /// Nobody has written into it since; its path may name another one.
     var isUnwritten: Bool {
         var status = stat()
-        return fstat(descriptor, &status) == 0 && FileFingerprint(status) == fingerprint
+        guard fstat(descriptor, &status) == 0 else { return false }
+        if FileFingerprint(status) == fingerprint { return true }
+        // A name that it loses, as when another takes its place, or gets, is a change too, but not of what is in it.
+        return status.st_nlink != links && status.st_size == size && status.st_mtim.tv_sec == written.tv_sec
+            && status.st_mtim.tv_nsec == written.tv_nsec
     }
 
     /// Permission bits, for what takes its place.
     var mode: mode_t {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o644
+    }
+
+    /// Gives another file the owner and the mode of this one.
+    ///
+    /// - Returns: false with `errno` set.
+    func giveOwner(_ other: Int32) -> Bool {
+        var (status, now) = (stat(), stat())
+        guard fstat(descriptor, &status) == 0, fstat(other, &now) == 0 else { return false }
+        let isOwned = status.st_uid == now.st_uid && status.st_gid == now.st_gid
+        return (isOwned || fchown(other, status.st_uid, status.st_gid) == 0)
+            && fchmod(other, status.st_mode & 0o777) == 0
     }
 
     /// What was read once need not stay in this process' memory; looked at again, it comes from the kernel's.

@@ -61,6 +61,9 @@ package final class Registrations: TagIndex, @unchecked Sendable {
         alive = RowSet(range: 0..<index.rows).subtracting(expired).subtracting(removed)
     }
 
+    /// Those that have expired at a moment, UNIX seconds.
+    package func expired(at moment: Int64) -> RowSet { Self.expired(index, moment) }
+
     private static func expired(_ index: RegistrationIndex, _ now: Int64) -> RowSet {
         let expiries = index.numbers(.expiries, as: UInt64.self)
         guard now >= 0 else { return RowSet() }

@@ -1,15 +1,22 @@
 import Dispatch
 import Glibc
 
-/// Ctrl-C and SIGTERM, or other signals, until it is cancelled.
+/// Ctrl-C, SIGTERM and the end of the terminal (SIGHUP, unless it is ignored, as under nohup), or other signals, until it is cancelled.
 ///
 /// A handler puts each into a pipe, so that none is lost from `init` on, however late a thread gets to read it.
 package struct StopSignals {
     private let numbers: [Int32]
+
+    package static var usual: [Int32] {
+        var action = sigaction()
+        sigaction(SIGHUP, nil, &action)
+        let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+        return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+    }
     private let source: (any DispatchSourceRead)?
 
     /// - Parameter stop: called at each of them.
-    package init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ stop: @escaping @Sendable () -> Void) {
+    package init(_ numbers: [Int32] = StopSignals.usual, _ stop: @escaping @Sendable () -> Void) {
         var ends: [Int32] = [-1, -1]
         // Without a descriptor for the pipe signals end the process, as they do without this.
         guard !numbers.isEmpty, pipe(&ends) == 0 else {

@@ -41,6 +41,8 @@ struct LoadOutcome: Sendable {
     var hasEndedInTime = false
     /// Why the run was ended before its time, by itself.
     var abortedFor: String?
+    /// Why what was said of devices could not be kept.
+    var lostFeedback: String?
     var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     var lateConnections = ConnectionCounts()

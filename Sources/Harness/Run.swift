@@ -15,6 +15,10 @@ package struct RunProduct: Sendable {
     package let result: ResultDocument
     /// Total latencies as an HdrHistogram percentile text (`.hgrm`).
     package let percentiles: String
+    /// Why it ended itself before its end; nil: it did not.
+    package let abortedFor: String?
+    /// Why what was said of devices is not in the journal of the registrations.
+    package let lostFeedback: String?
 }
 
 /// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
@@ -85,9 +89,11 @@ package struct Run: Sendable {
 
     /// Runs it; throws only when nothing could be measured.
     ///
-    /// - Parameter output: where it leaves what it has while it goes on; nil: nowhere.
+    /// - Parameters:
+    ///   - output: where it leaves what it has while it goes on; nil: nowhere.
+    ///   - keepsFeedback: false: devices that are gone stay in the registrations, so that the runs of a series have one audience.
     package func execute(
-        isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil,
+        isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil, keepsFeedback: Bool = true,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let started = Date()
@@ -96,26 +102,29 @@ package struct Run: Sendable {
             stopper.attach(load.control)
             let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
-            keepFeedback(&outcome)
+            if keepsFeedback { keepFeedback(&outcome) }
             return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
         }
         let record = output.map {
             RunRecord(inputs: inputs, started: started, target: ResultDocument.Run.bundledMock, output: $0)
         }
         return try await executeWithMock(
-            started, isTerminal: isTerminal, judge: judge, record: record, progress: progress)
+            started, isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback,
+            progress: progress)
     }
 
     /// Devices that are gone leave their registrations.
     private func keepFeedback(_ outcome: inout LoadOutcome) {
         guard let sends = inputs.sends else { return }
-        outcome.notes += outcome.feedback.write(sends, topic: inputs.scenario.topic)
+        let (notes, isLost) = outcome.feedback.write(sends, topic: inputs.scenario.topic)
+        outcome.notes += notes
+        if isLost { outcome.lostFeedback = notes.first }
     }
 
     // MARK: The bundled mock
 
     private func executeWithMock(
-        _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
+        _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, keepsFeedback: Bool,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let scratch = try ScratchFolder()
@@ -137,7 +146,7 @@ package struct Run: Sendable {
             let before = ProcessCost.sample(pid: handle.pid)
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
-            keepFeedback(&outcome)
+            if keepsFeedback { keepFeedback(&outcome) }
             return (load, outcome, MockCosts(before: before, after: after))
         }
         var account = MockAccount(costs: costs, counts: counts)

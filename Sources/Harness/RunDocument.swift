@@ -35,7 +35,8 @@ struct RunDocument {
     /// All files of a result.
     var product: RunProduct {
         RunProduct(
-            result: result, percentiles: HistogramLog.percentiles(outcome.measurements.totals.answered))
+            result: result, percentiles: HistogramLog.percentiles(outcome.measurements.totals.answered),
+            abortedFor: outcome.abortedFor, lostFeedback: outcome.lostFeedback)
     }
 
     var result: ResultDocument {

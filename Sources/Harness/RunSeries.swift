@@ -31,8 +31,9 @@ package final class RunSeries: Sendable {
         guard begin(stopping: { run.stop() }) else { return nil }
         defer { end() }
         do {
-            let result = try await run.execute(isTerminal: false) { _ in }.result
-            return result.run.interrupted ? nil : result
+            let product = try await run.execute(isTerminal: false, keepsFeedback: false) { _ in }
+            if let why = product.abortedFor, !isStopped { throw HarnessError("the run ended early: \(why)", .failed) }
+            return product.result.run.interrupted ? nil : product.result
         } catch let error as HarnessError {
             throw error
         } catch {

@@ -55,9 +55,21 @@ package struct Sends: Sendable {
         var all: [Send] = []
         var (first, entry): (UInt64, Int) = (0, 0)
         var content: [Content] = []
+        var expired: [(send: String, count: UInt64)] = []
         for (number, setting) in settings.enumerated() {
             let origin = Origin(send: isOnce ? (number, setting.name) : nil)
-            let rows = try Self.rows(setting.audience, registrations, reachable, origin)
+            var rows = try Self.rows(setting.audience, registrations, reachable, origin)
+            let late = Int64(clamping: setting.start / 1_000_000_000)
+            let expiring = late > 0 ? rows.intersection(registrations.expired(at: now + late)) : RowSet()
+            if !expiring.isEmpty {
+                rows = rows.subtracting(expiring)
+                expired.append((setting.name, expiring.count))
+                guard !rows.isEmpty else {
+                    throw origin.error(
+                        "audience",
+                        "all \(Units.counted(expiring.count, "registration")) of \(path) in it expire before its start")
+                }
+            }
             let made = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
             all.append(
                 Send(
@@ -75,6 +87,7 @@ package struct Sends: Sendable {
             if count > 0 { notes.append("\(Units.counted(count, "registration")) of \(path) left out: \(why)") }
         }
         note(registrations.expired.count, "expired")
+        for (send, count) in expired { note(count, "they expire before the start of send \"\(send)\"") }
         note(registrations.removed.subtracting(registrations.expired).count, "gone by feedback")
         note(reachable.otherTopic, "of another topic than \(scenario.topic), or of none")
         note(reachable.otherEnvironment, "of another environment than \(scenario.environment), or of none")

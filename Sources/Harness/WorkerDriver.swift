@@ -336,7 +336,7 @@ final class WorkerDriver: PushDriver {
         lastEnd = max(lastEnd, time)
         let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
         if keepsFeedback, case .rejected(let status) = outcome, status == 410 || status == 400 {
-            feedback.note(ticket.sequence, of: sends!, body)
+            feedback.note(ticket.sequence, of: sends!, body, status: status)
         }
         if !retriesOff {
             if let last = retries.didEnd(ticket), Self.isUnsent(outcome, started: started, written: written) {

@@ -35,16 +35,38 @@ public enum ReasonText {
         return end < bytes.count ? UnsafeBufferPointer(rebasing: bytes[start..<end]) : nil
     }
 
+    /// Behind a key of the object that the bytes are, not of one within it, and not a text that reads so.
     private static func place(after key: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        let length = key.utf8CodeUnitCount
-        var place = 0
-        while place + length <= bytes.count {
-            var same = 0
-            while same < length, bytes[place + same] == key.utf8Start[same] { same += 1 }
-            if same == length { return place + length }
+        var place = skipBlanks(bytes, from: 0)
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "{") else { return nil }
+        var (depth, isKey) = (0, false)
+        while place < bytes.count {
+            switch bytes[place] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                isKey = depth == 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ","): isKey = depth == 1
+            case UInt8(ascii: "\""):
+                if isKey, starts(bytes, place, with: key) { return place + key.utf8CodeUnitCount }
+                isKey = false
+                place += 1
+                while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+                    place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+                }
+            default: break
+            }
             place += 1
         }
         return nil
+    }
+
+    private static func starts(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ place: Int, with key: StaticString
+    ) -> Bool {
+        guard bytes.count - place >= key.utf8CodeUnitCount else { return false }
+        for offset in 0..<key.utf8CodeUnitCount where bytes[place + offset] != key.utf8Start[offset] { return false }
+        return true
     }
 
     private static func skipBlanks(_ bytes: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {

@@ -129,6 +129,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
                 on: json ? Console.picture(of: STDERR_FILENO) : Console.picture)
             if json { Console.diagnostic(text) } else { Console.output(text) }
         } else if !verdict.isGood {
+            if let why = product.abortedFor { Console.error("ended early: \(why)") }
             Console.error(
                 (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" }).joined(
                     separator: "\n"))
@@ -145,6 +146,10 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             try ReportFile.write(
                 [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
                 to: report.contains("/") ? report : folder + "/" + report)
+        }
+        if let lost = product.lostFeedback {
+            Console.error(lost)
+            if verdict.isGood { throw ExitCode(HarnessError.Kind.unwritable.rawValue) }
         }
         if !verdict.isGood { throw ExitCode(verdict.exitCode) }
     }

@@ -43,9 +43,15 @@ import Transport
             }
         }
         #expect(reason("{\"reason\":\"BadDeviceToken\"}") == "BadDeviceToken")
+        #expect(
+            reason("{\"extra\":{\"reason\":\"Unregistered\"},\"list\":[1,\"}\"],\"reason\":\"BadDeviceToken\"}")
+                == "BadDeviceToken")
         #expect(reason("{ \"timestamp\" : 1, \"reason\" : \"Unregistered\" }") == "Unregistered")
         for body in [
             "", "{}", "{\"reason\"", "{\"reason\":\"Bad", "reason", "{\"reason\":1}", "{\"reason\":\"a\\u0041\"}",
+            "<p>\"reason\":\"Unregistered\"</p>", "[{\"reason\":\"Unregistered\"}]",
+            "{\"a\":{\"reason\":\"Unregistered\"}}",
+            "{\"a\":\"\\\"reason\\\":\", \"b\":\"reason\"}", "{\"a\":\"reason\":\"Unregistered\"}", "{\"a\\",
         ] {
             #expect(reason(body) == "")
         }
