@@ -90,7 +90,7 @@ struct ABBinarySide: ABSide {
 
     func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument? {
         do throws(HarnessError) { return try await run.execute(arguments, in: series) } catch {
-            throw HarnessError("\(name): \(error.description)")
+            throw HarnessError("\(name): \(error.description)", error.kind)
         }
     }
 

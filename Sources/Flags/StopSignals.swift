@@ -1,17 +1,21 @@
 import Dispatch
 import Glibc
 
-/// Ctrl-C, SIGTERM and the end of the terminal (SIGHUP, unless it is ignored, as under nohup), or other signals, until it is cancelled.
+/// Ctrl-C, Ctrl-\\, SIGTERM and the end of the terminal (SIGHUP; one that is ignored, as under nohup, stays so), or other signals,
+/// until it is cancelled.
 ///
 /// A handler puts each into a pipe, so that none is lost from `init` on, however late a thread gets to read it.
 package struct StopSignals {
     private let numbers: [Int32]
 
     package static var usual: [Int32] {
-        var action = sigaction()
-        sigaction(SIGHUP, nil, &action)
-        let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-        return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+        [SIGINT, SIGTERM]
+            + [SIGHUP, SIGQUIT].filter { number in
+                var action = sigaction()
+                sigaction(number, nil, &action)
+                // SIG_IGN
+                return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) != 1
+            }
     }
     private let source: (any DispatchSourceRead)?
 

@@ -9,6 +9,9 @@ final class ChildProcess: Sendable {
     enum End: Sendable {
         case exited(Int32)
         case signaled(Int32)
+
+        /// Whether what was asked for was wrong, or something went wrong with it.
+        var kind: HarnessError.Kind { if case .exited(64) = self { .usage } else { .failed } }
     }
 
     /// What it wrote on its standard output, line by line; ends when nobody can write there any more.

@@ -56,7 +56,8 @@ package struct ChildRun: Sendable {
         let path = runs.count == 1 ? "\(folder)/\(runs[0])/result.json" : ""
         guard FileManager.default.fileExists(atPath: path) else {
             throw HarnessError(
-                "\(executable): wrote no result (\(Self.described(ended.end))): \(Self.line(ended.error))")
+                "\(executable): wrote no result (\(Self.described(ended.end))): \(Self.line(ended.error))",
+                ended.end.kind)
         }
         do throws(ResultError) {
             return try ResultFile.decode(

@@ -94,8 +94,15 @@ package enum ResultFile {
     /// - Parameter isSynced: false: at once and without waiting for the disk, for what will be replaced; it outlives the process,
     ///   but perhaps not the machine.
     package static func write(_ bytes: [UInt8], to path: String, isSynced: Bool = true) throws(ResultError) {
-        let temporary = path + ".partial"
-        let descriptor = open(temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
+        // What a link leads to is written, and the link stays; a device or a pipe is written to, and stays.
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let isPlain = !isThere || status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
+        let resolved = isThere ? realpath(path, nil) : nil
+        defer { free(resolved) }
+        let target = resolved.map { String(cString: $0) } ?? path
+        let temporary = isPlain ? target + ".partial" : target
+        let descriptor = open(temporary, (isPlain ? O_CREAT | O_TRUNC : 0) | O_WRONLY | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }
         var offset = 0
         while offset < bytes.count {
@@ -106,12 +113,16 @@ package enum ResultFile {
             guard count > 0 else {
                 let error = failure(path)
                 close(descriptor)
-                unlink(temporary)
+                if isPlain { unlink(temporary) }
                 throw error
             }
             offset += count
         }
-        guard !isSynced || fsync(descriptor) == 0, close(descriptor) == 0, rename(temporary, path) == 0 else {
+        guard isPlain else {
+            close(descriptor)
+            return
+        }
+        guard !isSynced || fsync(descriptor) == 0, close(descriptor) == 0, rename(temporary, target) == 0 else {
             let error = failure(path)
             unlink(temporary)
             throw error

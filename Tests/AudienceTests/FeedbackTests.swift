@@ -32,24 +32,27 @@ import Testing
         let whole = folder.read("r.feedback")
         for length in 0..<whole.count {
             folder.write("r.feedback", Array(whole[..<length]))
-            let kept = Array(Self.entries.prefix(whole[..<length].count { $0 == 0x0A }))
+            // Only its line feed may be missing.
+            let isWhole = whole[length] == 0x0A
+            let kept = Array(Self.entries.prefix(whole[..<length].count { $0 == 0x0A } + (isWhole ? 1 : 0)))
             let read = try journal.read()
             #expect(read.entries == kept, "\(length) bytes")
-            let torn = length - (whole[..<length].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)
+            let torn = isWhole ? 0 : length - (whole[..<length].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)
             let note =
                 "\(journal.path):\(kept.count + 1): this last line is not whole and left out, "
                 + "\(torn) byte\(torn == 1 ? "" : "s"): who wrote it was killed, or is at it still"
             #expect(read.note == (torn == 0 ? nil : note), "\(length) bytes")
             try journal.append(Self.entries.suffix(1))
-            #expect(try journal.read().entries == kept + Self.entries.suffix(1), "\(length) bytes")
+            let added = kept.count == Self.entries.count ? [] : Self.entries.suffix(1)
+            #expect(try journal.read().entries == kept + added, "\(length) bytes")
         }
         // Longer than what is looked at in one go.
-        folder.write("r.feedback", whole + [UInt8](repeating: 0x78, count: 10_000))
+        folder.write("r.feedback", whole + Array("{\"token\":".utf8) + [UInt8](repeating: 0x78, count: 10_000))
         let new = FeedbackEntry(token: "aa04", reason: "BadDeviceToken", seen: 13)
         try journal.append([new])
         #expect(folder.read("r.feedback") == whole + Array(new.line.utf8))
         let path = folder.write("r", Self.csv)
-        folder.write("r.feedback", Array(whole.dropLast()))
+        folder.write("r.feedback", Array(whole.dropLast(2)))
         let notes = try Registrations.open(path, now: 0).notes
         #expect(notes.count == 1 && notes[0].hasPrefix("\(journal.path):3: this last line is not whole"), "\(notes)")
     }
@@ -211,6 +214,34 @@ import Testing
         let all = try Registrations.open(path, now: 0)
         #expect(all.removed.all == leave)
         #expect(all.alive.all == (0..<6).filter { !leave.contains($0) })
+    }
+
+    @Test("What stands at a journal's end and is nothing of ours is not cut off")
+    func whatStandsAtTheEndAndIsNothingOfOursIsNotCutOff() throws {
+        let folder = ScratchFolder()
+        let journal = FeedbackJournal(of: "\(folder.path)/r")
+        for notes in ["my notes with no line feed", "{\"tok", "{\"token\":\"aa\", and what I think of it"] {
+            folder.write("r.feedback", notes)
+            // Whatever begins as our lines do may be one.
+            let isOurs = notes.hasPrefix("{")
+            #expect(((try? journal.append(Self.entries)) != nil) == isOurs, "\(notes)")
+            if !isOurs { #expect(folder.text("r.feedback") == notes) }
+        }
+    }
+
+    @Test("Applied through a link the file it leads to is written anew, and the link stays")
+    func appliedThroughALinkTheFileItLeadsToIsWrittenAnew() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", Self.csv)
+        chmod(path, 0o666)
+        #expect(symlink(path, "\(folder.path)/link") == 0)
+        let journal = FeedbackJournal(of: "\(folder.path)/link")
+        try journal.append(Self.journaled)
+        #expect(try journal.apply(now: 7).left == 4)
+        var status = stat()
+        #expect(lstat("\(folder.path)/link", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o666)
+        #expect(folder.text("r").split(separator: "\n").count == 3)
     }
 
     static let journaled = [

@@ -34,6 +34,33 @@ import Testing
         try isSound(path, "whole", isNew: false)
     }
 
+    @Test("A file written to in place is another one, though its time of modification was put back")
+    func aFileWrittenToInPlaceIsAnotherOne() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa01,red\naa02,blue\n")
+        #expect(try Registrations.open(path, now: 0).rows(tagged: "red")?.count == 1)
+        let file = try MappedFile(path, "file")
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        file.settle()
+        folder.write("r", "token,tags\naa01,blu\naa02,blue\n")
+        #expect(utimensat(AT_FDCWD, path, [status.st_atim, status.st_mtim], 0) == 0)
+        #expect(!file.isUnwritten)
+        let all = try Registrations.open(path, now: 0)
+        #expect(all.isNewlyIndexed && all.rows(tagged: "red") == nil && all.rows(tagged: "blu")?.count == 1)
+    }
+
+    @Test("A file that loses its name to another, or gets one more, is still what it was")
+    func aFileThatLosesItsNameIsStillWhatItWas() throws {
+        let folder = ScratchFolder()
+        let path = folder.write("r", "token,tags\naa01,red\n")
+        let file = try MappedFile(path, "file")
+        file.settle()
+        #expect(link(path, path + "2") == 0 && file.isUnwritten && file.isUnchanged)
+        #expect(rename(folder.write("other", "token,tags\n"), path) == 0 && file.isUnwritten && !file.isUnchanged)
+        #expect(unlink(path + "2") == 0 && file.isUnwritten)
+    }
+
     @Test("An index with a changed header is made anew")
     func anIndexWithAChangedHeaderIsMadeAnew() throws {
         let folder = ScratchFolder()

@@ -40,8 +40,12 @@ import Testing
 
     /// Its whole lines.
     private func lines() throws -> [Line] {
-        try journal.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast()
-            .map { try JSONDecoder().decode(Line.self, from: Data($0)) }
+        let last = journal.last == 0x0A ? nil : journal.split(separator: 0x0A).last
+        return try journal.split(separator: 0x0A).compactMap { line in
+            // The last one may be torn, or lack its line feed only.
+            if line == last { return try? JSONDecoder().decode(Line.self, from: Data(line)) }
+            return try JSONDecoder().decode(Line.self, from: Data(line))
+        }
     }
 
     /// Starts a run and waits until it has left a first result, in the middle of its pushes.
@@ -86,6 +90,55 @@ import Testing
         #expect(try lines().map(\.token).sorted() == (0..<2000).map(Self.token).sorted())
     }
 
+    @Test("Feedback that cannot be kept is said, and ends a good run with 74")
+    func unkept() throws {
+        #expect(FileManager.default.createFile(atPath: path + ".feedback", contents: Data()))
+        let holder = open(path + ".feedback", O_RDWR | O_CLOEXEC)
+        defer { close(holder) }
+        #expect(flock(holder, LOCK_EX) == 0)
+        let finished = try Programs.run(
+            "pushload", ["run", "--quiet", "--output", folder.path + "/runs"] + arguments())
+        #expect(finished.status == 74)
+        #expect(
+            finished.error == "pushload: feedback was not kept: cannot lock the feedback journal \(path).feedback: "
+                + "another program has held it for 5 s; try again later\n")
+        #expect(journal.isEmpty)
+    }
+
+    @Test("The runs of a series have one audience, and keep no feedback", arguments: [false, true])
+    func series(isOther: Bool) throws {
+        try Self.rows(200).write(toFile: path, atomically: true, encoding: .utf8)
+        let binary = isOther ? ["--b-binary", Programs.path("pushload")] : []
+        let finished = try Programs.run(
+            "pushload",
+            ["ab"] + arguments("50%") + binary + ["--b", "-m 500", "--rounds", "2", "-o", folder.path + "/ab"])
+        #expect(!finished.error.contains("differ in pushes"), "\(finished)")
+        let results = try #require(FileManager.default.subpathsOfDirectory(atPath: folder.path + "/ab"))
+            .filter { $0.hasSuffix(".json") }.compactMap { try? ResultFile.read("\(folder.path)/ab/\($0)") }
+        #expect(results.count == 4 && results.allSatisfy { $0.pushes.planned == 200 }, "\(finished)")
+        #expect(!FileManager.default.fileExists(atPath: path + ".feedback"))
+    }
+
+    @Test("A run of a series whose registrations are written to is not called interrupted")
+    func writtenInSeries() throws {
+        let search = try Programs.start(
+            "pushload",
+            ["search", "--registrations", path, "--audience", "all", "--goal", "p99 < 10s", "--probe", "30s"])
+        for _ in 0..<12_000 where search.process.isRunning && !FileManager.default.fileExists(atPath: path + ".index") {
+            usleep(10_000)
+        }
+        // As often as it takes to be in the middle of a run.
+        for _ in 0..<1200 where search.process.isRunning {
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.write(contentsOf: Data("token,tags".utf8))
+            try file.close()
+            usleep(100_000)
+        }
+        let finished = try search.wait()
+        #expect(finished.status == 1)
+        #expect(finished.error.contains("the run ended early: \(path) was written to while it was read"), "\(finished)")
+    }
+
     @Test("A run whose registrations are written to is stopped as by Ctrl-C, says so, and keeps no feedback")
     func written() throws {
         let (run, output) = try started(arguments() + ["--rate", "500", "-D", "600s"])
@@ -104,6 +157,20 @@ import Testing
                     == "\(path) was written to while the run went on: who was pushed to is not certain, and feedback was not kept"
             }, "\(result.notes)")
         #expect(journal.isEmpty)
+    }
+
+    @Test("The end of the terminal, and Ctrl-\\, stop a run as Ctrl-C does", arguments: [SIGHUP, SIGQUIT])
+    func stopped(signal number: Int32) throws {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        // Under nohup it is to be ignored.
+        guard unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) != 1 else { return }
+        let (run, output) = try started(arguments() + ["--rate", "500", "-D", "600s"])
+        kill(run.process.processIdentifier, number)
+        let finished = try run.wait()
+        #expect(finished.status == 1 && !finished.error.contains("crashed"), "\(finished)")
+        let pushes = try ResultFile.read(output + "/result.json").pushes
+        #expect(try lines().count == Int(pushes.rejected))
     }
 
     @Test("A run whose registrations are cut short ends with one line, and its result so far is there")
@@ -139,7 +206,7 @@ import Testing
             let left = journal
             let whole = try lines()
             #expect(!left.isEmpty && Set(whole.map(\.token)).count == whole.count, "seed \(seed)")
-            let isTorn = left.last != 0x0A
+            let isTorn = left.last != 0x0A && left.last != UInt8(ascii: "}")
             let note = "r.csv.feedback:\(whole.count + 1): this last line is not whole and left out, "
             let shown = try AudienceTests.ask(["feedback", path])
             #expect(shown.status == 0 && shown.error.contains(note) == isTorn, "seed \(seed): \(shown.error)")

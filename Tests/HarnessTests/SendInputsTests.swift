@@ -45,6 +45,58 @@ import Transport
         } catch { return error.description }
     }
 
+    @Test("Who expires before a send's start is not in it")
+    func expiring() throws {
+        let folder = try Folder()
+        var scenario = Scenario()
+        let soon = Int(Date().timeIntervalSince1970) + 600
+        scenario.registrations = try folder.write(
+            "r.csv", "token,tags,expires\n\(token(1)),a,\(soon)\n\(token(2)),a,\n\(token(3)),b,\(soon)\n")
+        scenario.sends = [try SendSetting(parsing: "{name: now, audience: a}")]
+        #expect(try RunInputs(scenario).planned == 2)
+        scenario.sends = [try SendSetting(parsing: "{name: later, audience: a, start: 20m}")]
+        let inputs = try RunInputs(scenario)
+        #expect(inputs.planned == 1)
+        #expect(
+            inputs.sends?.notes.contains {
+                $0.hasPrefix("1 registration of ")
+                    && $0.hasSuffix("left out: they expire before the start of send \"later\"")
+            } == true)
+        scenario.sends = [try SendSetting(parsing: "{name: later, audience: b, start: 20m}")]
+        #expect(problem(scenario).contains("all 1 registration of "))
+    }
+
+    @Test("Of a device the latest word counts, gone only with status 410, whatever stands around the reason")
+    func feedback() throws {
+        let folder = try Folder()
+        var scenario = try scenario(folder)
+        scenario.audience = "*"
+        scenario.pushes = 900
+        let sends = try #require(try RunInputs(scenario).sends)
+        var feedback = Feedback()
+        func hear(_ device: UInt64, _ body: String, _ status: UInt16) {
+            Array(body.utf8).withUnsafeBufferPointer { feedback.note(device, of: sends, $0, status: status) }
+        }
+        let (early, late) = ("1700000000000", "1700000005000")
+        // First a word of no consequence, then that it is gone; the later of two; neither of a text nor of an inner object.
+        hear(0, #"{"reason":"BadDeviceToken"}"#, 400)
+        hear(90, #"{"reason":"Unregistered","timestamp":\#(early)}"#, 410)
+        hear(180, #"{"reason":"Unregistered","timestamp":\#(late)}"#, 410)
+        hear(270, #"{"reason":"Unregistered","timestamp":\#(early)}"#, 410)
+        hear(1, #"{"extra":{"reason":"Unregistered"},"reason":"BadDeviceToken"}"#, 400)
+        hear(2, #"{"reason":"Unregistered"}"#, 400)
+        hear(3, #"<p>"reason":"Unregistered"</p>"#, 410)
+        let (notes, isLost) = feedback.write(sends, topic: "com.example")
+        #expect(
+            !isLost && notes.first?.hasPrefix("feedback: 1 device answered as gone, 1 only reported") == true,
+            "\(notes)")
+        let lines = try String(contentsOfFile: "\(folder.path)/r.csv.feedback", encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.contains { $0.contains(token(0)) && $0.contains("Unregistered") && $0.contains(late) })
+        #expect(lines.contains { $0.contains(token(0)) && $0.contains("BadDeviceToken") })
+        #expect(lines.contains { $0.contains(token(1)) && $0.contains("BadDeviceToken") })
+    }
+
     @Test("An audience is pushed to once, unless a number, a time or a schedule of its own says otherwise")
     func once() throws {
         let folder = try Folder()

@@ -37,6 +37,25 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
 }
 
 @Suite struct ResultFileTests {
+    @Test("A link stays and what it leads to is written; a pipe is written to and stays")
+    func links() throws {
+        let folder = try folder()
+        let (file, link, pipe) = (folder + "/file", folder + "/link", folder + "/pipe")
+        try ResultFile.write(Array("old".utf8), to: file)
+        #expect(symlink(file, link) == 0 && mkfifo(pipe, 0o600) == 0)
+        try ResultFile.write(Array("new".utf8), to: link)
+        #expect(FileManager.default.contents(atPath: file) == Data("new".utf8))
+        let reader = open(pipe, O_RDWR | O_CLOEXEC)
+        defer { close(reader) }
+        try ResultFile.write(Array("told".utf8), to: pipe)
+        var told = [UInt8](repeating: 0, count: 8)
+        #expect(read(reader, &told, 8) == 4 && told.starts(with: Array("told".utf8)))
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder)) == ["file", "link", "pipe"])
+    }
+
     private func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("results-\(UUID())").path
         return path
