@@ -10,8 +10,8 @@ final class ChildProcess: Sendable {
         case exited(Int32)
         case signaled(Int32)
 
-        /// Whether what was asked for was wrong, or something went wrong with it.
-        var kind: HarnessError.Kind { if case .exited(64) = self { .usage } else { .failed } }
+        /// Of a child that left no result: one that was killed is no mistake of what it was asked.
+        var kind: HarnessError.Kind { if case .signaled = self { .failed } else { .usage } }
     }
 
     /// What it wrote on its standard output, line by line; ends when nobody can write there any more.

@@ -40,6 +40,8 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
     @Test("A link stays and what it leads to is written; a pipe is written to and stays")
     func links() throws {
         let folder = try folder()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         let (file, link, pipe) = (folder + "/file", folder + "/link", folder + "/pipe")
         try ResultFile.write(Array("old".utf8), to: file)
         #expect(symlink(file, link) == 0 && mkfifo(pipe, 0o600) == 0)
