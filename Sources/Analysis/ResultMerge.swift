@@ -18,7 +18,8 @@ package enum ResultMerge {
         guard results.count >= 2, let first = results.first else {
             throw Failure(description: "merging needs at least two results")
         }
-        try check(results)
+        let overlap = try check(results)
+        let results = SendMerge.kept(results)
         let parts = results.map(\.result)
         var merged = first.result
         merged.scenario = scenario(parts)
@@ -57,14 +58,14 @@ package enum ResultMerge {
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
-        var sendNotes: [String] = []
+        var partNotes = leaveOut(results, &merged)
         if parts.contains(where: { $0.sends != nil }) {
             let whole = merged
-            let sends = try SendMerge(results) { name throws(Failure) in
+            let sends = try SendMerge(results, apart: overlap.startsApart) { name throws(Failure) in
                 try histogram(ResultDocument.fanOutKey(name), whole).answered
             }
             merged.sends = sends.sends
-            sendNotes = sends.notes
+            partNotes += sends.notes
         }
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
@@ -90,7 +91,7 @@ package enum ResultMerge {
         merged.series = []
         merged.notes =
             ["merged from \(results.map(\.name).joined(separator: ", "))"]
-            + differences(parts).map { "the parts differ in \($0)" } + sendNotes
+            + differences(parts).map { "the parts differ in \($0)" } + partNotes
             + (parts.contains(where: hasSchedule)
                 ? ["stages and trace are those of one part; the parts' rates add up"] : [])
             + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
@@ -142,7 +143,8 @@ package enum ResultMerge {
         }
     }
 
-    private static func check(_ results: [(name: String, result: ResultDocument)]) throws(Failure) {
+    /// - Returns: how long the runs went on together, which was long enough.
+    private static func check(_ results: [(name: String, result: ResultDocument)]) throws(Failure) -> RunOverlap {
         let first = results[0]
         for (index, part) in results.enumerated().dropFirst() {
             for key in decisive where part.result.scenario[key] != first.result.scenario[key] {
@@ -171,6 +173,7 @@ package enum ResultMerge {
                     + "\(seconds(overlap.common)) s of \(seconds(overlap.longest)) s, at least half is needed to add their "
                     + "rates (compare them instead)")
         }
+        return overlap
     }
 
     private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, UInt64>) -> UInt64 {
@@ -245,6 +248,31 @@ package enum ResultMerge {
             }
         }
         return merged
+    }
+
+    /// Takes out of `merged` what some parts keep apart and others do not: of the others' pushes nobody knows under which label
+    /// they belong. A send is none of a run without registrations.
+    ///
+    /// - Returns: a sentence for each dimension that was taken out.
+    private static func leaveOut(
+        _ results: [(name: String, result: ResultDocument)], _ merged: inout ResultDocument
+    ) -> [String] {
+        var notes: [String] = []
+        for dimension in merged.breakdown.keys.sorted() {
+            let lacking = results.filter { part in
+                part.result.breakdown[dimension] == nil && (dimension != "send" || part.result.sends != nil)
+            }
+            guard !lacking.isEmpty else { continue }
+            for label in merged.breakdown[dimension, default: [:]].keys {
+                let key = ResultDocument.histogramKey(dimension, label)
+                merged.histograms[key] = nil
+                if let unanswered = ResultDocument.unansweredKey(key) { merged.histograms[unanswered] = nil }
+            }
+            merged.breakdown[dimension] = nil
+            notes.append(
+                "no figures by \(dimension): \(lacking.map(\.name).joined(separator: ", ")) did not keep them apart")
+        }
+        return notes
     }
 
     /// Weighed by the answered pushes of each part.

@@ -27,6 +27,8 @@ struct RunOverlap {
     let common: Double
     /// Seconds of the longest run.
     let longest: Double
+    /// Seconds from the first start to the last, as the documents have them.
+    let startsApart: Double
     /// The two runs that overlap least, with their times.
     let apart: String
 
@@ -51,12 +53,13 @@ struct RunOverlap {
         let last = parts.max { $0.start < $1.start }
         let first = parts.min { $0.end < $1.end }
         guard let shortest = byDuration.first, let longest = byDuration.last, let last, let first else {
-            (common, self.longest, apart) = (0, 0, "")
+            (common, self.longest, startsApart, apart) = (0, 0, 0, "")
             return
         }
         let between = first.end + Self.resolution - last.start
         common = max(0, min(shortest.duration, between))
         self.longest = longest.duration
+        startsApart = last.start - (parts.map(\.start).min() ?? last.start)
         // Of two that follow each other, the one that ended first and the one that began last; else one was too short.
         let pair = between < shortest.duration ? (first, last) : (longest, shortest)
         apart = "\(pair.0.description) and \(pair.1.description)"

@@ -8,21 +8,25 @@ struct SendMerge {
     /// What the parts do not have in common, a sentence each.
     private(set) var notes: [String] = []
 
-    private typealias Owner = (name: String, result: ResultDocument, send: ResultDocument.Send)
+    private typealias Owner = (name: String, send: ResultDocument.Send)
 
-    /// - Parameter times: from a send's start to its accepted answers, by its name, over all parts.
+    /// - Parameters:
+    ///   - apart: seconds from the first part's start to the last one's.
+    ///   - times: from a send's start to its accepted answers, by its name, over all parts, µs.
     init(
-        _ results: [(name: String, result: ResultDocument)],
+        _ results: [(name: String, result: ResultDocument)], apart seconds: Double,
         times: (String) throws(ResultMerge.Failure) -> LatencyHistogram
     ) throws(ResultMerge.Failure) {
         var names: [String] = []
+        var isShared = false
         for send in results.flatMap({ $0.result.sends ?? [] }) where !names.contains(send.name) {
             names.append(send.name)
         }
         for name in names {
             let owners = results.compactMap { part -> Owner? in
-                part.result.sends?.first { $0.name == name }.map { (part.name, part.result, $0) }
+                part.result.sends?.first { $0.name == name }.map { (part.name, $0) }
             }
+            isShared = isShared || owners.count > 1
             var whole = owners[0].send
             for send in owners.dropFirst().map(\.send) {
                 whole.pushes &+= send.pushes
@@ -33,6 +37,7 @@ struct SendMerge {
             }
             let apart = Self.audiences(owners)
             whole.devices = apart.reduce(0) { $0 &+ $1.send.devices }
+            if apart.count > 1 { whole.fingerprint = nil }
             whole.fanOut = .init(try times(name), of: whole.pushes)
             sends.append(whole)
             let missing = results.map(\.name).filter { name in !owners.contains { $0.name == name } }
@@ -47,19 +52,45 @@ struct SendMerge {
                 notes.append("send \(name): devices are added up; one that several parts pushed to is counted in each")
             }
         }
+        if isShared, seconds > 0 {
+            notes.append(
+                "the parts began up to \(Units.fixed(seconds, places: 0)) s apart; fan-out times count from each part's own start"
+            )
+        }
     }
 
-    /// One of those that pushed to the same audience for certain: on one host, of one file.
+    /// The results, those of one send alone with its figures under its name, as results of several sends have them; as they are
+    /// where all are of one send, whose figures are the merged run's too.
+    static func kept(
+        _ results: [(name: String, result: ResultDocument)]
+    ) -> [(name: String, result: ResultDocument)] {
+        let only = results.map(\.result.onlySend?.name)
+        guard only.contains(where: { $0 == nil || $0 != only[0] }) else { return results }
+        return results.map { name, result in
+            guard let send = result.onlySend, result.breakdown["send"] == nil else { return (name, result) }
+            var result = result
+            result.breakdown["send"] = [
+                send.name: .init(
+                    accepted: send.accepted, rejected: send.rejected, failed: send.failed, notSent: send.notSent,
+                    total: result.latency[.total])
+            ]
+            let key = ResultDocument.histogramKey("send", send.name)
+            result.histograms[key] = result.histograms["total"]
+            if let unanswered = ResultDocument.unansweredKey(key) {
+                result.histograms[unanswered] = result.histograms["total_unanswered"]
+            }
+            return (name, result)
+        }
+    }
+
+    /// One of those that pushed to the same registrations.
     private static func audiences(_ owners: [Owner]) -> [Owner] {
         var apart: [Owner] = []
         for owner in owners {
-            let isKnown = apart.contains { other in
-                !owner.result.environment.host.isEmpty
-                    && other.result.environment.host == owner.result.environment.host
-                    && ["registrations", "topic"].allSatisfy { other.result.scenario[$0] == owner.result.scenario[$0] }
-                    && other.send.audience == owner.send.audience && other.send.devices == owner.send.devices
+            let fingerprint = owner.send.fingerprint
+            if fingerprint == nil || !apart.contains(where: { $0.send.fingerprint == fingerprint }) {
+                apart.append(owner)
             }
-            if !isKnown { apart.append(owner) }
         }
         return apart
     }

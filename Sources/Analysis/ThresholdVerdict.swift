@@ -48,8 +48,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
 
     /// A run's only send is not kept apart: its figures are the run's.
     private static func isWhole(_ part: Threshold.Part, _ result: ResultDocument) -> Bool {
-        guard part.dimension == "send", let sends = result.sends, sends.count == 1 else { return false }
-        return sends[0].name == part.label && sends[0].pushes == result.pushes.planned
+        part.dimension == "send" && result.onlySend?.name == part.label
     }
 
     private static func value(_ metric: Threshold.Metric, _ result: ResultDocument) -> Double? {

@@ -3,7 +3,7 @@ enum ByteHash {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     @inline(__always)
-    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let product = (hash ^ word) &* factor
         return product ^ (product >> 32)
     }

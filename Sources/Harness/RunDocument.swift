@@ -154,7 +154,7 @@ struct RunDocument {
         return plan.all.enumerated().map { place, send in
             let isOnly = plan.all.count == 1
             var row = ResultDocument.Send(
-                name: send.name, audience: send.audience, devices: send.tokens,
+                name: send.name, audience: send.audience, devices: send.tokens, fingerprint: send.fingerprint,
                 pushes: isOnly ? outcome.planned : send.count, start: Double(send.start) / 1e9)
             let part = parts[send.name]
             row.accepted = isOnly ? counts.accepted : part?.accepted ?? 0

@@ -12,7 +12,7 @@ struct RunNotes {
         outcome.notes + (inputs.sends?.notes ?? [])
             + [
                 connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
-                unanswered, breakdown, lateness, ramp, steadyState, unmatched, ledger,
+                unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 }
     }
 
@@ -52,6 +52,15 @@ struct RunNotes {
             + (isTooMuch
                 ? "so many were left of the schedule when the target was given up that they were only counted"
                 : "the run was over before their turn")
+    }
+
+    /// Longer times than a histogram of microseconds holds.
+    private var fanOut: String? {
+        let beyond = outcome.fanOut.reduce(0) { $0 &+ $1.clamped }
+        guard beyond > 0 else { return nil }
+        return
+            "\(Units.counted(beyond, "push")) had been accepted more than 1,000 h after the send's start: in the "
+            + "fan-out that counts as 1,000 h"
     }
 
     /// Latency from the intended time and service time from the actual send part.

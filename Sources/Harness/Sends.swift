@@ -23,7 +23,9 @@ package struct Sends: Sendable {
         /// The first of its mix's entries among those of all sends.
         let firstEntry: Int
         /// Different device tokens.
-        let tokens: UInt64
+        package let tokens: UInt64
+        /// As `Registrations.fingerprint` has it.
+        let fingerprint: String
     }
 
     package let all: [Send]
@@ -76,7 +78,8 @@ package struct Sends: Sendable {
                     name: setting.name, audience: setting.audience,
                     devices: AudienceDevices(registrations, rows, entries: made.entries), mix: made.mix,
                     priority: setting.priority ?? scenario.priority, start: setting.start, first: first,
-                    count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows)))
+                    count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows),
+                    fingerprint: registrations.fingerprint(of: rows)))
             first += rows.count
             entry += made.mix.entries.count
             content.append(made)

@@ -110,7 +110,12 @@ package struct PlanCommand: AsyncParsableCommand {
         }
         let time = try PlanValue.read("--within", within, Units.duration)
         guard time > 0 else { throw HarnessError("--within \(within): expected more than 0, such as 60s") }
-        if let devices { question.devices = try Self.count(devices) } else { question.devices = try audience.count() }
+        if let devices {
+            question.pushes = try Self.count(devices)
+            question.devices = question.pushes
+        } else {
+            (question.pushes, question.devices) = try audience.count()
+        }
         question.within = Double(time)
     }
 

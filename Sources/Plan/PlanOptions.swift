@@ -105,8 +105,9 @@ struct PlanAudienceOptions: ParsableArguments {
 
     var isGiven: Bool { registrations != nil || audience != nil || topic != nil || environment != nil }
 
-    /// How many registrations a run with the same flags pushes to; what it leaves out is said on standard error.
-    func count() throws(HarnessError) -> UInt64 {
+    /// How many registrations a run with the same flags pushes to, one push each, and how many devices these are of; what it
+    /// leaves out is said on standard error.
+    func count() throws(HarnessError) -> (pushes: UInt64, devices: UInt64) {
         let scenario = try ScenarioArguments.scenario(
             file: nil, settings: [],
             flags: [
@@ -119,7 +120,7 @@ struct PlanAudienceOptions: ParsableArguments {
         }
         let inputs = try RunInputs(scenario)
         for note in inputs.sends?.notes ?? [] { Console.error(note) }
-        return inputs.planned ?? 0
+        return (inputs.planned ?? 0, inputs.sends?.all.first?.tokens ?? 0)
     }
 }
 

@@ -38,10 +38,12 @@ enum PlanReport {
     private static func headline(_ plan: PlanDocument) -> String {
         let question = plan.question
         let link = "a round trip of \(Units.duration(nanoseconds: question.roundTrip))"
-        guard let devices = question.devices, let within = question.within else {
+        guard let pushes = question.pushes, let within = question.within else {
             return "what \(counted(plan.configuration.connections, "connection")) can do at \(link)"
         }
-        return "\(Units.grouped(devices)) devices within \(Units.duration(nanoseconds: within)) at \(link)"
+        let devices = question.devices ?? pushes
+        let who = (devices == pushes ? "" : "\(Units.counted(pushes, "push")) to ") + Units.counted(devices, "device")
+        return "\(who) within \(Units.duration(nanoseconds: within)) at \(link)"
     }
 
     private static func sections(_ plan: PlanDocument) -> [Section] {

@@ -20,18 +20,24 @@ extension ResultDocument {
         public var start: Double
         /// From the send's start, seconds.
         public var fanOut: FanOut
+        /// Of which registrations the audience is, 16 hexadecimal digits: the same where these are the same ones of the same file,
+        /// wherever it lies. nil: merged of several audiences, and in results of older versions.
+        @AddedLater public var fingerprint: String?
 
         enum CodingKeys: String, CodingKey {
-            case name, audience, devices, pushes, accepted, rejected, failed
+            case name, audience, devices, pushes, accepted, rejected, failed, fingerprint
             case notSent = "not_sent"
             case start = "start_seconds"
             case fanOut = "fan_out_seconds"
         }
 
-        package init(name: String, audience: String, devices: UInt64, pushes: UInt64, start: Double) {
+        package init(
+            name: String, audience: String, devices: UInt64, fingerprint: String? = nil, pushes: UInt64, start: Double
+        ) {
             self.name = name
             self.audience = audience
             self.devices = devices
+            self.fingerprint = fingerprint
             self.pushes = pushes
             self.start = start
             (accepted, rejected, failed, notSent) = (0, 0, 0, 0)
@@ -50,11 +56,11 @@ extension ResultDocument {
         @Nullable public var max: Double?
 
         /// - Parameters:
-        ///   - times: from the send's start to each accepted answer, ns.
+        ///   - times: from the send's start to each accepted answer, µs.
         ///   - pushes: planned.
         package init(_ times: LatencyHistogram, of pushes: UInt64) {
             let summary = times.summary
-            func seconds(_ time: UInt64) -> Double? { times.count > 0 ? Double(time) / 1e9 : nil }
+            func seconds(_ time: UInt64) -> Double? { times.count > 0 ? Self.seconds(time) : nil }
             first = seconds(summary.min)
             last = seconds(summary.max)
             func reached(_ share: Double) -> Double? {
@@ -66,8 +72,18 @@ extension ResultDocument {
             p99 = reached(0.99)
             max = reached(1)
         }
+
+        /// A value of such a histogram. They count microseconds, up to 1,000 hours: an hour of nanoseconds, as latencies have
+        /// them, is shorter than runs are.
+        package static func seconds(_ time: UInt64) -> Double { Double(time) / 1e6 }
     }
 
-    /// Under which the times of a send's accepted answers are among `histograms`, from the send's start.
-    package static func fanOutKey(_ send: String) -> String { "fan_out{send=\(send)}" }
+    /// Under which the times of a send's accepted answers are among `histograms`, from the send's start, in microseconds.
+    package static func fanOutKey(_ send: String) -> String { "fan_out_us{send=\(send)}" }
+
+    /// The send that all figures of the run are of, as it has no other: it is not kept apart.
+    package var onlySend: Send? {
+        guard let sends, sends.count == 1, sends[0].pushes == pushes.planned else { return nil }
+        return sends[0]
+    }
 }

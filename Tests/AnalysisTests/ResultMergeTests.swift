@@ -102,92 +102,6 @@ import Testing
         #expect(mixed.notes.contains("stages and trace are those of one part; the parts' rates add up"))
     }
 
-    @Test("The sends of parts are added up by name, their times over all parts")
-    func sends() throws {
-        func part(_ id: String, _ milliseconds: [UInt64], of pushes: UInt64) -> ResultDocument {
-            var part = result(id, [5])
-            var times = LatencyHistogram()
-            for time in milliseconds { times.record(time * 1_000_000) }
-            var send = ResultDocument.Send(name: "news", audience: "x", devices: pushes, pushes: pushes, start: 1)
-            (send.accepted, send.notSent) = (times.count, pushes - times.count)
-            send.fanOut = .init(times, of: pushes)
-            part.sends = [send]
-            part.histograms[ResultDocument.fanOutKey("news")] = HistogramCodec.encodeForLog(times)
-            return part
-        }
-        let merged = try ResultMerge.merge([
-            ("a", part("1", [10, 20], of: 2)), ("b", part("2", [30], of: 2)), ("c", result("3", [5])),
-        ])
-        let send = try #require(merged.sends?.first)
-        #expect(merged.sends?.count == 1 && send.accepted == 3 && send.pushes == 4 && send.notSent == 1)
-        #expect(abs((send.fanOut.p50 ?? 0) - 0.02) < 0.0001 && abs((send.fanOut.last ?? 0) - 0.03) < 0.0001)
-        #expect(send.fanOut.max == nil && send.fanOut.p99 == nil)
-        #expect(try merged.censoredHistogram(ResultDocument.fanOutKey("news")).answered.count == 3)
-        #expect(try ResultMerge.merge([("a", result("1", [5])), ("b", result("2", [5]))]).sends == nil)
-    }
-
-    /// A part with one send.
-    private func sendPart(
-        _ id: String, host: String = "h", _ change: (inout ResultDocument.Send) -> Void = { _ in }
-    ) -> ResultDocument {
-        var part = result(id, [5])
-        part.environment.host = host
-        part.scenario["registrations"] = .string("r.csv")
-        var send = ResultDocument.Send(name: "news", audience: "x", devices: 7, pushes: 8, start: 1)
-        (send.accepted, send.rejected, send.failed, send.notSent) = (3, 2, 2, 1)
-        change(&send)
-        part.sends = [send]
-        return part
-    }
-
-    @Test(
-        "Devices of the same audience of one file on one host count once; of others they are added, which a note says")
-    func sendDevices() throws {
-        let added = "send news: devices are added up; one that several parts pushed to is counted in each"
-        let same = try ResultMerge.merge([("a", sendPart("1")), ("b", sendPart("2")), ("c", sendPart("3"))])
-        let send = try #require(same.sends?.first)
-        #expect(
-            send.devices == 7 && send.pushes == 24 && !same.notes.contains { $0.hasPrefix("send") }, "\(same.notes)")
-        #expect(
-            [send.accepted, send.rejected, send.failed, send.notSent] == [9, 6, 6, 3]
-                && send.pushes == send.accepted + send.rejected + send.failed + send.notSent)
-        for other in [
-            sendPart("2", host: "g"), sendPart("2") { $0.devices = 9 },
-            {
-                var part = sendPart("2")
-                part.scenario["registrations"] = .string("s.csv")
-                return part
-            }(),
-        ] {
-            let merged = try ResultMerge.merge([("a", sendPart("1")), ("b", other), ("c", sendPart("3"))])
-            let devices = other.sends?.first?.devices ?? 0
-            #expect(merged.sends?.first?.devices == 7 + devices && merged.notes.contains(added), "\(merged.notes)")
-        }
-    }
-
-    @Test("Parts without a send, with another audience or another start of it are named")
-    func sendDifferences() throws {
-        let merged = try ResultMerge.merge([
-            ("a", sendPart("1")), ("b", result("2", [5])), ("c", sendPart("3") { $0.name = "digest" }),
-            ("d", sendPart("4") { ($0.audience, $0.start) = ("x && !y", 2.5) }),
-        ])
-        for note in [
-            "send news: not in b, c", "send news: its audience is x in a, x && !y in d",
-            "send news: it starts after 1.00 s in a, 2.50 s in d", "send digest: not in a, b, d",
-        ] { #expect(merged.notes.contains(note), "\(note) is not in \(merged.notes)") }
-        #expect(merged.sends?.map(\.name) == ["news", "digest"] && merged.sends?[0].audience == "x")
-    }
-
-    @Test("Fan-out times that cannot be read are said, with the part's name, not taken for none")
-    func unreadableFanOut() {
-        var broken = sendPart("2")
-        broken.histograms[ResultDocument.fanOutKey("news")] = "HISTFAAAA"
-        do throws(ResultMerge.Failure) {
-            _ = try ResultMerge.merge([("a", sendPart("1")), ("b", broken)])
-            Issue.record("merged")
-        } catch { #expect(error.description.hasPrefix("b: histograms.fan_out{send=news}: "), "\(error)") }
-    }
-
     @Test("Why connections ended is added up")
     func ends() throws {
         var (first, second) = (result("1", [5]), result("2", [5]))
@@ -240,6 +154,21 @@ import Testing
         }
         let plain = try ResultMerge.merge([("b", parts[1]), ("c", UnansweredRun.make("c", accepted: 7))])
         #expect(plain.histograms["total_accepted"] == nil && plain.latency[.totalAccepted].count == 57)
+    }
+
+    @Test("What only some parts keep apart has no figures in the whole, and a note says so")
+    func partlyApart() throws {
+        var (first, second) = (result("1", [5]), result("2", [5, 6]))
+        first.breakdown["profile"] = first.breakdown["stage"]
+        first.histograms["total{profile=hold}"] = first.histograms["total"]
+        let merged = try ResultMerge.merge([("a", first), ("b", second)])
+        #expect(merged.breakdown["profile"] == nil && merged.histograms["total{profile=hold}"] == nil)
+        #expect(merged.breakdown["stage"]?["hold"]?.accepted == 3)
+        #expect(merged.notes.contains("no figures by profile: b did not keep them apart"), "\(merged.notes)")
+        second.breakdown["profile"] = second.breakdown["stage"]
+        second.histograms["total{profile=hold}"] = second.histograms["total"]
+        #expect(
+            try ResultMerge.merge([("a", first), ("b", second)]).breakdown["profile"]?["hold"]?.total.count == 3)
     }
 
     @Test("What cannot be merged is refused, and why")

@@ -57,6 +57,35 @@ import Testing
         }
     }
 
+    @Test("A fingerprint is that of the rows and of what the file says, not of where it lies or when it was written")
+    func fingerprint() throws {
+        let (folder, other) = (ScratchFolder(), ScratchFolder())
+        func open(_ folder: ScratchFolder, _ name: String, _ text: String) throws -> Registrations {
+            try Registrations.open(folder.write(name, text), now: 0)
+        }
+        let all = try open(folder, "r", Self.csv)
+        let rows = RowSet(rows: [0, 1, 3])
+        let known = all.fingerprint(of: rows)
+        #expect(known.count == 16 && known.allSatisfy(\.isHexDigit))
+        #expect(try Registrations.open(all.path, now: 0).fingerprint(of: RowSet(rows: [3, 0, 1])) == known)
+        #expect(try open(other, "copy", Self.csv).fingerprint(of: rows) == known)
+        var seen: Set = [known]
+        for rows in [[], [0], [1], [0, 1], [1, 3], [0, 1, 2, 3]] as [[UInt32]] {
+            #expect(seen.insert(all.fingerprint(of: RowSet(rows: rows))).inserted, "\(rows)")
+        }
+        // A token, a tag, a topic, an expiry; a row more.
+        for (place, (old, new)) in [
+            ("aabb03", "aabb04"), ("red;blue", "red;blur"), ("com.example.other", "com.example.othex"),
+            ("100,50", "101,50"), ("AaBb01,", "aabb09,,,,,,,,\nAaBb01,"),
+        ].enumerated() {
+            let changed = Self.csv.replacing(old, with: new)
+            #expect(changed != Self.csv)
+            #expect(try seen.insert(open(other, "r\(place)", changed).fingerprint(of: rows)).inserted, "\(new)")
+        }
+        let written = folder.write("r", Self.csv.replacing("ann", with: "eve"))
+        #expect(try seen.insert(Registrations.open(written, now: 0).fingerprint(of: rows)).inserted)
+    }
+
     @Test("CSV is read")
     func csvIsRead() throws { try check(Self.csv) }
     @Test("NDJSON is read")

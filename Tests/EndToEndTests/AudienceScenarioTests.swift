@@ -16,6 +16,12 @@ import Testing
             toFile: registrations, atomically: true, encoding: .utf8)
     }
 
+    /// What is asked of a plan, of its JSON.
+    private struct Plan: Decodable {
+        struct Question: Decodable { let pushes, devices: UInt64 }
+        let question: Question
+    }
+
     private func scenario(_ text: String) throws -> String {
         let path = folder.path + "/s.yaml"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -165,7 +171,7 @@ import Testing
             "\(alone)")
     }
 
-    @Test("plan takes the number of devices from an audience, as a run with the same flags has it")
+    @Test("plan takes the numbers of pushes and devices from an audience, as a run with the same flags has it")
     func plan() throws {
         let calibration = try PlanTests.calibration(folder)
         let question = [
@@ -176,6 +182,17 @@ import Testing
         #expect(plan.error.contains("2 registrations of \(registrations) left out"), "\(plan)")
         let any = try Programs.run("pushload", question + ["--audience", "*", "--environment", "any"])
         #expect(any.status == 0 && any.output.contains("5 devices within 20.0 s") && any.error.isEmpty, "\(any)")
+        // Two registrations of one device.
+        let several = folder.path + "/several.csv"
+        try "token,tags\naabb01,red\nAABB01,blue\naabb02,red\n".write(
+            toFile: several, atomically: true, encoding: .utf8)
+        let both = ["--audience", "*", "--registrations", several]
+        let asked = try Programs.run("pushload", question.dropLast(2) + both)
+        #expect(asked.output.contains("\n3 pushes to 2 devices within 20.0 s"), "\(asked)")
+        let json = try Programs.run("pushload", question.dropLast(2) + both + ["--json"]).read(Plan.self)
+        #expect(json.question.pushes == 3 && json.question.devices == 2)
+        let send = try #require(try Programs.load(both).result.sends?.first)
+        #expect(send.pushes == 3 && send.devices == 2)
         for (flags, line) in [
             (
                 ["--audience", "rad"],

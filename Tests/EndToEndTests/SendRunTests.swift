@@ -135,7 +135,7 @@ import Testing
             result.breakdown["profile"]?.mapValues(\.accepted)
                 == ["alert": counts[0] + counts[1], "silent": counts[2]])
         for send in result.sends ?? [] {
-            #expect(result.histograms["fan_out{send=\(send.name)}"] != nil)
+            #expect(result.histograms["fan_out_us{send=\(send.name)}"] != nil)
             let times = send.fanOut
             #expect(times.first ?? 9 <= times.p50 ?? 0 && times.p99 ?? 9 <= times.max ?? 0, "\(times)")
             #expect(times.max == times.last)

@@ -7,7 +7,8 @@ import Testing
     private var plan: PlanDocument {
         PlanDocument(
             question: .init(
-                devices: 100_000_000, within: 60e9, roundTrip: 80e6, serverTime: 0, streams: 1000, utilisation: 0.8,
+                devices: 100_000_000, pushes: 100_000_000, within: 60e9, roundTrip: 80e6, serverTime: 0, streams: 1000,
+                utilisation: 0.8,
                 payload: 313, request: 414, answer: 56, wire: 441, bandwidth: nil, linkRate: nil, window: 1_048_576),
             measured: .init(
                 origin: "runs", runs: 27, settings: 9, clientCPU: .init(918, low: 884, high: 958), serverCPU: nil,
@@ -53,6 +54,15 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  devices") && $0.contains("+1.00 %") && $0.hasSuffix("-") }, "\(text)")
     }
 
+    @Test("Of devices with several registrations pushes and devices are said, each as many as there are")
+    func pushesAndDevices() {
+        var several = plan
+        (several.question.pushes, several.question.devices) = (3, 2)
+        #expect(PlanReport.text(several).contains("\n3 pushes to 2 devices within 60.0 s"))
+        (several.question.pushes, several.question.devices) = (3, 1)
+        #expect(PlanReport.text(several).contains("\n3 pushes to 1 device within 60.0 s"))
+    }
+
     @Test("Devices that are not reached in time are said to be missed, with or without a goal")
     func missed() {
         var late = plan
@@ -77,7 +87,7 @@ import Testing
         #expect(markdown.contains("| connections | 168.5 |  | 169 |\n"), "\(markdown)")
         #expect(markdown.contains("- warning: another thing\n"))
         var judged = plan
-        judged.question.devices = nil
+        (judged.question.devices, judged.question.pushes) = (nil, nil)
         judged.needed = nil
         judged.simulation.latency = nil
         judged.sensitivities = []

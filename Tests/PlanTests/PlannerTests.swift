@@ -46,7 +46,7 @@ import Testing
     /// 100,000 devices in 10 s over 100 ms, half of every bound used.
     private var question: PlanQuestion {
         var question = PlanQuestion()
-        question.devices = 100_000
+        question.pushes = 100_000
         question.within = 10e9
         question.roundTrip = 100e6
         question.cores = 4
@@ -185,7 +185,7 @@ import Testing
         #expect(isClose(model.law.contention, 0.03, 1e-6) && isClose(model.law.crosstalk, 0.001, 1e-6), "\(model.law)")
         #expect(isClose(model.client(connectionsPerWorker: 1, streams: 1000, hasLink: false), 1000, 1e-6))
         var question = question
-        question.devices = 100_000_000
+        question.pushes = 100_000_000
         question.cores = 64
         let plan = try Planner.plan(question, samples: samples, origin: "x")
         // √(0.97 / 0.001) = 31.1: more workers on a machine would do less.

@@ -9,13 +9,13 @@ import Testing
     private func document(longName: Bool = false) -> ResultDocument {
         var document = ReportedDocument.make()
         var times = LatencyHistogram()
-        for step in 1...1000 as ClosedRange<UInt64> { times.record(step * 3_000_000) }
+        for step in 1...1000 as ClosedRange<UInt64> { times.record(step * 3000) }
         var breaking = ResultDocument.Send(
             name: longName ? "breaking news of the evening for those who are in Boston" : "breaking",
             audience: "follows_RedSox && !(location_NYC || <b>)", devices: 990, pushes: 1000, start: 2)
         breaking.accepted = 1000
         breaking.fanOut = .init(times, of: 1000)
-        document.histograms["fan_out{send=\(breaking.name)}"] = HistogramCodec.encodeForLog(times)
+        document.histograms[ResultDocument.fanOutKey(breaking.name)] = HistogramCodec.encodeForLog(times)
         var digest = ResultDocument.Send(name: "digest", audience: "*", devices: 4321, pushes: 4444, start: 0)
         (digest.accepted, digest.rejected, digest.failed, digest.notSent) = (0, 12, 345, 4087)
         document.sends = [breaking, digest]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FanOutTests {
     private func times(_ milliseconds: [UInt64]) -> LatencyHistogram {
         var histogram = LatencyHistogram()
-        for time in milliseconds { histogram.record(time * 1_000_000) }
+        for time in milliseconds { histogram.record(time * 1000) }
         return histogram
     }
 
@@ -21,6 +21,14 @@ import Testing
         let fanOut = ResultDocument.FanOut(times(all.shuffled()), of: 100)
         #expect(isNear(fanOut.first, 10) && isNear(fanOut.last, 1000), "\(fanOut)")
         #expect(isNear(fanOut.p50, 500) && isNear(fanOut.p99, 990) && isNear(fanOut.max, 1000), "\(fanOut)")
+    }
+
+    @Test("Times are as long as they were in runs of a month, to a thousandth")
+    func long() {
+        let day: UInt64 = 86_400_000
+        let fanOut = ResultDocument.FanOut(times([1, 7_200_000, 20 * day, 30 * day]), of: 4)
+        #expect(isNear(fanOut.first, 1) && isNear(fanOut.p50, 7_200_000), "\(fanOut)")
+        #expect(isNear(fanOut.max, Double(30 * day)) && isNear(fanOut.last, Double(30 * day)), "\(fanOut)")
     }
 
     @Test("Shares are of what was planned: what never came so far is null, not the last answer's time")

@@ -8,7 +8,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
     var schema = PlanDocument.currentSchema
     var question: Question
     var measured: Measured
-    /// nil when no devices were asked for: then only `bounds` say what the configuration can do.
+    /// nil when no pushes were asked for: then only `bounds` say what the configuration can do.
     @Nullable var needed: Needed?
     var configuration: Configuration
     /// What the configuration can do by each bound, the tightest first.
@@ -38,6 +38,8 @@ struct PlanDocument: Codable, Sendable, Equatable {
     /// Times in nanoseconds, sizes in bytes, bandwidths in bytes a second.
     struct Question: Codable, Sendable, Equatable {
         @Nullable var devices: UInt64?
+        /// One a device, or one a registration of the audience.
+        @Nullable var pushes: UInt64?
         @Nullable var within: Double?
         var roundTrip: Double
         var serverTime: Double
@@ -52,7 +54,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
         @Nullable var window: Double?
 
         enum CodingKeys: String, CodingKey {
-            case devices, streams, utilisation, bandwidth
+            case devices, pushes, streams, utilisation, bandwidth
             case within = "within_ns"
             case roundTrip = "rtt_ns"
             case serverTime = "server_time_ns"
@@ -160,7 +162,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var simulated: Double
         /// simulated / formula − 1.
         var difference: Double
-        /// At the planned rate, due to answered; nil when no devices were asked for, or when the queue would grow all the time.
+        /// At the planned rate, due to answered; nil when no pushes were asked for, or when the queue would grow all the time.
         @Nullable var latency: ResultDocument.Latency?
 
         enum CodingKeys: String, CodingKey {

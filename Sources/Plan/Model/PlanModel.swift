@@ -107,8 +107,8 @@ struct PlanModel {
 
     /// Pushes a second it takes; nil when the time is over before a push could be answered.
     var required: Double? {
-        guard let devices = question.devices, let within = question.within, within > edges else { return nil }
-        return Double(devices) / (within - edges) * 1e9
+        guard let pushes = question.pushes, let within = question.within, within > edges else { return nil }
+        return Double(pushes) / (within - edges) * 1e9
     }
 
     /// Workers of a machine: its cores, but no more than do more together.
@@ -141,7 +141,7 @@ struct PlanModel {
         let memory =
             whole * costs.memoryBase
             + kept * (costs.memoryPerConnection ?? CostModel.usualMemoryPerConnection)
-            + Double(question.devices ?? 0) / 8
+            + Double(question.pushes ?? 0) / 8
         return Needs(
             perSecond: rate, inFlight: rate * cycle / 1e9, connections: connections, cores: cores,
             machines: machines, memory: memory, bandwidth: rate * question.wireBytes)
@@ -169,8 +169,8 @@ struct PlanModel {
         bounds(configuration)[0].rate >= rate * (1 - 1e-6)
     }
 
-    /// How long the devices take with a configuration at full use, ns.
+    /// How long the pushes take with a configuration at full use, ns.
     func shortest(_ configuration: Configuration) -> Double {
-        Double(question.devices ?? 0) / bounds(configuration)[0].rate * 1e9 + edges
+        Double(question.pushes ?? 0) / bounds(configuration)[0].rate * 1e9 + edges
     }
 }

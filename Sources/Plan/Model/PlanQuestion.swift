@@ -1,6 +1,8 @@
 /// What is asked of a plan. Times are nanoseconds, sizes bytes, bandwidths bytes a second.
 struct PlanQuestion: Sendable, Equatable {
-    /// nil: what can the configuration do? Then `machines` and `connections` must be given.
+    /// Of them all; nil: what can the configuration do? Then `machines` and `connections` must be given.
+    var pushes: UInt64?
+    /// Who gets them, one each or, with several registrations, more; said, not reckoned with.
     var devices: UInt64?
     var within: Double?
     var roundTrip = 0.0

@@ -42,7 +42,7 @@ enum PlanSensitivities {
 
     private typealias Change = @Sendable (inout PlanQuestion, inout Double, Double) -> Void
     private static let inputs: [(String, Change)] = [
-        ("devices", { question, _, factor in question.devices = question.devices.map { UInt64(Double($0) * factor) } }),
+        ("devices", { question, _, factor in question.pushes = question.pushes.map { UInt64(Double($0) * factor) } }),
         ("time", { question, _, factor in question.within = question.within.map { $0 * factor } }),
         ("round-trip time", { question, _, factor in question.roundTrip *= factor }),
         (

@@ -98,7 +98,7 @@ enum PlanWarnings {
                 "the server opens a connection's window again when \(Units.fixed(question.windowReopen * 100, places: 0)) % of it "
                     + "are used")
         }
-        if question.devices != nil {
+        if question.pushes != nil {
             assumptions.append(
                 "\(Units.fixed(question.utilisation * 100, places: 0)) % of each bound is used; connecting takes "
                     + "\(Int(PlanQuestion.setupRoundTrips)) round trips, and pushes are due "

@@ -67,7 +67,7 @@ enum Planner {
 
     private static func draft(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Draft {
         let question = model.question
-        guard question.devices != nil else {
+        guard question.pushes != nil else {
             guard let machines = question.machines, let connections = question.connections else {
                 throw Failure(description: "without devices, machines and connections must be given")
             }
@@ -180,7 +180,8 @@ enum Planner {
         }
         return PlanDocument(
             question: .init(
-                devices: question.devices, within: question.within, roundTrip: question.roundTrip,
+                devices: question.devices, pushes: question.pushes, within: question.within,
+                roundTrip: question.roundTrip,
                 serverTime: question.serverTime.mean, streams: question.streams, utilisation: question.utilisation,
                 payload: question.payloadBytes, request: question.requestBytes, answer: question.answerBytes,
                 wire: question.wireBytes, bandwidth: question.bandwidth, linkRate: question.linkRate,

@@ -52,7 +52,7 @@ enum SendSection {
         let steps = 120.0
         for step in 1...Int(steps) {
             let share = Double(step) / steps
-            let time = Double(times.value(atPercentile: share * 100)) / 1e9
+            let time = ResultDocument.FanOut.seconds(times.value(atPercentile: share * 100))
             points.append(ChartPoint(send.start + time, (share * Double(times.count)).rounded()))
         }
         return ChartLine(name: send.name, points: points)
