@@ -47,8 +47,10 @@ struct ABOwnSide: ABSide {
             let why = Flags.exitCode(for: error).isSuccess ? "expected flags of run" : line
             throw HarnessError("--\(name.lowercased()) \"\(flags)\": \(why)")
         }
-        guard parsed.source.file == nil else {
-            throw HarnessError("--\(name.lowercased()): expected flags; a scenario is named outside --a and --b")
+        if let text = parsed.source.file {
+            throw HarnessError(
+                "--\(name.lowercased()) \"\(flags)\": expected flags\(Self.meant(text, name)); a scenario is named outside "
+                    + "--a and --b")
         }
         var scenario = try source.scenario(given)
         try ScenarioArguments.apply(
@@ -59,6 +61,14 @@ struct ABOwnSide: ABSide {
         self.scenario = scenario
         // Before anything is sent: what cannot be run is found out now.
         _ = try source.locating(scenario, given + parsed.given) { try makeRun() }
+    }
+
+    /// `rate=5` is how --set has it.
+    private static func meant(_ text: String, _ side: String) -> String {
+        let words = text.split(separator: "=", maxSplits: 1)
+        guard words.count == 2, let key = ScenarioKey.named(String(words[0])) else { return "" }
+        if case .flag = key.kind { return ", as in --\(side.lowercased()) '--set \(text)'" }
+        return ", as in --\(side.lowercased()) '\(key.flag) \(words[1])'"
     }
 
     func execute(in series: RunSeries) async throws(HarnessError) -> ResultDocument? {

@@ -50,10 +50,15 @@ package struct ScenarioArguments: ParsableArguments {
     ) throws(HarnessError) -> Scenario {
         var scenario = Scenario()
         try read(file, leavingOut: leftOut, to: &scenario)
+        let sends = scenario.sends.count
         do throws(SettingsError) {
             try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
         } catch { throw HarnessError(error.description) }
         try apply(settings: settings, flags: flags, to: &scenario)
+        if leftOut == nil, sends > 0, scenario.sends.isEmpty, scenario.audience != nil, let file {
+            Console.error(
+                "the audience that is given takes the place of the \(Units.counted(sends, "send")) of \(file)")
+        }
         return scenario
     }
 

@@ -234,6 +234,8 @@ struct RunDocument {
                 let text = stage.text
                 return .string(text.hasPrefix(stage.name + " ") ? text : "\(stage.name): \(text)")
             })
+        // The size of a population that was not pushed to.
+        if scenario.registrations != nil { settings["devices"] = nil }
         // Who allowed it makes no other run of it.
         settings["allowed_targets"] = .array([])
         return settings

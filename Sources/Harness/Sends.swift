@@ -94,6 +94,21 @@ package struct Sends: Sendable {
         note(registrations.removed.subtracting(registrations.expired).count, "gone by feedback")
         note(reachable.otherTopic, "of another topic than \(scenario.topic), or of none")
         note(reachable.otherEnvironment, "of another environment than \(scenario.environment), or of none")
+        if scenario.environment != Scenario().environment, scenario.environment != "any",
+            registrations.environments.isEmpty
+        {
+            notes.append(
+                "environment \(scenario.environment): no registration of \(path) has an environment: none is left out for it"
+            )
+        }
+        let unfilled = RowSet.union(content.compactMap(\.unfilled)).count
+        if unfilled > 0 {
+            notes.append(
+                "\(Units.counted(unfilled, "registration")) of \(path) \(unfilled == 1 ? "has" : "have") a template of "
+                    + "\(unfilled == 1 ? "its" : "their") own, which was not used: give "
+                    + (scenario.templates == nil
+                        ? "templates or properties (--templates, --property)" : "properties (--property)"))
+        }
         self.notes = notes + Self.unused(scenario, settings, content.map(\.used))
     }
 
@@ -135,7 +150,7 @@ package struct Sends: Sendable {
                 let kept = left.intersection(rows ?? RowSet())
                 guard !kept.isEmpty else {
                     throw HarnessError(
-                        "\(key) \"\(name)\": no registration of \(registrations.path) that is left has it; there are "
+                        "\(key) \"\(name)\": no registration of \(registrations.path) that is neither expired nor gone has it; there are "
                             + all.prefix(5).map { "\"\($0)\"" }.joined(separator: ", "), of: SettingPart(key))
                 }
                 defer { left = kept }
@@ -213,6 +228,8 @@ package struct Sends: Sendable {
         var entries: [Int] = []
         /// Properties that its templates have a place for, in lower case.
         var used: Set<String> = []
+        /// Registrations whose own template is not used, though nothing of the send's takes its place.
+        var unfilled: RowSet?
 
         init(
             _ setting: SendSetting, _ scenario: Scenario, _ registrations: Registrations, _ rows: RowSet,
@@ -238,14 +255,20 @@ package struct Sends: Sendable {
             let isGiven =
                 !scenario.properties.isEmpty || !setting.properties.isEmpty
                 || scenario.templates != nil && scenario.sends.allSatisfy { $0.template == nil }
-            guard isGiven, setting.profile == nil, !registrations.templates.isEmpty else {
+            let users = registrations.templates.map { name in
+                registrations.rows(template: name)?.intersection(rows) ?? RowSet()
+            }
+            let templated = RowSet.union(users)
+            guard isGiven, setting.profile == nil, !templated.isEmpty else {
                 mix = standard
+                unfilled = isGiven || setting.profile != nil ? nil : templated
                 return
             }
-            var profiles = standard.entries
+            // The run's own is for those without one.
+            var profiles = templated.count < rows.count ? standard.entries : []
             var asked: Set<String> = []
             for (number, name) in registrations.templates.enumerated() {
-                guard let users = registrations.rows(template: name)?.intersection(rows), let row = users.first else {
+                guard let row = users[number].first else {
                     entries.append(0)
                     continue
                 }

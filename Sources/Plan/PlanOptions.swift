@@ -118,6 +118,9 @@ struct PlanAudienceOptions: ParsableArguments {
             throw HarnessError(
                 "--audience, --topic and --environment go with --registrations, the file that says who there is")
         }
+        guard scenario.audience != nil else {
+            throw HarnessError("registrations: say who is pushed to: an audience (a tag expression, * for everyone)")
+        }
         let inputs = try RunInputs(scenario)
         for note in inputs.sends?.notes ?? [] { Console.error(note) }
         return (inputs.planned ?? 0, inputs.sends?.all.first?.tokens ?? 0)

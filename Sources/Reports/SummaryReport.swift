@@ -28,7 +28,9 @@ package enum SummaryReport {
             lines.append(
                 result.throughput.hasRates
                     ? rateLine(result.throughput)
-                        + " over \(window(result)) s\(isOneSpan ? "" : " (the measured window)")"
+                        + (result.isMerged
+                            ? ", the sum of the parts' rates"
+                            : " over \(window(result)) s\(isOneSpan ? "" : " (the measured window)")")
                     : "no rates: less than 1 ms was measured, too short for a rate")
         }
         if result.cooldown.seconds >= 0.1 {

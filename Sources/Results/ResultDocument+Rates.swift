@@ -9,3 +9,8 @@ extension ResultDocument.Throughput {
         hasRates ? "\(Units.perSecond(answered)) answered" : "too short for a rate"
     }
 }
+
+extension ResultDocument {
+    /// Of several runs: its id is all of theirs, and its rates are the sums of theirs.
+    package var isMerged: Bool { run.id.contains("+") }
+}

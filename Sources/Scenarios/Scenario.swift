@@ -251,7 +251,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         for (name, texts) in given {
             guard let texts, let key = ScenarioKey.named(name) else { continue }
             do throws(SettingsError) { try key.apply(texts, to: &self) } catch {
-                throw SettingsError("\(key.flag): \(error)")
+                throw SettingsError("\(key.flag)\(key.number(ofWrong: texts)): \(error)")
             }
         }
     }
@@ -305,7 +305,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             if !isRight { problems.append(problem()) }
         }
         check(
-            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || registrations != nil,
+            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || registrations != nil
+                || audience != nil
+                || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
         problems += audienceProblems
         check(

@@ -206,7 +206,7 @@ public enum ScenarioFile {
         if case .list = key.kind { texts = value.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) } }
         if key.name == "sends" { texts = SendSetting.apart(value) }
         do throws(SettingsError) { try key.apply(texts, to: &scenario) } catch {
-            throw SettingsError("\(origin): \(error)")
+            throw SettingsError("\(origin)\(key.number(ofWrong: texts)): \(error)")
         }
     }
 }

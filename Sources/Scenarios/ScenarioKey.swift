@@ -50,6 +50,13 @@ public struct ScenarioKey: Sendable {
         try set(&scenario, texts)
     }
 
+    /// Of several maps, which one is wrong: ` 2`; empty where there is but one, or where a value can be found by its text.
+    package func number(ofWrong texts: [String]) -> String {
+        guard name == "sends", texts.count > 1 else { return "" }
+        let wrong = texts.firstIndex { (try? SendSetting.list(parsing: $0)) == nil }
+        return wrong.map { " \($0 + 1)" } ?? ""
+    }
+
     /// Its value is a file or folder, in a scenario file meant from where that lies.
     package var isPath: Bool { Self.paths.contains(name) }
     private static let paths: Set<String> = [

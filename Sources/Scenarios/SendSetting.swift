@@ -1,3 +1,4 @@
+import Foundation
 import Payloads
 import Settings
 
@@ -82,6 +83,9 @@ public struct SendSetting: Sendable, Equatable {
         guard !name.isEmpty, name.count <= Self.longestName, isName else {
             throw named.error(
                 "\"\(name.prefix(80))\": expected 1 to \(Self.longestName) characters, none of {}=\"")
+        }
+        guard name == name.trimmingCharacters(in: .whitespaces) else {
+            throw named.error("\"\(name)\": expected a name that neither begins nor ends with a blank")
         }
         guard profile == nil || template == nil else {
             throw value.error("profile and template exclude each other: give one of them")

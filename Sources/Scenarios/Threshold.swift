@@ -73,11 +73,20 @@ public struct Threshold: Sendable, Equatable {
 
     public init(parsing text: String) throws(SettingsError) {
         self.text = text
-        let plain = text.filter { $0 != " " }
+        // What stands in braces is a name as it is.
+        var isName = false
+        let plain = text.filter { character in
+            if "{}".contains(character) { isName = character == "{" }
+            return isName || character != " "
+        }
+        let open = plain.firstIndex(of: "{") ?? plain.endIndex
+        let outside = [plain[..<open], plain[(plain[open...].firstIndex(of: "}") ?? open)...]]
         guard
-            let found = Comparison.allCases.compactMap({ comparison in
-                plain.range(of: comparison.rawValue).map { (comparison, $0) }
-            }).min(by: { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) })
+            let found = outside.lazy.compactMap({ part in
+                Comparison.allCases.compactMap { comparison in
+                    part.range(of: comparison.rawValue).map { (comparison, $0) }
+                }.min { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) }
+            }).first
         else {
             throw SettingsError("\"\(text)\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms")
         }
@@ -91,13 +100,24 @@ public struct Threshold: Sendable, Equatable {
     /// Several, joined by `&&`.
     public static func list(parsing text: String) throws(SettingsError) -> [Threshold] {
         var list: [Threshold] = []
-        let parts = text.components(separatedBy: "&&").map { $0.trimmingCharacters(in: .whitespaces) }
+        let parts = conditions(text)
         guard parts.count == 1 || !parts.contains("") else {
             throw SettingsError(
                 "\"\(text)\": expected a condition on either side of &&, as in p99 < 50ms && rejected == 0")
         }
         for part in parts { list.append(try Threshold(parsing: part)) }
         return list
+    }
+
+    /// What stands between `&&`, but for those in braces.
+    private static func conditions(_ text: String) -> [String] {
+        var parts: [String] = []
+        var isOpen = false
+        for piece in text.components(separatedBy: "&&") {
+            if isOpen { parts[parts.count - 1] += "&&" + piece } else { parts.append(piece) }
+            if let brace = piece.last(where: { "{}".contains($0) }) { isOpen = brace == "{" }
+        }
+        return parts.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// The more a server has to do, the sooner it holds: a figure that load makes larger is to be large.
@@ -156,11 +176,11 @@ public struct Threshold: Sendable, Equatable {
         var part: Part?
         if let brace = name.firstIndex(of: "{") {
             let inside = name[name.index(after: brace)...].dropLast()
-            let words = inside.split(separator: "=", maxSplits: 1)
-            guard name.hasSuffix("}"), words.count == 2 else {
+            let words = inside.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard name.hasSuffix("}"), words.count == 2, !words.contains("") else {
                 throw SettingsError("\"\(text)\": expected a part in braces, as in p99{stage=hold}")
             }
-            part = Part(dimension: String(words[0]), label: String(words[1]))
+            part = Part(dimension: words[0], label: words[1])
             name = name[..<brace]
         }
         var stage = "total"

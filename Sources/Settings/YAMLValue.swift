@@ -7,6 +7,8 @@ public struct YAMLValue {
     private let file: String
     /// The whole file.
     private let source: String
+    /// Lines and columns of each ! that YAML may leave out.
+    private let marks: Set<[Int]>
     /// `rules[0].latency`.
     public let path: String
 
@@ -25,7 +27,7 @@ public struct YAMLValue {
             throw SettingsError("\(file): \(error)")
         }
         guard let parsed else { throw SettingsError("\(file): the file is empty") }
-        self.init(node: parsed, file: file, source: text, path: "")
+        self.init(node: parsed, file: file, source: text, marks: Self.marks(text), path: "")
     }
 
     /// Aliases a text may have: the time a text takes grows by the product of those that hold one another.
@@ -44,20 +46,40 @@ public struct YAMLValue {
         }
     }
 
-    private init(node: Node, file: String, source: String, path: String) {
+    private init(node: Node, file: String, source: String, marks: Set<[Int]>, path: String) {
         self.node = node
         self.file = file
         self.source = source
+        self.marks = marks
         self.path = path
     }
+
+    /// Each ! alone; `!!` begins one of YAML's own types.
+    private static func marks(_ text: String) -> Set<[Int]> {
+        guard text.utf8.contains(UInt8(ascii: "!")) else { return [] }
+        var marks: Set<[Int]> = []
+        var (line, column, last) = (1, 1, Unicode.Scalar(" "))
+        for scalar in text.unicodeScalars {
+            if scalar == "!", last != "!" { marks.insert([line, column]) }
+            if scalar == "!", last == "!" { marks.remove([line, column - 1]) }
+            (line, column) = scalar == "\n" ? (line + 1, 1) : (line, column + 1)
+            last = scalar
+        }
+        return marks
+    }
+
+    /// What comes of texts that begin with a mark of YAML's.
+    private static let marked: Set<String> = [
+        "did not find expected alphabetic or numeric character", "did not find expected whitespace or line break",
+        "did not find expected comment or line break",
+    ]
 
     private static func describe(_ error: YamlError, _ file: String) -> String {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             "\(file):\(mark.line):\(mark.column): not YAML: \(problem)"
-                + (problem == "did not find expected alphabetic or numeric character"
-                    ? "; a text that begins with * or & stands in quotes" : "")
+                + (marked.contains(problem) ? "; a text that begins with *, &, ! or | stands in quotes" : "")
         case .duplicatedKeysInMapping(let keys, let context):
             "\(file):\(context.mark.line):\(context.mark.column): "
                 + "\(keys.map(String.init(describing:)).sorted().joined(separator: ", ")) is given twice"
@@ -92,7 +114,9 @@ public struct YAMLValue {
 
     public func list() throws(SettingsError) -> [YAMLValue] {
         guard case .sequence(let items) = node else { throw error("expected a list") }
-        return items.enumerated().map { YAMLValue(node: $1, file: file, source: source, path: "\(path)[\($0)]") }
+        return items.enumerated().map {
+            YAMLValue(node: $1, file: file, source: source, marks: marks, path: "\(path)[\($0)]")
+        }
     }
 
     /// One value, or a list of them.
@@ -105,10 +129,11 @@ public struct YAMLValue {
         guard case .mapping(let mapping) = node else { throw error("expected keys with values (key: value)") }
         var entries: [(String, YAMLValue, YAMLValue)] = []
         for (key, value) in mapping {
-            let place = YAMLValue(node: key, file: file, source: source, path: path)
+            let place = YAMLValue(node: key, file: file, source: source, marks: marks, path: path)
             guard let name = key.string else { throw place.error("expected a plain key") }
             let inner = path.isEmpty ? name : "\(path).\(name)"
-            entries.append((name, place, YAMLValue(node: value, file: file, source: source, path: inner)))
+            entries.append(
+                (name, place, YAMLValue(node: value, file: file, source: source, marks: marks, path: inner)))
         }
         return YAMLMap(owner: self, entries: entries)
     }
@@ -118,6 +143,11 @@ public struct YAMLValue {
 
     public func text() throws(SettingsError) -> String {
         guard case .scalar(let scalar) = node else { throw error("expected a single value") }
+        // YAML takes a first word with ! for the name of a type, and a ! alone for nothing.
+        let mark = node.mark.map { [$0.line, $0.column] } ?? []
+        guard !scalar.tag.rawValue.hasPrefix("!"), !marks.contains(mark) else {
+            throw error("a text that begins with ! stands in quotes")
+        }
         return scalar.string
     }
 

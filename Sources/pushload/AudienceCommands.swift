@@ -40,7 +40,7 @@ struct AudienceCheckCommand: ParsableCommand {
             "\(Units.grouped(registrations.expired.count)) expired",
         ]
         if registrations.removed.count > 0 {
-            parts.append("\(Units.grouped(registrations.removed.count)) left by feedback")
+            parts.append("\(Units.grouped(registrations.removed.count)) gone by feedback")
         }
         Console.output("\(file): \(parts.joined(separator: ", "))\n")
     }
@@ -49,7 +49,7 @@ struct AudienceCheckCommand: ParsableCommand {
 struct AudienceCountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "count", abstract: "Print how many registrations an expression selects.",
-        discussion: "Those that have expired, or left by feedback, are not among them.")
+        discussion: "Those that have expired, or are gone by feedback, are not among them.")
 
     @OptionGroup var question: AudienceQuestion
 

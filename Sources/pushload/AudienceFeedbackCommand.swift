@@ -18,7 +18,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The registrations file.", valueName: "file"))
     var file: String
 
-    @Flag(help: "Write the registrations file anew without those that left.")
+    @Flag(help: "Write the registrations file anew without those that are gone.")
     var apply = false
 
     @Flag(help: "Print JSON: with every line of the journal, or what was applied.")
@@ -84,7 +84,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
             or: entries.isEmpty
                 ? "\(journal.path): nothing"
                 : "\(journal.path): \(Units.counted(entries.count, "line")) (\(counts(reasons))); "
-                    + "\(Units.grouped(opened.removed.count)) of \(Units.counted(opened.count, "registration")) left")
+                    + "\(Units.grouped(opened.removed.count)) of \(Units.counted(opened.count, "registration")) gone")
     }
 
     private func applied(_ journal: FeedbackJournal) throws(AudienceError) {
@@ -100,7 +100,7 @@ struct AudienceFeedbackCommand: ParsableCommand {
         try output(
             answer,
             or:
-                "\(file): \(Units.counted(outcome.left, "registration")) left, \(Units.grouped(outcome.stay)) stay\(others)\n"
+                "\(file): \(Units.counted(outcome.left, "registration")) gone, \(Units.grouped(outcome.stay)) stay\(others)\n"
                 + "the journal is now \(archive)")
     }
 }

@@ -79,9 +79,9 @@ struct AudienceMakeCommand: ParsableCommand {
         }
         try write(made, threads: threads)
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? UInt64) ?? 0
-        let tags = Units.counted(Set(made.description.allTags).count, "tag")
+        let tags = Units.counted(Set(made.description.allTags).count, "possible tag")
         Console.output(
-            "wrote \(file): \(Units.counted(made.count, "registration")), \(tags), "
+            "wrote \(file): \(Units.counted(made.count, "registration")) with some of \(tags), "
                 + "\(Units.bytes(size)), seed \(made.description.seed)\n")
     }
 

@@ -18,10 +18,12 @@ struct AudienceQuestion: ParsableArguments {
     @Option(help: ArgumentHelp("The registrations file.", valueName: "file"))
     var registrations: String
 
-    @Option(help: ArgumentHelp("Only registrations of this topic.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Only registrations of this topic, of a file that has topics.", valueName: "topic"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("Only registrations of production, or of development.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Only registrations of production, or of development, of a file that has environments.", valueName: "name"))
     var environment = "any"
 
     @Flag(help: "Allow expressions of more tags than Azure Notification Hubs takes.")
@@ -41,20 +43,28 @@ struct AudienceQuestion: ParsableArguments {
         do throws(AudienceError) {
             parsed = try TagExpression(parsing: expression, limits: noLimits ? .none : .notificationHubs)
         } catch {
-            throw HarnessError(error.description)
+            let isTooLong = !noLimits && (try? TagExpression(parsing: expression, limits: .none)) != nil
+            throw HarnessError(error.description + (isTooLong ? "; --no-limits takes more" : ""))
         }
         let opened = try RegistrationsFile.open(registrations)
+        // As in a run: who has none is of any, unless others of the file have one.
+        if topic != nil, opened.topics.isEmpty {
+            Console.error("--topic: no registration of \(registrations) has a topic: none is left out for it")
+        }
+        if environment != "any", opened.environments.isEmpty {
+            Console.error(
+                "--environment: no registration of \(registrations) has an environment: none is left out for it")
+        }
         if !allowUnknown {
             let unknown = parsed.unknownTags(opened).map { tag, line, column, nearest in
                 "audience, line \(line), column \(column): no registration has the tag \"\(tag)\""
                     + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; --allow-unknown takes it for nobody")
             }
             guard unknown.isEmpty else { throw HarnessError(unknown.joined(separator: "\n")) }
-            if let topic, opened.rows(topic: topic) == nil {
-                let topics = Array(opened.topics.prefix(10))
+            if let topic, !opened.topics.isEmpty, opened.rows(topic: topic) == nil {
                 throw HarnessError(
                     "--topic: no registration has the topic \"\(topic)\""
-                        + (topics.isEmpty ? ", nor any other" : NearestName.hint(topic, among: topics)))
+                        + NearestName.hint(topic, among: Array(opened.topics.prefix(10))))
             }
         }
         return AskedAudience(registrations: opened, expression: parsed, topic: topic, environment: environment)
@@ -71,12 +81,14 @@ struct AskedAudience {
     /// What the rows of the expression must have besides, in the order in which it is looked at.
     var filters: [(what: String, rows: RowSet)] {
         var filters: [(what: String, rows: RowSet)] = []
-        if let topic { filters.append(("topic \(topic)", registrations.rows(topic: topic) ?? RowSet())) }
-        if environment != "any" {
+        if let topic, !registrations.topics.isEmpty {
+            filters.append(("topic \(topic)", registrations.rows(topic: topic) ?? RowSet()))
+        }
+        if environment != "any", !registrations.environments.isEmpty {
             filters.append(("environment \(environment)", registrations.rows(environment: environment) ?? RowSet()))
         }
         if registrations.alive.count < registrations.count {
-            filters.append(("neither expired nor left", registrations.alive))
+            filters.append(("neither expired nor gone", registrations.alive))
         }
         return filters
     }

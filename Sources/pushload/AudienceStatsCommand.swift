@@ -70,7 +70,7 @@ struct AudienceStatsCommand: ParsableCommand {
         var lines = [
             "\(Units.counted(answer.registrations, "registration")) of \(Units.counted(answer.devices, "device")), "
                 + "\(Units.grouped(answer.devicesWithSeveral)) of them with several; "
-                + "\(Units.grouped(answer.expired)) expired, \(Units.grouped(answer.leftByFeedback)) left by feedback"
+                + "\(Units.grouped(answer.expired)) expired, \(Units.grouped(answer.leftByFeedback)) gone by feedback"
         ]
         func list(_ title: String, _ total: Int, _ named: [Named]) {
             guard !named.isEmpty else { return }

@@ -3,7 +3,6 @@ import Flags
 import Harness
 import Reports
 import Scenarios
-import Settings
 
 struct ScheduleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,23 +47,21 @@ struct ScheduleCommand: ParsableCommand {
 
     func run() throws {
         let scenario = try source.scenario(given)
-        let problems = scenario.validate()
-        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
         guard (1...1_000_000).contains(rows) else { throw HarnessError("--rows \(rows): expected 1 to 1000000") }
-        do throws(SettingsError) {
-            guard let schedule = try scenario.makeSchedule() else {
-                throw SettingsError("closed loop has no schedule: give --rate, --stages or --trace")
-            }
-            guard !csv || schedule.duration > 0 else {
-                throw SettingsError("--csv: all pushes are due at once, which is no rate over time")
-            }
-            let stages =
-                scenario.stages.isEmpty && scenario.rate != nil
-                ? [LoadStage(name: "hold", shape: .hold(rate: scenario.rate ?? 0))] : scenario.stages
-            Console.output(
-                csv
-                    ? ScheduleReport.csv(schedule, buckets: rows)
-                    : ScheduleReport.text(schedule, stages: stages, width: Console.picture.width))
-        } catch { throw HarnessError(error.description) }
+        // As a run has it: an audience says how many pushes there are, and sends whose turn it is.
+        let inputs = try source.locating(scenario, given) { try RunInputs(scenario) }
+        guard let schedule = inputs.schedule else {
+            throw HarnessError("closed loop has no schedule: give --rate, --stages or --trace")
+        }
+        guard !csv || schedule.duration > 0 else {
+            throw HarnessError("--csv: all pushes are due at once, which is no rate over time")
+        }
+        let stages =
+            scenario.stages.isEmpty && scenario.rate != nil
+            ? [LoadStage(name: "hold", shape: .hold(rate: scenario.rate ?? 0))] : scenario.stages
+        Console.output(
+            csv
+                ? ScheduleReport.csv(schedule, buckets: rows)
+                : ScheduleReport.text(schedule, stages: stages, width: Console.picture.width))
     }
 }

@@ -90,6 +90,10 @@ struct SearchCommand: AsyncParsableCommand {
             throw HarnessError(
                 "search goes round in its devices for the length of a probe: give an audience instead of sends")
         }
+        guard scenario.registrations == nil || scenario.audience != nil else {
+            throw HarnessError(
+                "registrations: say who is pushed to: an audience (a tag expression, * for everyone)")
+        }
         let sustained = try? Threshold(
             parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate

@@ -34,6 +34,7 @@ import Testing
         let (result, status, error) = try Programs.load([path])
         #expect(
             status == 0 && result.pushes.accepted == 3 && result.sends?.first?.audience == "red || blue", "\(error)")
+        #expect(result.scenario["registrations"] != nil && result.scenario["devices"] == nil)
         #expect(try Programs.load([path, "--audience", "red && boston"]).result.pushes.accepted == 1)
         #expect(try Programs.load([path, "--devices", "9", "-n", "4"]).result.sends == nil)
         // Whether its rate was reached is the machine's business.
@@ -120,6 +121,18 @@ import Testing
                 "3:12: cannot read the templates FOLDER/t.json"
             ),
             (
+                "registrations: r.csv\naudience: !red\n",
+                "2:11: audience: a text that begins with ! stands in quotes"
+            ),
+            (
+                "registrations: r.csv\nsends:\n- {name: a, audience: ! red}\n",
+                "3:23: sends[0].audience: a text that begins with ! stands in quotes"
+            ),
+            (
+                "registrations: r.csv\naudience: !red || blue\n",
+                "2:17: not YAML: did not find expected comment or line break; a text that begins with *, &, ! or | stands"
+            ),
+            (
                 "registration: r.csv\naudience: red\n",
                 "1:1: unknown key \"registration\"; did you mean \"registrations\"?"
             ),
@@ -144,6 +157,78 @@ import Testing
                 && finished.error
                     == "pushload: audience, line 1, column 1: no registration has the tag \"bleu\"; did you mean \"blue\"?\n",
             "\(finished)")
+    }
+
+    @Test(
+        "A schedule is shown as a run has it: as long as its audience or its sends are",
+        arguments: ["constant", "poisson"])
+    func schedule(_ arrivals: String) throws {
+        let sends = "sends: [{name: a, audience: red}, {name: b, audience: blue, start: 1s}]\n"
+        for who in ["audience: red || blue\n", sends] {
+            let path = try scenario("registrations: r.csv\nrate: 100\narrivals: \(arrivals)\n\(who)")
+            let shown = try Programs.run("pushload", ["scenario", "schedule", path])
+            #expect(shown.status == 0 && shown.output.hasPrefix("3 pushes in "), "\(shown)")
+            #expect(shown.output.contains(who == sends ? "in 1.0" : " ms, \(arrivals)"), "\(shown)")
+            let csv = try Programs.run("pushload", ["scenario", "schedule", path, "--csv", "--rows", "10"])
+            #expect(csv.status == 0 && csv.output.split(separator: "\n").count == 11, "\(csv)")
+        }
+    }
+
+    @Test("A message says the cause and nothing else, which of several sends it is, and what was probably meant")
+    func messages() throws {
+        let send = "{name: a, audience: red}"
+        for (arguments, line) in [
+            (["run", "--audience", "*"], "audience: goes with registrations, the file that says who there is"),
+            (["run", "--send", send], "sends: goes with registrations, the file that says who there is"),
+            (
+                ["run", "--registrations", registrations, "--send", send, "--send", "{name: b, audienc: red}"],
+                "--send 2: unknown key \"audienc\"; did you mean \"audience\"?"
+            ),
+            (
+                ["search", "--registrations", registrations, "--goal", "p99 < 1s"],
+                "registrations: say who is pushed to: an audience (a tag expression, * for everyone)"
+            ),
+            (
+                ["ab", "--registrations", registrations, "--a", "audience=red", "--b", "--audience blue"],
+                "--a \"audience=red\": expected flags, as in --a '--audience red'; a scenario is named outside --a and --b"
+            ),
+            (
+                ["ab", "--registrations", registrations, "--a", "--audience red", "--b", "nodelay=true"],
+                "--b \"nodelay=true\": expected flags, as in --b '--set nodelay=true'; a scenario is named outside "
+                    + "--a and --b"
+            ),
+        ] {
+            let refused = try Programs.run("pushload", arguments)
+            #expect(refused.status == 64 && refused.error == "pushload: \(line)\n", "\(refused)")
+        }
+        let path = try scenario("registrations: r.csv\nsends: [\(send), {name: b, audience: blue}]\n")
+        let (result, status, error) = try Programs.load([path, "--audience", "red"])
+        #expect(status == 0 && result.pushes.accepted == 2, "\(error)")
+        #expect(
+            error.contains("pushload: the audience that is given takes the place of the 2 sends of \(path)\n"),
+            "\(error)")
+    }
+
+    @Test("Nobody is left out for a topic or an environment in a file that has none, and that is said")
+    func none() throws {
+        let rows = ["red", "blue"].enumerated().map { "\(String(repeating: "a\($0)", count: 32)),\($1)\n" }
+        try ("token,tags\n" + rows.joined()).write(toFile: registrations, atomically: true, encoding: .utf8)
+        let environment = ["--environment", "development"]
+        let counted = try Programs.run(
+            "pushload", ["audience", "count", "*", "--registrations", registrations, "--topic", "a.b"] + environment)
+        #expect(counted.status == 0 && counted.output == "2\n", "\(counted)")
+        #expect(
+            counted.error == """
+                pushload: --topic: no registration of \(registrations) has a topic: none is left out for it
+                pushload: --environment: no registration of \(registrations) has an environment: none is left out for it
+
+                """)
+        let (result, status, error) = try Programs.load(
+            ["--registrations", registrations, "--audience", "*"] + environment)
+        #expect(status == 0 && result.pushes.accepted == 2, "\(error)")
+        let note =
+            "environment development: no registration of \(registrations) has an environment: none is left out for it"
+        #expect(result.notes.contains(note), "\(result.notes)")
     }
 
     @Test(
@@ -198,7 +283,7 @@ import Testing
                 ["--audience", "rad"],
                 "audience, line 1, column 1: no registration has the tag \"rad\"; did you mean \"red\"?"
             ),
-            ([], "registrations: say who is pushed to: an audience (a tag expression, * for everyone) or sends"),
+            ([], "registrations: say who is pushed to: an audience (a tag expression, * for everyone)"),
             (
                 ["--audience", "*", "--devices", "5"],
                 "--devices and --registrations exclude each other: give one of them"

@@ -321,8 +321,8 @@ import Testing
         _ = try mock.stop()
     }
 
-    @Test("A threshold on the only send is one on the run")
-    func only() throws {
+    @Test("A threshold on the only send is one on the run", arguments: ["news", "breaking news", "a < b && c"])
+    func only(_ name: String) throws {
         let folder = try OutputFolder.made()
         let path = try registrations(folder)
         func run(_ limit: String) throws -> Finished {
@@ -330,7 +330,7 @@ import Testing
                 "pushload",
                 [
                     "run", "--quiet", "--registrations", path, "--output", folder.path + "/o", "--send",
-                    "{name: news, audience: lang_de}", "--threshold", "p99{send=news} < \(limit)",
+                    "{name: \(name), audience: lang_de}", "--threshold", "p99{send=\(name)} < \(limit)",
                 ])
         }
         let (held, crossed) = (try run("60s"), try run("1ns"))

@@ -300,7 +300,7 @@ import Transport
         scenario.environment = "production"
         #expect(
             problem(scenario)
-                == "environment \"production\": no registration of \(scenario.registrations ?? "") that is left has it; there are \"development\""
+                == "environment \"production\": no registration of \(scenario.registrations ?? "") that is neither expired nor gone has it; there are \"development\""
         )
         // A file that says of none which it is of.
         scenario.registrations = try folder.write("n.csv", "token,tags\n\(token(1)),a\n")
@@ -326,6 +326,40 @@ import Transport
         ].map { text throws(SettingsError) in try SendSetting(parsing: text) }
         #expect(
             try RunInputs(scenario).sends?.notes == ["sends: two: property \"title\" is in no template that is used"])
+    }
+
+    @Test(
+        "Templates of registrations that nothing fills are noted; where all have one, the run's own profile is left out"
+    )
+    func unfilled() throws {
+        let folder = try Folder()
+        var scenario = Scenario()
+        let rows = (0..<4).map { "\(token($0)),t\($0 % 2),\($0 % 2 == 0 ? "news" : "")\n" }
+        let path = try folder.write("t.csv", "token,tags,template\n" + rows.joined())
+        scenario.registrations = path
+        func notes(_ audience: String) throws -> [String]? {
+            scenario.audience = audience
+            return try RunInputs(scenario).sends?.notes
+        }
+        let note =
+            "2 registrations of \(path) have a template of their own, which was not used: give templates or properties "
+            + "(--templates, --property)"
+        #expect(try notes("*") == [note] && notes("t1") == [])
+        scenario.audience = nil
+        scenario.sends = try ["{name: a, audience: '*'}", "{name: b, audience: t0}"].map {
+            text throws(SettingsError) in try SendSetting(parsing: text)
+        }
+        #expect(try RunInputs(scenario).sends?.notes == [note])
+        scenario.sends = [try SendSetting(parsing: "{name: a, audience: '*', profile: silent}")]
+        #expect(try RunInputs(scenario).sends?.notes == [])
+        scenario.sends = []
+        scenario.templates = try folder.write("t.json", #"{"news": {"aps": {"alert": "Hello"}}}"#)
+        #expect(try notes("*") == [])
+        #expect(try RunInputs(scenario).mix.entries.map(\.profile.name) == ["alert", "news"])
+        #expect(try notes("t0") == [])
+        #expect(try RunInputs(scenario).mix.entries.map(\.profile.name) == ["news"])
+        #expect(try notes("t1") == [])
+        #expect(try RunInputs(scenario).mix.entries.map(\.profile.name) == ["alert"])
     }
 
     @Test("A run's settings read back, with its sends and properties")

@@ -141,7 +141,7 @@ import Testing
         #expect(document.shownSeries().isEmpty)
     }
 
-    @Test("Pointed at, a chart says the values of its own points, the place and the stage; a gap says nothing")
+    @Test("Pointed at, a chart says the values of its lines, the place and the stage; a gap says nothing")
     func pointer() {
         let chart = LineChart(
             title: "t", x: .seconds, y: .nanoseconds,
@@ -154,7 +154,7 @@ import Testing
         #expect(
             boxes == [
                 ["1 s, ramp", "p50 2.00 ms", "&lt;p99&gt; 4.00 ms", "bound 2.00 ms"],
-                ["2 s, ramp", "p50 3.00 ms", "bound 3.00 ms"],
+                ["2 s, ramp", "p50 3.00 ms", "&lt;p99&gt; 5.67 ms", "bound 3.00 ms"],
                 ["4 s, hold", "p50 5.00 ms", "&lt;p99&gt; 9.00 ms", "bound 5.00 ms"],
             ])
         #expect(MarkupChecker.problem(SVGLineChart.figure(chart)) == nil)
@@ -163,6 +163,25 @@ import Testing
             lines: [ChartLine(name: "a", points: (1...5000).map { .init(Double($0), 1) })])
         let strips = SVGLineChart.figure(many).components(separatedBy: "<path ").count - 1
         #expect(strips > 50 && strips <= ChartPointer.most)
+    }
+
+    @Test("Pointed at, a chart says each line wherever it goes, whichever has the most points; marks only at their own")
+    func pointedLines() {
+        let chart = LineChart(
+            title: "t", x: .seconds, y: .count,
+            lines: [
+                ChartLine(name: "short", points: [.init(4, 0), .init(5, 50), .init(6, 60), .init(7, 100)]),
+                ChartLine(name: "long", points: [.init(0, 0), .init(8, 800), .init(20, 2000)]),
+                ChartLine(name: "gap", points: [.init(0, 1), .init(5, .nan), .init(20, 1)]),
+                ChartLine(name: "mark", points: [.init(0, 7), .init(20, 9)], style: .marks),
+            ])
+        let boxes = SVGLineChart.figure(chart).components(separatedBy: "<path ").dropFirst().map(Self.texts)
+        #expect(
+            boxes == [
+                ["0 s", "long 0", "gap 1", "mark 7"], ["4 s", "short 0", "long 400"],
+                ["5 s", "short 50", "long 500"], ["6 s", "short 60", "long 600"], ["7 s", "short 100", "long 700"],
+                ["8 s", "long 800"], ["20 s", "long 2,000", "gap 1", "mark 9"],
+            ])
     }
 
     private static func texts(_ svg: String) -> [String] {

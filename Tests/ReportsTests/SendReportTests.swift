@@ -62,6 +62,18 @@ import Testing
         #expect(markdown.contains("less than 1 ms was measured") && !markdown.contains("0.0 pushes/s"), "\(markdown)")
     }
 
+    @Test("The rates of a merged result are sums, and said to be")
+    func merged() {
+        var document = ReportedDocument.make()
+        document.run.id = "a+b"
+        let text = SummaryReport.text(document, path: nil, problems: [], on: TextPicture(width: 160, isUnicode: false))
+        #expect(
+            text.contains("/s accepted, the sum of the parts' rates\n") && !text.contains("/s accepted over"), "\(text)"
+        )
+        let markdown = MarkdownReport.text([ReportedDocument.run(document)])
+        #expect(markdown.contains("the sum of the parts' rates") && !markdown.contains(" s, warm-up left out"))
+    }
+
     @Test("Page, Markdown and terminal have a table of the sends and, but for Markdown, their curves")
     func formats() {
         let run = ReportedDocument.run(document())

@@ -91,6 +91,9 @@ import Testing
             ("{name: '', audience: x}", "name: \"\": expected 1 to 60 characters, none of {}=\""),
             ("{name: \"a{b}\", audience: x}", "name: \"a{b}\": expected 1 to 60 characters, none of {}=\""),
             ("{name: \"a\\e\", audience: x}", "name: \"a\u{1B}\": expected 1 to 60 characters, none of {}=\""),
+            ("{name: 'a ', audience: x}", "name: \"a \": expected a name that neither begins nor ends with a blank"),
+            ("{name: a, audience: !x }", "audience: a text that begins with ! stands in quotes"),
+            ("{name: a, audience: ! x}", "audience: a text that begins with ! stands in quotes"),
             (
                 "{name: a, audience: x, profile: alert, template: t}",
                 "profile and template exclude each other: give one of them"
@@ -149,7 +152,8 @@ import Testing
             problems("sends:\n- {name: '', audience: x}\n")
                 == ["s.yaml:2:10: sends[0].name: \"\": expected 1 to 60 characters, none of {}=\""])
         let star = problems("audience: *\n")
-        #expect(star.count == 1 && star[0].hasSuffix("; a text that begins with * or & stands in quotes"), "\(star)")
+        #expect(
+            star.count == 1 && star[0].hasSuffix("; a text that begins with *, &, ! or | stands in quotes"), "\(star)")
     }
 
     @Test("devices as a map is as good as registrations, audience and environment beside it")
@@ -216,6 +220,14 @@ import Testing
             problem { () throws(SettingsError) in
                 try scenario.apply(flags: [("sends", ["{name: a, audience: x, priority: 2}"])])
             } == "--send: priority: \"2\": expected 10, 5 or 1")
+        #expect(
+            problem { () throws(SettingsError) in
+                try scenario.apply(flags: [("sends", ["{name: a, audience: x}", "{name: b}", "{name: c}"])])
+            } == "--send 2: \"audience\" is missing")
+        #expect(
+            problem { () throws(SettingsError) in
+                try ScenarioFile.set(["sends={name: a, audience: '! x'}; {name: b}"], in: &scenario)
+            } == "--set sends 2: \"audience\" is missing")
     }
 
     @Test("Of audience and sends, and of the devices there are, the strongest source's is in force")

@@ -35,6 +35,24 @@ import Testing
         #expect(both.count == 2 && both[1].text == "accepted >= 99.9%")
     }
 
+    @Test("What stands in braces is a name as it is")
+    func names() throws {
+        for name in ["breaking news", "a < b", "a >= b && c", "a&&b", "p99"] {
+            let list = try Threshold.list(parsing: "failed == 0 && p9 9 { send = \(name) } < = 1 s&&rate > 2 k")
+            #expect(list.map(\.limit) == [0, 1_000_000_000, 2000])
+            let part = Threshold.Part(dimension: "send", label: name)
+            #expect(list[1].metric == .latency(stage: "total", statistic: .percentile(99), part: part), "\(name)")
+        }
+        for text in ["p99{send=} < 1s", "p99{send= } < 1s", "p99{send=a < 1s", "p99{=a} < 1s"] {
+            let message = "\"\(text)\": expected a part in braces, as in p99{stage=hold}"
+            #expect(throws: SettingsError(message)) { try Threshold(parsing: text) }
+        }
+        for text in ["p99{send=a < 1s}", "p99 {", "{a}{b}"] {
+            let message = "\"\(text)\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"
+            #expect(throws: SettingsError(message)) { try Threshold(parsing: text) }
+        }
+    }
+
     @Test("A condition that is missing beside && is told with all that was written")
     func missing() {
         for text in ["p99 < 50ms &&", "&& p99 < 50ms", "p99 < 1s && && failed == 0", "&&"] {

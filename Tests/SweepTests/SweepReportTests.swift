@@ -159,6 +159,19 @@ import Testing
             #expect(text.contains(line), "\(line) in \(text)")
         }
         #expect(text.contains("★2.10k █") && text.contains("1.00k ▁"))
+        var alone = document()
+        alone.best = .init(point: 4, alike: [])
+        #expect(SweepReport.text(alone).contains("every other point that was compared is told from it"))
+        for place in alone.points.indices where alone.points[place].number != 4 {
+            switch place % 3 {
+            case 0: alone.points[place].problem = "x"
+            case 1: alone.points[place].runsMissing = 1
+            default: alone.points[place].rung = 1
+            }
+        }
+        let said = SweepReport.text(alone)
+        #expect(
+            said.contains("; no other point could be compared with it") && !said.contains("told from it"), "\(said)")
         var empty = document()
         empty.best = nil
         #expect(SweepReport.text(empty).contains("best by rate (answered): none"))

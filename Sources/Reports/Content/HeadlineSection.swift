@@ -53,7 +53,9 @@ enum HeadlineSection {
             ("rate sent", rate(rates.sent), "attempts counted"),
             (
                 "rate answered", rate(rates.answered),
-                rates.hasRates ? "over \(window) s, warm-up left out" : "less than 1 ms was measured"
+                !rates.hasRates
+                    ? "less than 1 ms was measured"
+                    : result.isMerged ? "the sum of the parts' rates" : "over \(window) s, warm-up left out"
             ),
             ("rate accepted", rate(rates.accepted), "goodput"),
             (

@@ -34,7 +34,7 @@ enum ChartPointer {
         return svg + "</g>"
     }
 
-    /// Where the line with the most points has some; of many each so manieth. Percentiles, which are curves, evenly.
+    /// Where any line has a point; of many each so manieth. Percentiles, which are curves, evenly.
     private static func stops(_ chart: LineChart) -> [Double] {
         let lines = chart.lines.filter { $0.style != .bound }
         if chart.x == .percentile {
@@ -42,7 +42,7 @@ enum ChartPointer {
             guard let low = all.min(), let high = all.max(), high > low else { return [] }
             return (0..<most).map { low + (high - low) * Double($0) / Double(most - 1) }
         }
-        let all = lines.map { Set($0.points.map(\.x)) }.max { $0.count < $1.count }.map { $0.sorted() } ?? []
+        let all = Set(lines.flatMap(\.points).map(\.x)).sorted()
         let step = max(1, (all.count + most - 1) / most)
         return stride(from: 0, to: all.count, by: step).map { all[$0] }
     }
@@ -54,20 +54,19 @@ enum ChartPointer {
         return min(before, after) / 2
     }
 
-    /// Of each line that has a point there; of curves and of bounds, which have few points, what lies between two.
+    /// Of each line that goes through there: of a point that is near, or else what is drawn between two. Marks have but points.
     private static func values(_ chart: LineChart, at x: Double, within tolerance: Double) -> [(
         name: String, y: Double
     )] {
         chart.lines.compactMap { line in
             let nearest = line.points.min { abs($0.x - x) < abs($1.x - x) }
             if let nearest, abs(nearest.x - x) <= tolerance { return nearest.y.isFinite ? (line.name, nearest.y) : nil }
-            guard line.style == .bound || chart.x == .percentile,
-                let next = line.points.firstIndex(where: { $0.x > x }), next > 0
-            else {
+            guard line.style != .marks, let next = line.points.firstIndex(where: { $0.x > x }), next > 0 else {
                 return nil
             }
             let (a, b) = (line.points[next - 1], line.points[next])
-            return (line.name, a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
+            let y = a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x)
+            return y.isFinite ? (line.name, y) : nil
         }
     }
 

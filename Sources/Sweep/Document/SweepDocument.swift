@@ -85,6 +85,9 @@ struct SweepDocument: Codable, Sendable, Equatable {
         /// Why it is neither: it cannot be run, or runs went wrong.
         @Nullable var problem: String?
 
+        /// All its runs are made and none has a problem.
+        var isCompared: Bool { problem == nil && runsMissing == 0 }
+
         enum CodingKeys: String, CodingKey {
             case number, place, labels, rung, runs, problem
             case rate = "per_second"

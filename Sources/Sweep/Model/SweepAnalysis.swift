@@ -13,7 +13,7 @@ enum SweepAnalysis {
         _ plan: SweepPlan, _ schedule: SweepSchedule, _ runs: SweepRuns, isFinished: Bool
     ) -> SweepDocument {
         let points = schedule.points.map { point($0, plan, schedule, runs) }
-        let fit = points.filter { $0.problem == nil && $0.runsMissing == 0 }
+        let fit = points.filter(\.isCompared)
         let results = runs.outcomes.values.compactMap { outcome -> ResultDocument? in
             if case .result(let result) = outcome { result } else { nil }
         }

@@ -48,7 +48,11 @@ enum SweepReport {
             line += " (95 % interval \(goal.written(low)) - \(goal.written(high)))"
         }
         guard !best.alike.isEmpty else {
-            return [line + (document.points.count > 1 ? "; every other point that was compared is told from it" : "")]
+            let others = document.points.filter {
+                $0.number != best.point && $0.isCompared && $0.rung == point.rung && goal.value($0) != nil
+            }
+            guard others.isEmpty else { return [line + "; every other point that was compared is told from it"] }
+            return [line + (document.points.count > 1 ? "; no other point could be compared with it" : "")]
         }
         let names = best.alike.prefix(8).map { name($0, document) }.joined(separator: "; ")
         let more = best.alike.count > 8 ? " and \(best.alike.count - 8) more" : ""
