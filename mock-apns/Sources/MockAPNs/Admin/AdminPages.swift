@@ -152,6 +152,7 @@ struct AdminPages {
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
     private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken }
+        let token = String(path.dropFirst("/devices/".count))
         do throws(SettingsError) {
             let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
             var map = try value.map()
@@ -167,7 +168,8 @@ struct AdminPages {
                 }
                 record.since = MonotonicClock.unixMilliseconds()
             }
-            if let offline = map.take("offline") { record.isOffline = try offline.flag() }
+            let isOffline = try map.take("offline")?.flag()
+            if let isOffline { record.isOffline = isOffline }
             if let topic = map.take("topic") { record.topic = try topic.text() }
             if let environment = map.take("environment") {
                 record.environment = try environment.reading(FaultText.environment)
@@ -186,7 +188,11 @@ struct AdminPages {
                 throw value.error("nothing to change; expected state, offline, topic, environment or since")
             }
             server.shared.directory.change(key, to: record)
-            server.shared.desk.lookAgain(key, now: MonotonicClock.now())
+            let now = MonotonicClock.now()
+            server.shared.desk.lookAgain(key, now: now)
+            if let isOffline, let fleets = server.shared.fleets {
+                fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
+            }
             return .text("changed")
         } catch { return .text(error.description, status: 400) }
     }
