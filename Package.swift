@@ -124,14 +124,14 @@ let package = Package(
         .target(
             name: "MockAPNs",
             dependencies: [
-                "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
+                "Devices", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "MockAPNs", "Devices", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -193,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement", "PlainHTTP",
+                "MockAPNs", "Devices", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
+                "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

@@ -15,6 +15,8 @@ public struct PlainRequest: Sendable, Equatable {
     public var host: String?
     /// The web page whose script or form sent the request, `http://127.0.0.1:9101`; nil for anything but a browser.
     public var origin: String?
+    /// The kinds of answer that the client would like, `text/html, */*`; nil when it does not say.
+    public var accept: String?
 
     static let largestHead = 16_384
     static let largestBody = 1 << 20
@@ -53,6 +55,7 @@ public struct PlainRequest: Sendable, Equatable {
         var closes = words[2] == "HTTP/1.0"
         var host: String?
         var origin: String?
+        var accept: String?
         var isWaiting = false
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else {
@@ -91,6 +94,7 @@ public struct PlainRequest: Sendable, Equatable {
             case "origin":
                 guard origin == nil else { return .refused(400, "more than one Origin") }
                 origin = String(value)
+            case "accept": accept = String(value)
             default: break
             }
         }
@@ -103,7 +107,7 @@ public struct PlainRequest: Sendable, Equatable {
         let request = PlainRequest(
             method: isHead ? "GET" : String(words[0]), isHead: isHead, path: decoded(target[0]),
             query: target.count > 1 ? parseQuery(target[1]) : [:], body: Array(bytes[(end + 4)..<used]), closes: closes,
-            host: asked.host ?? host, origin: origin)
+            host: asked.host ?? host, origin: origin, accept: accept)
         return .request(request, used: used)
     }
 

@@ -77,6 +77,15 @@ struct DeviceFleetTests {
         #expect(own.place == "in_app" && own.actions == ["More"] && fleet.counts[.inApp] == 1)
     }
 
+    @Test("A rich push whose fetch ends shortly before its time is up is shown 5 s later all the same")
+    func lateRich() throws {
+        push(
+            #"{"aps":{"content-available":1},"richId":"17","richMessage":"Hello","richType":"img"}"#, type: .background)
+        #expect(fleet.finished(try #require(fleet.requests.first).id, .newData, at: Self.start + 28 * Self.second))
+        #expect(screen(32).notifications.isEmpty && fleet.counts[.pending] == 1)
+        #expect(screen(33).notifications.first?.shownAt == Self.start / Self.second + 33)
+    }
+
     @Test("A fetch that has not ended after 30 s has failed, and its answer is too late")
     func timeOut() {
         #expect(push(#"{"aps":{"content-available":1}}"#, type: .background) == .fetching)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Devices
 import MockAPNs
 import Payloads
 import Settings
@@ -69,6 +70,12 @@ struct DeliveryOptions: ParsableArguments {
     var storeCapacity = "1M"
 
     @Option(
+        help: ArgumentHelp(
+            "What devices do with pushes: on, the bundled model, or a file of one (YAML; docs/devices.md). Without a backend every fetch of theirs fails. Default: nothing.",
+            valueName: "on|file"))
+    var deviceModel: String?
+
+    @Option(
         name: .customLong("broadcast-topic"),
         help: ArgumentHelp(
             "Bundle id with broadcast enabled; may be given several times. Default: all.", valueName: "id"))
@@ -109,8 +116,30 @@ struct DeliveryOptions: ParsableArguments {
         }
         delivery.storeCapacity = Int(try reading("--store-capacity", storeCapacity, Units.count))
         configuration.delivery = delivery
+        if let deviceModel { try apply(deviceModel, to: &configuration) }
         if !broadcastTopics.isEmpty { configuration.broadcastTopics = Set(broadcastTopics) }
         configuration.channelLimit = channelLimit
+    }
+
+    /// The model says for itself who is offline and what is held back.
+    private func apply(_ deviceModel: String, to configuration: inout MockConfiguration) throws {
+        for (flag, isGiven) in [
+            ("--offline", offline != nil), ("--online-by-attachment", onlineByAttachment),
+            ("--priority-5-interval", configuration.delivery.priority5Interval > 0),
+            ("--priority-1-interval", configuration.delivery.priority1Interval > 0),
+            ("--background-per-hour", backgroundPerHour != nil),
+        ] where isGiven {
+            throw Misuse("\(flag) and --device-model exclude each other: the model says what is stored and held back")
+        }
+        guard !deviceModel.isEmpty else { throw Misuse("--device-model: expected on or a file, not an empty text") }
+        let model = try DeviceModelFile.named(deviceModel)
+        if model.development > 0 {
+            guard developmentDevices == nil else {
+                throw Misuse("--development-devices and \"development\" in \(deviceModel) exclude each other")
+            }
+            configuration.developmentShare = model.development
+        }
+        configuration.deviceModel = model
     }
 
     private func shareAndTime(

@@ -8,6 +8,7 @@ import Settings
 struct MockReport: Encodable {
     enum CodingKeys: String, CodingKey {
         case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
+        case devices
         case channelRequests = "channel_requests"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
@@ -28,6 +29,8 @@ struct MockReport: Encodable {
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
     let delivery: DeliveryCounts
+    /// nil: there is no device model.
+    let devices: DeviceFigures?
     let connectionsAccepted: UInt64
     let connectionsOpen: UInt64
     let handshakesFailed: UInt64
@@ -48,6 +51,7 @@ struct MockReport: Encodable {
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
         delivery = server.deliveryCounts
+        devices = server.deviceFigures
         connectionsAccepted = counts.connectionsAccepted
         connectionsOpen = counts.connectionsOpen
         handshakesFailed = counts.handshakesFailed
@@ -83,6 +87,7 @@ struct MockReport: Encodable {
                     + "replaced \(Units.grouped(delivery.replaced)), collapsed \(Units.grouped(delivery.collapsed)), "
                     + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
         }
+        if let devices { lines += Self.lines(devices) }
         lines.append(
             "connections accepted \(connectionsAccepted), open \(connectionsOpen), "
                 + "failed before HTTP/2 \(handshakesFailed)")
@@ -95,5 +100,21 @@ struct MockReport: Encodable {
         lines.append(
             "CPU \(Units.duration(nanoseconds: Double(cpuNanoseconds))), peak memory \(Units.bytes(peakMemory))")
         return lines.joined(separator: "\n")
+    }
+
+    private static func lines(_ devices: DeviceFigures) -> [String] {
+        func listed(_ counts: [String: UInt64]) -> String {
+            counts.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { "\($0.key) \(Units.grouped($0.value))" }.joined(separator: ", ")
+        }
+        var lines = [
+            "given to devices \(Units.grouped(devices.received))"
+                + (devices.received > 0 ? ": \(listed(devices.outcomes))" : ""),
+            "  devices touched \(Units.grouped(UInt64(devices.touched)))",
+        ]
+        let (events, requests) = (listed(devices.events), listed(devices.requestsFailed))
+        if !events.isEmpty { lines.append("  events: \(events)") }
+        if !requests.isEmpty { lines.append("  requests of devices that failed for want of a backend: \(requests)") }
+        return lines
     }
 }

@@ -84,7 +84,9 @@ package final class DeviceFleet {
         case .fetching, .fetchingRich:
             counts[.wakeTimedOut] += 1
             endFetch(job, .fetchFailed)
-        case .pending: fire(job)
+        case .pending:
+            // The end of its fetch was planned too, and may come first.
+            if now >= jobs[job].until { fire(job) }
         case .callback:
             counts[.callbackTimedOut] += 1
             forget(job)

@@ -23,6 +23,9 @@ package struct DeviceKey: Hashable, Sendable {
         word = hash
     }
 
+    /// One of `count` places, from 0, with as many devices in each.
+    package func share(of count: Int) -> Int { Int(word.multipliedFullWidth(by: UInt64(count)).high) }
+
     package init(_ token: String) {
         var token = token
         self = token.withUTF8 { DeviceKey(UnsafeRawBufferPointer($0)) }

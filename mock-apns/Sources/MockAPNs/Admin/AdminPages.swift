@@ -10,18 +10,28 @@ struct AdminPages {
     let server: MockServer
     let subscribers: Int
 
-    /// Every page: a path, or with a slash at its end what all its paths begin with; its methods; its query.
+    /// Every page: a path, or the kind of path that it has (`kind`); its methods; its query.
     private static let pages: [(path: String, methods: [String], query: [String], text: String)] = [
         ("/stats", ["GET"], [], "GET /stats"), ("/metrics", ["GET"], [], "GET /metrics"),
         ("/pushes", ["GET"], ["token", "limit"], "GET /pushes?token=&limit="), ("/ledger", ["GET"], [], "GET /ledger"),
         ("/events", ["GET"], ["token", "channel"], "GET /events?token=|channel="),
-        ("/devices/", ["GET", "PUT"], [], "GET|PUT /devices/<token>"), ("/faults", ["PUT"], [], "PUT /faults"),
+        ("/devices/", ["GET", "PUT"], [], "GET|PUT /devices/<token>"),
+        (ofDevice, ["GET", "POST"], [], DevicePages.pages), ("/faults", ["PUT"], [], "PUT /faults"),
         ("/reset", ["POST"], [], "POST /reset"), ("/healthz", ["GET"], [], "GET /healthz"),
     ]
 
+    private static let ofDevice = "/devices/<token>/"
+
+    /// The path among those above that a request is for.
+    private static func kind(_ path: String) -> String {
+        guard path.hasPrefix("/devices/") else { return path }
+        return path.dropFirst("/devices/".count).contains("/") ? ofDevice : "/devices/"
+    }
+
     /// What is wrong with a request before its page looks at it; nil when there is such a page and it takes this.
     static func refusal(_ request: PlainRequest) -> PlainResponse? {
-        let page = pages.first { $0.path.hasSuffix("/") ? request.path.hasPrefix($0.path) : request.path == $0.path }
+        let kind = kind(request.path)
+        let page = pages.first { $0.path == kind }
         guard let page else {
             return .text("not found; there are:\n  " + pages.map(\.text).joined(separator: "\n  "), status: 404)
         }
@@ -44,17 +54,18 @@ struct AdminPages {
     func answer(_ request: PlainRequest) -> PlainResponse {
         switch (request.method, request.path) {
         case (_, "/healthz"): return .text("ok")
-        case (_, "/stats"): return encoded(StatsDocument(server, subscribers: subscribers))
+        case (_, "/stats"): return Self.encoded(StatsDocument(server, subscribers: subscribers))
         case (_, "/metrics"):
             return PlainResponse(
                 status: 200, type: MetricsText.contentType,
                 body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
         case (_, "/pushes"): return pushes(request.query)
-        case (_, "/ledger"): return encoded(server.book.runs.map(LedgerEntry.init))
+        case (_, "/ledger"): return Self.encoded(server.book.runs.map(LedgerEntry.init))
         case (_, "/faults"): return changeFaults(request.body)
         case (_, "/reset"):
             server.reset()
             return .text("reset")
+        case (_, let path) where Self.kind(path) == Self.ofDevice: return DevicePages(server: server).answer(request)
         case ("GET", let path): return device(path)
         case (_, let path): return changeDevice(path, request.body)
         }
@@ -66,7 +77,7 @@ struct AdminPages {
         return try YAMLValue(parsing: try FileContents.text(body, file: name), file: name)
     }
 
-    private func encoded(_ value: some Encodable) -> PlainResponse {
+    static func encoded(_ value: some Encodable) -> PlainResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return .text("cannot be encoded", status: 500) }
@@ -117,7 +128,7 @@ struct AdminPages {
             return .text("/pushes: limit \"\(query["limit"] ?? "")\": expected a number from 1", status: 400)
         }
         let found = server.ask { $0.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
-        return encoded(found.suffix(limit).map(PushEntry.init))
+        return Self.encoded(found.suffix(limit).map(PushEntry.init))
     }
 
     // MARK: Devices
@@ -135,7 +146,7 @@ struct AdminPages {
         return Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) ? TokenKey(token) : nil
     }
 
-    private static let badToken = PlainResponse.text(
+    static let badToken = PlainResponse.text(
         "expected a device token after /devices/, at least 64 hexadecimal digits", status: 400)
 
     private func device(_ path: String) -> PlainResponse {
@@ -143,7 +154,7 @@ struct AdminPages {
         guard let record = server.shared.directory.record(key) else {
             return .text("nothing is known of this device beyond the population's rules", status: 404)
         }
-        return encoded(
+        return Self.encoded(
             DeviceEntry(
                 state: record.state.rawValue, offline: record.isOffline, topic: record.topic,
                 environment: record.environment?.rawValue, since: record.since == 0 ? nil : record.since / 1000))
@@ -152,6 +163,7 @@ struct AdminPages {
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
     private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken }
+        let token = String(path.dropFirst("/devices/".count))
         do throws(SettingsError) {
             let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
             var map = try value.map()
@@ -167,7 +179,8 @@ struct AdminPages {
                 }
                 record.since = MonotonicClock.unixMilliseconds()
             }
-            if let offline = map.take("offline") { record.isOffline = try offline.flag() }
+            let isOffline = try map.take("offline")?.flag()
+            if let isOffline { record.isOffline = isOffline }
             if let topic = map.take("topic") { record.topic = try topic.text() }
             if let environment = map.take("environment") {
                 record.environment = try environment.reading(FaultText.environment)
@@ -186,7 +199,11 @@ struct AdminPages {
                 throw value.error("nothing to change; expected state, offline, topic, environment or since")
             }
             server.shared.directory.change(key, to: record)
-            server.shared.desk.lookAgain(key, now: MonotonicClock.now())
+            let now = MonotonicClock.now()
+            server.shared.desk.lookAgain(key, now: now)
+            if let isOffline, let fleets = server.shared.fleets {
+                fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
+            }
             return .text("changed")
         } catch { return .text(error.description, status: 400) }
     }

@@ -31,6 +31,17 @@ enum Metrics {
             "handshakes_failed_total", "Connections that ended before HTTP/2.", stats.connections.handshakesFailed)
         count("delivered_total", "Pushes given to devices.", stats.delivery.delivered)
         gauge("stored_waiting", "Pushes stored for devices that are offline.", stats.delivery.waiting)
+        if let devices = stats.devices {
+            page.add(
+                .gauge, "device_pushes", "Pushes at their devices, by outcome so far.", by: "outcome", devices.outcomes)
+            page.add(
+                .counter, "device_events_total", "What happened at devices, by event.", by: "event", devices.events)
+            page.add(
+                .counter, "device_requests_failed_total",
+                "Requests of devices that failed for want of a backend, by kind.",
+                by: "kind", devices.requestsFailed)
+            gauge("devices_touched", "Devices that something has happened to.", devices.touched)
+        }
         gauge("event_subscribers", "Event streams attached.", stats.events.subscribers)
         count("events_dropped_total", "Events not shown to slow subscribers.", stats.events.dropped)
         gauge("resident_memory_bytes", "Resident memory.", stats.memory.now)

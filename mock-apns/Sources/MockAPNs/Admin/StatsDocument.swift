@@ -84,6 +84,8 @@ struct StatsDocument: Encodable {
     let connections: Connections
     let connectionList: [Connection]
     let delivery: DeliveryCounts
+    /// nil: there is no device model.
+    let devices: DeviceFigures?
     let events: Events
     let memory: Memory
     let cpuNanoseconds: UInt64
@@ -94,7 +96,7 @@ struct StatsDocument: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
-        case delivery, events, memory
+        case delivery, devices, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
@@ -143,6 +145,7 @@ struct StatsDocument: Encodable {
         answerTimes = counts.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
         delivery = server.deliveryCounts
+        devices = server.deviceFigures
         events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)
         let cost = ProcessCost.sample()
         memory = Memory(now: Self.residentBytes(), peak: cost?.peakMemory ?? 0)

@@ -106,6 +106,17 @@ public final class DeviceDirectory: Sendable {
         return .accepted
     }
 
+    /// Whether there is such a device, whatever its state.
+    func has(_ token: String) -> Bool {
+        let key = TokenKey(token)
+        if hasChanges.load(ordering: .relaxed), changes.withLock({ $0[key] }) != nil { return true }
+        return switch population {
+        case .everybody: true
+        case .synthetic(let devices): Array(token.utf8).withUnsafeBytes(devices.index) != nil
+        case .file(let register): register.record(key) != nil
+        }
+    }
+
     /// The device's record when a file or somebody has said something of it.
     func record(_ key: TokenKey) -> DeviceRecord? {
         if hasChanges.load(ordering: .relaxed), let record = changes.withLock({ $0[key] }) { return record }

@@ -18,6 +18,8 @@ public final class HandDrivenMock {
     ///   - seed: of the identifiers it answers with.
     /// - Throws: `NetworkError` when the system has no descriptor for the event loop.
     public init(_ configuration: MockConfiguration, loop: EventLoop? = nil, seed: UInt64 = 1) throws(NetworkError) {
+        var configuration = configuration
+        configuration.threads = 1
         let hub = EventHub(wakeUp: WakeUp())
         let logger = Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() }
         shared = MockShared(configuration, hub: hub, logger: logger, startedAt: loop?.now ?? MonotonicClock.now())

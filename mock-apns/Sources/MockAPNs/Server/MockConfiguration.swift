@@ -1,3 +1,4 @@
+import Devices
 import HTTP2
 import Networking
 import Payloads
@@ -34,6 +35,8 @@ public struct MockConfiguration: Sendable {
     /// Channels an app may have in an environment; Apple's limit is 10,000.
     public var channelLimit = 10_000
     public var delivery = DeliverySettings()
+    /// What devices do with pushes; nil: nothing. With a model, of `delivery` only the seed and the limit for each device count.
+    package var deviceModel: DeviceModel?
 
     // Connections.
     /// SETTINGS_MAX_CONCURRENT_STREAMS; Apple's is about 1,000.

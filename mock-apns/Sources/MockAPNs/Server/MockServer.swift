@@ -82,6 +82,7 @@ public final class MockServer: Sendable {
         self.statistics = statistics
         wakeUps = workers.map(\.loop.wakeUp)
         faults = Mutex(configuration.faults)
+        shared.fleets?.use(wakeUps)
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
         let peers = Array(zip(inboxes, wakeUps)).map { (inbox: $0, wakeUp: $1) }
         for (index, worker) in workers.enumerated() {
@@ -122,6 +123,9 @@ public final class MockServer: Sendable {
         return counts
     }
 
+    /// What became of them at their devices; nil: there is no device model.
+    package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
+
     /// The fault plan in force.
     public var faultPlan: FaultPlan { faults.withLock { $0 } }
 
@@ -135,6 +139,7 @@ public final class MockServer: Sendable {
     public func reset() {
         shared.book.reset()
         shared.desk.reset()
+        shared.fleets?.reset(now: MonotonicClock.now())
         shared.channels.reset()
         shared.directory.forgetChanges()
         _ = ask { $0.restart() }

@@ -202,7 +202,7 @@ final class MockSession: ServerSession {
                 case .normal: break
                 case .rejected(let reason): return conclude(state, .rejected(reason), found, worker)
                 case .silent:
-                    if worker.deliver(state) == nil { worker.tickOff(trace, state) }
+                    if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
                     MockStatistics.increment(worker.statistics.silenced)
                     return
                 case .reset:
@@ -211,7 +211,7 @@ final class MockSession: ServerSession {
                 }
             }
         }
-        if let reason = worker.deliver(state) { return conclude(state, .rejected(reason), rule, worker) }
+        if let reason = worker.deliver(state, trace) { return conclude(state, .rejected(reason), rule, worker) }
         worker.tickOff(trace, state)
         conclude(state, .accepted, rule, worker)
     }

@@ -14,6 +14,8 @@ struct MockShared: Sendable {
     let channels: ChannelDirectory
     let hub: EventHub
     let desk: DeliveryDesk
+    /// nil: there is no device model.
+    let fleets: DeviceFleets?
     let book: LedgerBook
     let logger: Logger
     /// Monotonic nanoseconds.
@@ -26,12 +28,18 @@ struct MockShared: Sendable {
         self.hub = hub
         self.logger = logger
         self.startedAt = startedAt
+        let startTime = MonotonicClock.unixMilliseconds()
         directory = DeviceDirectory(
             configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
-            seed: configuration.delivery.seed, startedAt: startedAt, startTime: MonotonicClock.unixMilliseconds())
+            seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
         channels = ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
         desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
+        fleets = configuration.deviceModel.map {
+            DeviceFleets(
+                $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
+                startTime: startTime)
+        }
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }
 }
@@ -58,6 +66,9 @@ final class MockWorker {
     @exclusivity(unchecked) private(set) var recent: RecentPushes
 
     private let shared: MockShared
+    private let fleets: DeviceFleets?
+    /// When something is due in its own fleet; `UInt64.max`: nothing is planned.
+    @exclusivity(unchecked) private var fleetDue = UInt64.max
     let number: Int
     private let inbox: MockInbox
     private let tls: TLSContext?
@@ -80,6 +91,7 @@ final class MockWorker {
         loop: EventLoop? = nil, seed: UInt64 = .random(in: .min ... .max)
     ) throws(NetworkError) {
         self.shared = shared
+        fleets = shared.fleets
         configuration = shared.configuration
         self.tls = tls
         self.inbox = inbox
@@ -150,6 +162,7 @@ final class MockWorker {
                 }
             }
             if !later.isEmpty { doWhatIsDue() }
+            if let fleets { fleetDue = fleets.advance(number, now: now) }
             if now >= nextTick {
                 tick()
                 if !isAccepting, goAwayAt == nil {
@@ -192,11 +205,12 @@ final class MockWorker {
         handleLagging()
         for index in 0..<count { handle(loop.event(at: index)) }
         if !later.isEmpty { doWhatIsDue() }
+        if let fleets { fleetDue = fleets.advance(number, now: now) }
         if now >= nextTick { tick() }
     }
 
     /// For who drives it by hand: when it wants to be turned though nothing came, ns; at once when input is left.
-    var nextTurn: UInt64 { lagging.isEmpty ? min(nextTick, later.nextDue ?? .max) : 0 }
+    var nextTurn: UInt64 { lagging.isEmpty ? min(nextTick, nextDue) : 0 }
 
     private func tick() {
         nextTick = now + tickInterval
@@ -250,9 +264,12 @@ final class MockWorker {
         }
     }
 
+    private var nextDue: UInt64 { min(later.nextDue ?? .max, fleetDue) }
+
     /// How long to wait for the network: until the next thing is due, or the next tick.
     private func patience() -> UInt64 {
-        guard let due = later.nextDue else { return tickInterval }
+        let due = nextDue
+        guard due != .max else { return tickInterval }
         let time = loop.now
         return due > time ? min(due - time, tickInterval) : 0
     }
@@ -412,7 +429,8 @@ final class MockWorker {
     ///
     /// - Returns: a reason when that cannot be.
     @inline(__always)
-    func deliver(_ state: RequestState) -> Reason? {
+    func deliver(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) -> Reason? {
+        if let fleets { return handOver(state, trace, to: fleets) }
         guard shared.desk.isIdle else { return handOver(state) }
         MockStatistics.increment(statistics.deliveredAtOnce)
         return nil
@@ -421,14 +439,34 @@ final class MockWorker {
     private func handOver(_ state: RequestState) -> Reason? {
         let key = TokenKey(state.deviceToken)
         if let reason = shared.desk.admit(key, now: now) { return reason }
-        let push = DeliveredPush(
+        return shared.desk.deliver(delivered(state, key), now: now, unixTime: unixTime)
+    }
+
+    /// To its device, whose model says what comes of it. Who watches sees it at once.
+    private func handOver(
+        _ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, to fleets: DeviceFleets
+    ) -> Reason? {
+        if configuration.delivery.perDeviceLimit != nil,
+            let reason = shared.desk.admit(TokenKey(state.deviceToken), now: now)
+        {
+            return reason
+        }
+        let isOffline =
+            shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        fleets.receive(state, sequence: trace?.sequence, isOffline: isOffline, now: now, by: number)
+        MockStatistics.increment(statistics.deliveredAtOnce)
+        if hub.isWatched { hub.post([delivered(state, TokenKey(state.deviceToken))]) }
+        return nil
+    }
+
+    private func delivered(_ state: RequestState, _ key: TokenKey) -> DeliveredPush {
+        DeliveredPush(
             token: state.deviceTokenText.lowercased(), key: key, channel: nil, topic: state.text(.topic),
             pushType: state.pushType, priority: state.priority,
             identifier: identifier(of: state),
             collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil, acceptedAt: unixMilliseconds,
             payload: Array(state.body))
-        return shared.desk.deliver(push, now: now, unixTime: unixTime)
     }
 
     /// The `apns-id` that the answer has or will have: the request's when that is a UUID.

@@ -1,0 +1,181 @@
+import Devices
+import Networking
+import Payloads
+import Synchronization
+
+/// The devices of a mock that has a device model (docs/devices.md): a fleet for each worker, each under a lock of its own, a device in
+/// the fleet that its token says. Whichever worker gets a push hands it over before it answers, so that whoever waits for an answer
+/// knows that the device has had the push before the next.
+///
+/// Each worker does what is due in its own fleet; a push that makes it sooner due from another thread wakes that worker. Times given are
+/// nanoseconds of the monotonic clock.
+final class DeviceFleets: Sendable {
+    private final class Member: @unchecked Sendable {
+        private let lock = Mutex<Void>(())
+        // Touched under the lock only.
+        private var fleet: DeviceFleet
+        private var untagged: UInt64 = 0
+        private var failed: [EchoRequest.Kind: UInt64] = [:]
+        private var failedRequests: [EchoRequest] = []
+        /// Of the worker whose fleet it is; set before its thread is started.
+        var wakeUp = WakeUp()
+
+        init(_ fleet: DeviceFleet) { self.fleet = fleet }
+
+        /// - Returns: what `body` does, when something is due next (UNIX nanoseconds), and whether that is sooner than before.
+        func use<Answer>(
+            at time: UInt64, _ body: (DeviceFleet) -> Answer
+        ) -> (answer: Answer, due: UInt64?, isSooner: Bool) {
+            lock.withLock { _ in
+                let before = fleet.nextDue ?? .max
+                let answer = body(fleet)
+                settle(at: time)
+                let due = fleet.nextDue
+                return (answer, due, (due ?? .max) < before)
+            }
+        }
+
+        /// There is no backend: what devices ask of it has failed at once. Of times of pushes nobody wants to know yet.
+        private func settle(at time: UInt64) {
+            while !fleet.requests.isEmpty {
+                swap(&failedRequests, &fleet.requests)
+                for request in failedRequests {
+                    failed[request.kind, default: 0] += 1
+                    fleet.finished(request.id, .failed, at: time)
+                }
+                failedRequests.removeAll(keepingCapacity: true)
+            }
+            fleet.reports.removeAll(keepingCapacity: true)
+        }
+
+        /// A name for a push without a trace tag, which no tagged one has. Under the lock.
+        func nextTicket() -> UInt64 {
+            untagged += 1
+            return ~untagged
+        }
+
+        func figures(at time: UInt64) -> (counts: DeviceCounts, touched: Int, failed: [EchoRequest.Kind: UInt64]) {
+            lock.withLock { _ in
+                fleet.advance(to: time)
+                settle(at: time)
+                return (fleet.counts, fleet.touched, failed)
+            }
+        }
+
+        func begin(_ anew: sending DeviceFleet) {
+            lock.withLock { _ in
+                fleet = anew
+                untagged = 0
+                failed = [:]
+            }
+        }
+    }
+
+    let model: DeviceModel
+    private let seed: UInt64
+    private let startedAt: UInt64
+    /// UNIX nanoseconds at `startedAt`.
+    private let startTime: UInt64
+    private let members: [Member]
+    /// Of any number: tells the number of each synthetic device.
+    private let devices: SyntheticDevices
+
+    /// - Parameters:
+    ///   - seed: of what is drawn by device, of synthetic devices, and of the keys that open what was sealed for them.
+    ///   - count: of fleets, from 1: one a worker.
+    ///   - startTime: UNIX milliseconds at `startedAt`.
+    init(_ model: DeviceModel, seed: UInt64, count: Int, startedAt: UInt64, startTime: Int64) {
+        self.model = model
+        self.seed = seed
+        self.startedAt = startedAt
+        let time = UInt64(clamping: startTime) &* 1_000_000
+        self.startTime = time
+        devices = SyntheticDevices(seed: seed, count: .max)
+        members = (0..<count).map { _ in
+            Member(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time))
+        }
+    }
+
+    /// Before the workers' threads are started.
+    func use(_ wakeUps: [WakeUp]) {
+        for (member, wakeUp) in zip(members, wakeUps) { member.wakeUp = wakeUp }
+    }
+
+    /// UNIX nanoseconds, which no change of the clock moves.
+    private func time(_ now: UInt64) -> UInt64 { startTime &+ (now - min(now, startedAt)) }
+
+    private func place(_ key: DeviceKey) -> Int { key.share(of: members.count) }
+
+    // MARK: Pushes
+
+    /// A push that was accepted.
+    ///
+    /// - Parameters:
+    ///   - sequence: of its trace tag; nil: it has none.
+    ///   - isOffline: somebody has said that the device is.
+    ///   - worker: whose thread this is.
+    func receive(_ state: RequestState, sequence: UInt64?, isOffline: Bool, now: UInt64, by worker: Int) {
+        let key = DeviceKey(state.deviceToken)
+        let number = devices.index(ofToken: state.deviceToken) ?? 0
+        let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
+        let place = place(key)
+        let member = members[place]
+        let time = time(now)
+        let used = member.use(at: time) { fleet in
+            if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
+            fleet.receive(
+                DevicePush(
+                    device: key, number: number, ticket: sequence ?? member.nextTicket(), type: state.pushType,
+                    priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
+                    expiration: expiration, payload: state.body), at: time)
+        }
+        if used.isSooner, place != worker { member.wakeUp.signal() }
+    }
+
+    /// Does what is due in a worker's own fleet.
+    ///
+    /// - Returns: when to come again; `UInt64.max` when nothing is planned.
+    func advance(_ worker: Int, now: UInt64) -> UInt64 {
+        let time = time(now)
+        guard let due = members[worker].use(at: time, { $0.advance(to: time) }).due else { return .max }
+        return startedAt &+ (due - min(due, startTime))
+    }
+
+    // MARK: By hand
+
+    /// Looks at a device or does something with it, at the time given to `body`, UNIX nanoseconds. From any thread.
+    ///
+    /// - Parameter body: is given the device's fleet, its key there, and its number.
+    func use<Answer>(
+        _ token: String, now: UInt64, _ body: (DeviceFleet, DeviceKey, UInt64, UInt64) -> Answer
+    ) -> Answer {
+        let key = DeviceKey(token)
+        let number = Array(token.utf8).withUnsafeBytes(devices.index) ?? 0
+        let member = members[place(key)]
+        let time = time(now)
+        let used = member.use(at: time) { body($0, key, number, time) }
+        if used.isSooner { member.wakeUp.signal() }
+        return used.answer
+    }
+
+    /// Begins anew: as if nothing had happened to any device.
+    func reset(now: UInt64) {
+        for member in members {
+            member.begin(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time(now)))
+        }
+    }
+
+    /// What became of all pushes so far.
+    func figures(now: UInt64) -> DeviceFigures {
+        var counts = DeviceCounts()
+        var touched = 0
+        var failed: [EchoRequest.Kind: UInt64] = [:]
+        for member in members {
+            let part = member.figures(at: time(now))
+            counts.add(part.counts)
+            touched += part.touched
+            failed.merge(part.failed, uniquingKeysWith: +)
+        }
+        return DeviceFigures(counts, touched: touched, failed: failed)
+    }
+}
