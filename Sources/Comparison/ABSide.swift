@@ -49,8 +49,8 @@ struct ABOwnSide: ABSide {
         }
         if let text = parsed.source.file {
             throw HarnessError(
-                "--\(name.lowercased()) \"\(flags)\": expected flags\(Self.meant(text, name)); a scenario is named outside "
-                    + "--a and --b")
+                "--\(name.lowercased()): expected flags\(Self.meant(text, name)); a scenario is named outside --a and --b"
+            )
         }
         var scenario = try source.scenario(given)
         try ScenarioArguments.apply(

@@ -190,11 +190,11 @@ import Testing
             ),
             (
                 ["ab", "--registrations", registrations, "--a", "audience=red", "--b", "--audience blue"],
-                "--a \"audience=red\": expected flags, as in --a '--audience red'; a scenario is named outside --a and --b"
+                "--a: expected flags, as in --a '--audience red'; a scenario is named outside --a and --b"
             ),
             (
                 ["ab", "--registrations", registrations, "--a", "--audience red", "--b", "nodelay=true"],
-                "--b \"nodelay=true\": expected flags, as in --b '--set nodelay=true'; a scenario is named outside "
+                "--b: expected flags, as in --b '--set nodelay=true'; a scenario is named outside "
                     + "--a and --b"
             ),
         ] {
