@@ -24,7 +24,7 @@ let package = Package(
     products: [
         .executable(name: "pushload", targets: ["pushload"]),
         .executable(name: "mock-apns", targets: ["mock-apns"]),
-        .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP", "Signing", "Networking"]),
+        .library(name: "MockAPNs", targets: ["MockAPNs", "Faults", "PlainHTTP", "Signing", "Networking"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
@@ -57,6 +57,7 @@ let package = Package(
             name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // What a push is made of, signed with, sent through and measured by.
         .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
@@ -115,18 +116,24 @@ let package = Package(
             ],
             swiftSettings: cold, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
-        // The mock APNs server.
+        // The mock APNs server, the app's backend that devices call, and what both misbehave by.
+        .target(
+            name: "Faults", dependencies: ["Measurement", "Settings"], path: "mock-apns/Sources/Faults",
+            swiftSettings: strict),
+        .target(
+            name: "Backend", dependencies: ["CSQLite", "COpenSSL", "Faults", "Networking", "PlainHTTP", "Settings"],
+            path: "mock-apns/Sources/Backend", swiftSettings: strict),
         .target(
             name: "MockAPNs",
             dependencies: [
-                "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
+                "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "MockAPNs", "Backend", "Faults", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -185,9 +192,14 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement", "PlainHTTP",
+                "MockAPNs", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
+                "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BackendTests",
+            dependencies: ["Backend", "CSQLite", "Faults", "Networking", "PlainHTTP", "Settings"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

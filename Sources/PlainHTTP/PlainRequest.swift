@@ -1,5 +1,5 @@
-/// One HTTP/1.1 request (RFC 9112) of somebody who watches: an admin page, a scrape of metrics. Small on purpose: no chunked bodies, no pipelined bodies beyond
-/// `largestBody`.
+/// One HTTP/1.1 request (RFC 9112): an admin page, a scrape of metrics, a call of an app to its backend. Small on purpose: no
+/// chunked bodies.
 public struct PlainRequest: Sendable, Equatable {
     /// As it was sent, but GET for HEAD, which is answered as GET is.
     public var method: String
@@ -15,9 +15,12 @@ public struct PlainRequest: Sendable, Equatable {
     public var host: String?
     /// The web page whose script or form sent the request, `http://127.0.0.1:9101`; nil for anything but a browser.
     public var origin: String?
+    /// The credentials as they were sent, `Basic …` (RFC 9110 section 11.6.2).
+    public var authorization: String?
+    /// The media type of the body.
+    public var contentType: String?
 
     static let largestHead = 16_384
-    static let largestBody = 1 << 20
 
     public enum Parsed: Sendable, Equatable {
         /// Nothing to be said before there are so many bytes.
@@ -30,7 +33,8 @@ public struct PlainRequest: Sendable, Equatable {
         case refused(Int, String)
     }
 
-    public static func parse(_ bytes: [UInt8]) -> Parsed {
+    /// - Parameter largestBody: bytes; what has more is refused with 413.
+    public static func parse(_ bytes: [UInt8], largestBody: Int = PlainLimits().body) -> Parsed {
         // The first byte of a TLS record with a ClientHello (RFC 8446 section 5.1).
         if bytes.first == 0x16 { return .refused(400, "this port speaks plain HTTP, no TLS") }
         // One empty line before a request is passed over (RFC 9112 section 2.2).
@@ -53,6 +57,8 @@ public struct PlainRequest: Sendable, Equatable {
         var closes = words[2] == "HTTP/1.0"
         var host: String?
         var origin: String?
+        var authorization: String?
+        var contentType: String?
         var isWaiting = false
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else {
@@ -70,7 +76,7 @@ public struct PlainRequest: Sendable, Equatable {
                     return .refused(400, "content-length is no number")
                 }
                 guard let number = Int(value), number <= largestBody else {
-                    return .refused(413, "the body is larger than 1 MiB")
+                    return .refused(413, "the body is larger than \(sizeText(largestBody))")
                 }
                 guard (length ?? number) == number else { return .refused(400, "two different content-lengths") }
                 length = number
@@ -91,6 +97,10 @@ public struct PlainRequest: Sendable, Equatable {
             case "origin":
                 guard origin == nil else { return .refused(400, "more than one Origin") }
                 origin = String(value)
+            case "authorization":
+                guard authorization == nil else { return .refused(400, "more than one Authorization") }
+                authorization = String(value)
+            case "content-type": contentType = String(value)
             default: break
             }
         }
@@ -103,8 +113,12 @@ public struct PlainRequest: Sendable, Equatable {
         let request = PlainRequest(
             method: isHead ? "GET" : String(words[0]), isHead: isHead, path: decoded(target[0]),
             query: target.count > 1 ? parseQuery(target[1]) : [:], body: Array(bytes[(end + 4)..<used]), closes: closes,
-            host: asked.host ?? host, origin: origin)
+            host: asked.host ?? host, origin: origin, authorization: authorization, contentType: contentType)
         return .request(request, used: used)
+    }
+
+    private static func sizeText(_ bytes: Int) -> String {
+        bytes > 0 && bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
     }
 
     /// What a request line asks for: the path with its query, and the host where the absolute form names it, which then counts
