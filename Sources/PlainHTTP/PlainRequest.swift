@@ -47,9 +47,9 @@ public struct PlainRequest: Sendable, Equatable {
         guard !hasControls(bytes[start..<end]) else {
             return .refused(400, "a control character in the request's head")
         }
-        let head = String(decoding: bytes[start..<end], as: UTF8.self)
-        var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
-        let words = (lines.popFirst() ?? "").split(separator: " ")
+        // Lines end where a line feed is, which a carriage return stands before.
+        var lines = bytes[start..<end].split(separator: 10, omittingEmptySubsequences: false)[...]
+        let words = text(lines.popFirst() ?? []).split(separator: " ")
         guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", let asked = asked(words[1]) else {
             return .refused(400, "expected a request line such as GET /stats HTTP/1.1")
         }
@@ -61,17 +61,18 @@ public struct PlainRequest: Sendable, Equatable {
         var contentType: String?
         var isWaiting = false
         for line in lines {
-            guard let colon = line.firstIndex(of: ":") else {
+            guard let colon = line.firstIndex(of: 0x3A) else {
                 return .refused(400, "a header line without a colon")
             }
-            let name = line[..<colon].lowercased()
+            let name = text(line[..<colon]).lowercased()
             // RFC 9112 section 5.1: or it would be another header for whoever stands between.
-            guard !name.isEmpty, !name.contains(where: isBlank) else {
+            guard !name.isEmpty, !name.utf8.contains(where: { $0 == 0x20 || $0 == 9 }) else {
                 return .refused(400, "a header name with blanks")
             }
-            let value = line[line.index(after: colon)...].trimming(isBlank)
+            var value: Substring { text(line[(colon + 1)...]).trimming(isBlank) }
             switch name {
             case "content-length":
+                let value = value
                 guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
                     return .refused(400, "content-length is no number")
                 }
@@ -146,6 +147,11 @@ public struct PlainRequest: Sendable, Equatable {
         }
     }
 
+    /// A line, without the carriage return at its end.
+    private static func text(_ line: ArraySlice<UInt8>) -> Substring {
+        Substring(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+    }
+
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     private static func headEnd(_ bytes: [UInt8], from start: Int) -> Int? {
@@ -168,7 +174,7 @@ public struct PlainRequest: Sendable, Equatable {
 
     /// Percent-decoded (RFC 3986 section 2.1).
     private static func decoded(_ text: Substring) -> String {
-        guard text.contains("%") else { return String(text) }
+        guard text.utf8.contains(0x25) else { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var place = 0

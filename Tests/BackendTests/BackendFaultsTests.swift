@@ -29,17 +29,23 @@ import Testing
     @Test(
         "A rule that cannot be is told with its place and what would be right",
         arguments: [
-            ("rules:\n  - kind: fecth", "f.yaml:2:11: \"fecth\" is not a kind of request; did you mean \"fetch\"?"),
+            (
+                "rules:\n  - kind: fecth",
+                "f.yaml:2:11: rules[0].kind: \"fecth\" is not a kind of request; did you mean \"fetch\"?"
+            ),
             (
                 "rules:\n  - reject: 200",
-                "f.yaml:2:13: \"200\" is not a status of an error; expected 400 to 599, as in 503"
+                "f.yaml:2:13: rules[0].reject: \"200\" is not a status of an error; expected 400 to 599, as in 503"
             ),
-            ("rules:\n  - {silent: 60%, reset: 60%}", "f.yaml:2:5: the shares of this rule add up to more than 100%"),
+            (
+                "rules:\n  - {silent: 60%, reset: 60%}",
+                "f.yaml:2:5: rules[0]: the shares of this rule add up to more than 100%"
+            ),
             (
                 "rules:\n  - {silent: 60%, every: 1s}",
-                "f.yaml:2:5: \"start\" and \"every\" need \"for\": how long the rule holds"
+                "f.yaml:2:5: rules[0]: \"start\" and \"every\" need \"for\": how long the rule holds"
             ),
-            ("rule: []", "f.yaml:1:1: unknown setting \"rule\"; did you mean \"rules\"?"),
+            ("rule: []", "f.yaml:1:1: unknown key \"rule\"; did you mean \"rules\"?"),
         ])
     func wrong(_ text: String, _ message: String) {
         #expect { try BackendFaults(parsing: text, file: "f.yaml") } throws: { "\($0)" == message }

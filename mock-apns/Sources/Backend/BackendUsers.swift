@@ -17,8 +17,9 @@ package struct BackendUsers: Sendable {
 
     init(parsing text: String, file: String) throws(SettingsError) {
         var passwords: [String: String] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.last == "\r" ? line.dropLast() : line
+        // The end of a line may be one character, \r\n.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
             if line.isEmpty || line.hasPrefix("#") { continue }
             guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
                 throw SettingsError("\(file):\(index + 1): expected a user as name:password")
