@@ -117,6 +117,7 @@ package final class BackendServer: @unchecked Sendable {
             publish()
         }
         plain = nil
+        store.finish()
         ended.signal()
     }
 
