@@ -129,9 +129,9 @@ import Testing
 
         let silent = try server { $0.silentShare = 1 }
         #expect(try ask(silent, [post("/api/notifications", "{}")]).isEmpty)
+        #expect(try silent.store.database.number("SELECT count(*) FROM notifications") == 1)
         silent.stop()
         #expect(silent.report.counts[.silencedByRule] == 1 && silent.report.counts.requests == 1)
-        #expect(try silent.store.database.number("SELECT count(*) FROM notifications") == 1)
     }
 
     @Test("Requests that are too large or never complete are refused and counted")

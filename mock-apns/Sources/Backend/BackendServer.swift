@@ -53,7 +53,8 @@ package final class BackendServer: @unchecked Sendable {
     private let published: Mutex<Report>
 
     // Touched by the thread only.
-    let store: BackendStore
+    /// Nil at the end.
+    private(set) var store: BackendStore!
     private let pages: BackendPages
     private var plain: PlainServer!
     private var random: SeededRandom
@@ -117,7 +118,8 @@ package final class BackendServer: @unchecked Sendable {
             publish()
         }
         plain = nil
-        store.finish()
+        // Closed before anybody is told, so that the log is back in the file, which then is all there is.
+        store = nil
         ended.signal()
     }
 

@@ -169,12 +169,6 @@ final class BackendStore {
         }
     }
 
-    /// Puts the log back into the file, which then is all there is; what was not committed is gone.
-    func finish() {
-        rollBack()
-        try? database.execute("PRAGMA journal_mode=DELETE")
-    }
-
     /// Counts that the next commit writes.
     func keep(_ new: BackendCounts) { counts = new }
 
