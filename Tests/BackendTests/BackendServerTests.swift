@@ -93,7 +93,8 @@ import Testing
         let refused = try ask(server, [post("/api/notifications", #"{"payload":"\#(large)"}"#)])
         #expect(refused[0].hasPrefix("503") && refused[0].contains("full"), "\(refused)")
         try store.execute("PRAGMA max_page_count=1000000")
-        let taken = try ask(server, [post("/api/notifications", "{}"), get("/api/notifications/2")], answers: 2)
+        let taken = try ask(
+            server, [post("/api/notifications", #"{"payload":"bGluZQo="}"#), get("/api/notifications/2")], answers: 2)
         #expect(taken[0].hasSuffix("{\"id\":2}\n") && taken[1].hasPrefix("200"))
         server.stop()
         let counts = server.report.counts
