@@ -24,7 +24,7 @@ let package = Package(
     products: [
         .executable(name: "pushload", targets: ["pushload"]),
         .executable(name: "mock-apns", targets: ["mock-apns"]),
-        .library(name: "MockAPNs", targets: ["MockAPNs", "PlainHTTP", "Signing", "Networking"]),
+        .library(name: "MockAPNs", targets: ["MockAPNs", "Faults", "PlainHTTP", "Signing", "Networking"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
@@ -57,6 +57,7 @@ let package = Package(
             name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // What a push is made of, signed with, sent through and measured by.
         .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
@@ -120,18 +121,24 @@ let package = Package(
             name: "Devices", dependencies: ["Payloads", "Settings"], path: "mock-apns/Sources/Devices",
             swiftSettings: strict),
 
-        // The mock APNs server.
+        // The mock APNs server, the app's backend that devices call, and what both misbehave by.
+        .target(
+            name: "Faults", dependencies: ["Measurement", "Settings"], path: "mock-apns/Sources/Faults",
+            swiftSettings: strict),
+        .target(
+            name: "Backend", dependencies: ["CSQLite", "COpenSSL", "Faults", "Networking", "PlainHTTP", "Settings"],
+            path: "mock-apns/Sources/Backend", swiftSettings: strict),
         .target(
             name: "MockAPNs",
             dependencies: [
-                "Devices", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
+                "Devices", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Devices", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "MockAPNs", "Backend", "Devices", "Faults", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -193,10 +200,14 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Devices", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
+                "MockAPNs", "Devices", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
                 "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BackendTests",
+            dependencies: ["Backend", "CSQLite", "Faults", "Networking", "PlainHTTP", "Settings"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

@@ -45,6 +45,8 @@ public struct TLSOptions: Sendable {
     public var readBuffer = 65_536
     /// Lets the kernel seal and open records.
     public var kernelTLS = false
+    /// Server only: speaks HTTP/1.1 rather than HTTP/2.
+    public var speaksHTTP1 = false
     /// Gives an idle connection's record buffers back to the allocator.
     public var releaseIdleBuffers = false
 
@@ -185,33 +187,49 @@ public final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Offers, or picks, `h2` only: RFC 9113 section 3.2. A client that offers other protocols only is refused.
+    private static let http1 = Array("http/1.1".utf8)
+    private static let http2 = Array("h2".utf8)
+
+    /// Offers, or picks, `h2` only: RFC 9113 section 3.2; a server of HTTP/1.1 picks that only (RFC 7301 section 6). A client that
+    /// offers other protocols only is refused.
     private func setALPN() throws(NetworkError) {
         if side == .client {
-            let wire: [UInt8] = [2, 0x68, 0x32]
+            let wire = [UInt8(Self.http2.count)] + Self.http2
             guard SSL_CTX_set_alpn_protos(context, wire, UInt32(wire.count)) == 0 else {
                 throw NetworkError(.configuration, "OpenSSL refused ALPN h2")
             }
-            return
+        } else if options.speaksHTTP1 {
+            SSL_CTX_set_alpn_select_cb(
+                context,
+                { _, out, length, offered, count, _ in TLSContext.pick(TLSContext.http1, out, length, offered, count) },
+                nil)
+        } else {
+            SSL_CTX_set_alpn_select_cb(
+                context,
+                { _, out, length, offered, count, _ in TLSContext.pick(TLSContext.http2, out, length, offered, count) },
+                nil)
         }
-        SSL_CTX_set_alpn_select_cb(
-            context,
-            { _, out, outLength, offered, offeredLength, _ in
-                guard let offered, let out, let outLength else { return Int32(SSL_TLSEXT_ERR_ALERT_FATAL) }
-                var position = 0
-                let end = Int(offeredLength)
-                while position < end {
-                    let length = Int(offered[position])
-                    guard position + 1 + length <= end else { break }
-                    if length == 2, offered[position + 1] == 0x68, offered[position + 2] == 0x32 {
-                        out.pointee = offered + position + 1
-                        outLength.pointee = 2
-                        return Int32(SSL_TLSEXT_ERR_OK)
-                    }
-                    position += 1 + length
-                }
-                return Int32(SSL_TLSEXT_ERR_ALERT_FATAL)
-            }, nil)
+    }
+
+    /// Picks a protocol where it is among those offered.
+    private static func pick(
+        _ wanted: [UInt8], _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+        _ outLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32
+    ) -> Int32 {
+        guard let offered, let out, let outLength else { return Int32(SSL_TLSEXT_ERR_ALERT_FATAL) }
+        var position = 0
+        let end = Int(offeredLength)
+        while position < end {
+            let length = Int(offered[position])
+            guard position + 1 + length <= end else { break }
+            if UnsafeBufferPointer(start: offered + position + 1, count: length).elementsEqual(wanted) {
+                out.pointee = offered + position + 1
+                outLength.pointee = UInt8(length)
+                return Int32(SSL_TLSEXT_ERR_OK)
+            }
+            position += 1 + length
+        }
+        return Int32(SSL_TLSEXT_ERR_ALERT_FATAL)
     }
 }
 

@@ -18,6 +18,10 @@ final class PlainConnection {
     private var interest: Readiness = .readable
     private(set) var isClosed = false
     private(set) var isEventStream = false
+    /// TLS is being agreed on.
+    private var isSecuring: Bool
+    /// A request is being answered elsewhere; what goes on is read when it is. What the answer will have to know of it.
+    private(set) var awaited: (closes: Bool, isHead: Bool)?
     private var closesWhenSent = false
     /// All is said; what the client still sends is read so that the close does not take the answer away from it.
     private var isFinished = false
@@ -28,14 +32,20 @@ final class PlainConnection {
     /// For `PlainServer`: what it has counted of `held`, and whether it is among those to be looked at again.
     var counted = 0
     var isWaiting = false
+    /// A request was refused that could not be read, or was not complete in time; `PlainServer` counts it.
+    var refused = false
 
     /// Unsent bytes beyond which events are dropped.
     private static let mostUnsent = 1 << 18
     /// Bytes written at a time, so that one who reads fast leaves time for others.
     private static let mostWritten = 1 << 18
 
-    init(token: UInt64, stream: ByteStream, reactor: Reactor, limits: PlainLimits, now: UInt64) {
+    /// - Parameter isSecure: the stream begins with a TLS handshake.
+    init(
+        token: UInt64, stream: ByteStream, isSecure: Bool, reactor: Reactor, limits: PlainLimits, now: UInt64
+    ) {
         self.token = token
+        isSecuring = isSecure
         self.stream = stream
         self.reactor = reactor
         self.limits = limits
@@ -52,6 +62,19 @@ final class PlainConnection {
     func handle(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, now: UInt64, answer: (PlainRequest) -> PlainResponse?
     ) -> Bool {
+        if isSecuring {
+            switch stream.advance() {
+            case .done: isSecuring = false
+            case .inProgress:
+                setInterest(stream.interest)
+                return false
+            case .failed:
+                close()
+                return false
+            }
+            setInterest(.readable)
+        }
+        if awaited != nil { return false }
         if !unsent.isEmpty { flush(now) }
         if isClosed || !unsent.isEmpty && !isEventStream { return false }
         if received.count < needed {
@@ -67,13 +90,46 @@ final class PlainConnection {
                 return false
             }
         }
-        guard received.count >= needed else { return false }
-        takeRequest(now, answer)
-        return !isClosed && received.count >= needed && unsent.isEmpty
+        if received.count >= needed { takeRequest(now, answer) }
+        return hasMore
+    }
+
+    /// There may be another request among what was read.
+    var hasMore: Bool {
+        !isClosed && awaited == nil && unsent.isEmpty && (received.count >= needed || stream.hasBufferedInput)
+    }
+
+    // MARK: Answers that come later
+
+    /// The request that is being taken is answered by `respond`, whenever that is.
+    func await(_ request: PlainRequest) {
+        awaited = (request.closes, request.isHead)
+        deadline = .max
+    }
+
+    func respond(_ response: PlainResponse, _ now: UInt64) {
+        guard let awaited, !isClosed else { return }
+        self.awaited = nil
+        closesWhenSent = awaited.closes
+        send(response.bytes(closes: awaited.closes, isHead: awaited.isHead), now)
+    }
+
+    /// It gets no answer, but has the time of one.
+    func leaveUnanswered(_ now: UInt64) { deadline = now + limits.answer }
+
+    /// Closes with a RST.
+    func reset() {
+        stream.reset()
+        close()
+    }
+
+    /// Something came while it waits for an answer: it is gone, or says more than it may yet.
+    func interrupt(_ readiness: Readiness) {
+        if readiness.isDisjoint(with: .closed) { setInterest([]) } else { close() }
     }
 
     private func takeRequest(_ now: UInt64, _ answer: (PlainRequest) -> PlainResponse?) {
-        switch PlainRequest.parse(received) {
+        switch PlainRequest.parse(received, largestBody: limits.body) {
         case .incomplete(let count): needed = count
         case .awaited(let count):
             needed = count
@@ -81,7 +137,9 @@ final class PlainConnection {
             let before = deadline
             send(PlainResponse.goOn, now)
             if !isFinished { deadline = min(deadline, before) }
-        case .refused(let status, let problem): refuse(.text(problem, status: status), now)
+        case .refused(let status, let problem):
+            refused = true
+            refuse(.text(problem, status: status), now)
         case .request(let request, let used):
             if used == received.count { received = [] } else { received.removeFirst(used) }
             needed = 1
@@ -162,7 +220,8 @@ final class PlainConnection {
 
     /// Its time is over: a request that was begun is told, and whoever else it is goes without a word.
     func expire(_ now: UInt64) {
-        if unsent.isEmpty, !received.isEmpty {
+        if unsent.isEmpty, awaited == nil, !received.isEmpty {
+            refused = true
             refuse(
                 .text("the request was not complete within \(limits.request / 1_000_000_000) s", status: 408), now)
             if isFinished { return }

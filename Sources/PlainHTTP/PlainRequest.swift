@@ -1,5 +1,5 @@
-/// One HTTP/1.1 request (RFC 9112) of somebody who watches: an admin page, a scrape of metrics. Small on purpose: no chunked bodies, no pipelined bodies beyond
-/// `largestBody`.
+/// One HTTP/1.1 request (RFC 9112): an admin page, a scrape of metrics, a call of an app to its backend. Small on purpose: no
+/// chunked bodies.
 public struct PlainRequest: Sendable, Equatable {
     /// As it was sent, but GET for HEAD, which is answered as GET is.
     public var method: String
@@ -17,9 +17,12 @@ public struct PlainRequest: Sendable, Equatable {
     public var origin: String?
     /// The kinds of answer that the client would like, `text/html, */*`; nil when it does not say.
     public var accept: String?
+    /// The credentials as they were sent, `Basic …` (RFC 9110 section 11.6.2).
+    public var authorization: String?
+    /// The media type of the body.
+    public var contentType: String?
 
     static let largestHead = 16_384
-    static let largestBody = 1 << 20
 
     public enum Parsed: Sendable, Equatable {
         /// Nothing to be said before there are so many bytes.
@@ -32,7 +35,8 @@ public struct PlainRequest: Sendable, Equatable {
         case refused(Int, String)
     }
 
-    public static func parse(_ bytes: [UInt8]) -> Parsed {
+    /// - Parameter largestBody: bytes; what has more is refused with 413.
+    public static func parse(_ bytes: [UInt8], largestBody: Int = PlainLimits().body) -> Parsed {
         // The first byte of a TLS record with a ClientHello (RFC 8446 section 5.1).
         if bytes.first == 0x16 { return .refused(400, "this port speaks plain HTTP, no TLS") }
         // One empty line before a request is passed over (RFC 9112 section 2.2).
@@ -45,9 +49,9 @@ public struct PlainRequest: Sendable, Equatable {
         guard !hasControls(bytes[start..<end]) else {
             return .refused(400, "a control character in the request's head")
         }
-        let head = String(decoding: bytes[start..<end], as: UTF8.self)
-        var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
-        let words = (lines.popFirst() ?? "").split(separator: " ")
+        // Lines end where a line feed is, which a carriage return stands before.
+        var lines = bytes[start..<end].split(separator: 10, omittingEmptySubsequences: false)[...]
+        let words = text(lines.popFirst() ?? []).split(separator: " ")
         guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", let asked = asked(words[1]) else {
             return .refused(400, "expected a request line such as GET /stats HTTP/1.1")
         }
@@ -56,24 +60,27 @@ public struct PlainRequest: Sendable, Equatable {
         var host: String?
         var origin: String?
         var accept: String?
+        var authorization: String?
+        var contentType: String?
         var isWaiting = false
         for line in lines {
-            guard let colon = line.firstIndex(of: ":") else {
+            guard let colon = line.firstIndex(of: 0x3A) else {
                 return .refused(400, "a header line without a colon")
             }
-            let name = line[..<colon].lowercased()
+            let name = text(line[..<colon]).lowercased()
             // RFC 9112 section 5.1: or it would be another header for whoever stands between.
-            guard !name.isEmpty, !name.contains(where: isBlank) else {
+            guard !name.isEmpty, !name.utf8.contains(where: { $0 == 0x20 || $0 == 9 }) else {
                 return .refused(400, "a header name with blanks")
             }
-            let value = line[line.index(after: colon)...].trimming(isBlank)
+            var value: Substring { text(line[(colon + 1)...]).trimming(isBlank) }
             switch name {
             case "content-length":
+                let value = value
                 guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
                     return .refused(400, "content-length is no number")
                 }
                 guard let number = Int(value), number <= largestBody else {
-                    return .refused(413, "the body is larger than 1 MiB")
+                    return .refused(413, "the body is larger than \(sizeText(largestBody))")
                 }
                 guard (length ?? number) == number else { return .refused(400, "two different content-lengths") }
                 length = number
@@ -95,6 +102,10 @@ public struct PlainRequest: Sendable, Equatable {
                 guard origin == nil else { return .refused(400, "more than one Origin") }
                 origin = String(value)
             case "accept": accept = String(value)
+            case "authorization":
+                guard authorization == nil else { return .refused(400, "more than one Authorization") }
+                authorization = String(value)
+            case "content-type": contentType = String(value)
             default: break
             }
         }
@@ -107,8 +118,13 @@ public struct PlainRequest: Sendable, Equatable {
         let request = PlainRequest(
             method: isHead ? "GET" : String(words[0]), isHead: isHead, path: decoded(target[0]),
             query: target.count > 1 ? parseQuery(target[1]) : [:], body: Array(bytes[(end + 4)..<used]), closes: closes,
-            host: asked.host ?? host, origin: origin, accept: accept)
+            host: asked.host ?? host, origin: origin, accept: accept, authorization: authorization,
+            contentType: contentType)
         return .request(request, used: used)
+    }
+
+    private static func sizeText(_ bytes: Int) -> String {
+        bytes > 0 && bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
     }
 
     /// What a request line asks for: the path with its query, and the host where the absolute form names it, which then counts
@@ -136,6 +152,11 @@ public struct PlainRequest: Sendable, Equatable {
         }
     }
 
+    /// A line, without the carriage return at its end.
+    private static func text(_ line: ArraySlice<UInt8>) -> Substring {
+        Substring(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+    }
+
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     private static func headEnd(_ bytes: [UInt8], from start: Int) -> Int? {
@@ -158,7 +179,7 @@ public struct PlainRequest: Sendable, Equatable {
 
     /// Percent-decoded (RFC 3986 section 2.1).
     private static func decoded(_ text: Substring) -> String {
-        guard text.contains("%") else { return String(text) }
+        guard text.utf8.contains(0x25) else { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var place = 0

@@ -3,8 +3,8 @@ public struct PlainResponse: Sendable, Equatable {
     public var status: Int
     public var type = "text/plain; charset=utf-8"
     public var body: [UInt8]
-    /// With status 405: the methods that there are (RFC 9110 section 15.5.6).
-    private var allowed: [String] = []
+    /// Further lines of the head, without their ends: `allow: GET`.
+    public var fields: [String] = []
     /// Events follow, whose length nobody knows.
     private var isEventStream = false
 
@@ -32,7 +32,10 @@ public struct PlainResponse: Sendable, Equatable {
         let method = request.isHead ? "HEAD" : request.method
         var response = text(
             "\(method) \(request.path): expected \(methods.joined(separator: " or "))", status: 405)
-        response.allowed = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
+        // RFC 9110 section 15.5.6.
+        response.fields = [
+            "allow: " + methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }.joined(separator: ", ")
+        ]
         return response
     }
 
@@ -43,17 +46,21 @@ public struct PlainResponse: Sendable, Equatable {
         PlainResponse(status: 200, type: "application/json", body: Array((text + "\n").utf8))
     }
 
+    /// RFC 9110 section 15.
+    private static let names = [
+        200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+        404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required",
+        413: "Content Too Large", 417: "Expectation Failed", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large", 500: "Internal Server Error", 502: "Bad Gateway",
+        503: "Service Unavailable", 504: "Gateway Timeout",
+    ]
+
     /// - Parameter isHead: the answer to HEAD, which has the head only (RFC 9110 section 9.3.2).
     public func bytes(closes: Bool, isHead: Bool = false) -> [UInt8] {
-        let names = [
-            200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
-            405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
-            417: "Expectation Failed", 431: "Request Header Fields Too Large",
-        ]
         let head =
-            "HTTP/1.1 \(status) \(names[status] ?? "")\r\ncontent-type: \(type)\r\n"
+            "HTTP/1.1 \(status) \(Self.names[status] ?? "")\r\ncontent-type: \(type)\r\n"
             + (isEventStream ? "cache-control: no-store\r\n" : "content-length: \(body.count)\r\n")
-            + (allowed.isEmpty ? "" : "allow: \(allowed.joined(separator: ", "))\r\n")
+            + fields.map { $0 + "\r\n" }.joined()
             + (closes ? "connection: close\r\n" : "") + "\r\n"
         return Array(head.utf8) + (isHead ? [] : body)
     }

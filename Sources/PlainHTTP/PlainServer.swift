@@ -8,6 +8,8 @@ public struct PlainLimits: Sendable {
     /// Bytes of memory of all requests that are not complete and all answers and events that are not read, the one answer that
     /// is being given apart. Beyond it whoever holds most is closed; an event stream first loses the events that wait, and is told.
     public var held = 64 << 20
+    /// Bytes of a request's body; a larger one is refused with 413.
+    public var body = 1 << 20
     /// From a request's beginning, or the connection's, until it is complete, ns.
     public var request: UInt64 = 10_000_000_000
     /// Until an answer is read, and until an event stream on which something waits takes more of it, ns.
@@ -20,13 +22,27 @@ public struct PlainLimits: Sendable {
     public init() {}
 }
 
-/// Plain HTTP/1.1 and event streams for people and programs that watch, on the thread of whoever turns it. A turn does one thing
-/// for each connection, so that none keeps the others waiting.
+/// What became of connections and of requests that nobody was asked to answer, since the server's start.
+public struct PlainCounts: Sendable, Equatable {
+    public var accepted: UInt64 = 0
+    /// Closed at once: there were as many as there may be.
+    public var beyondLimit: UInt64 = 0
+    /// Closed so that others have room: they held most of `PlainLimits.held`.
+    public var closedForRoom: UInt64 = 0
+    /// Requests that were refused: no HTTP, too large, not complete in time, of an unknown host.
+    public var refused: UInt64 = 0
+
+    public init() {}
+}
+
+/// HTTP/1.1 and event streams, plain or under TLS, on the thread of whoever turns it. A turn does one thing for each connection,
+/// so that none keeps the others waiting.
 public final class PlainServer {
-    /// The answer to a request; nil when it has made an event stream of the connection (`beginEvents`).
+    /// The answer to a request; nil when it has made an event stream of the connection (`beginEvents`) or answers later.
     private let answer: (PlainRequest, _ connection: UInt64) -> PlainResponse?
     private let listener: Listener?
     private let reactor: Reactor
+    private let tls: TLSContext?
     private let hosts: HostRule
     private let limits: PlainLimits
     private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_384)
@@ -37,6 +53,10 @@ public final class PlainServer {
     public var dropped: (_ events: Int) -> Void = { _ in }
     /// Told when the process has no descriptor left for another connection; once, until all that waited have been accepted.
     public var exhausted: () -> Void = {}
+
+    public private(set) var counts = PlainCounts()
+    /// Connections that are open.
+    public var open: Int { connections.count }
 
     private var connections: [UInt64: PlainConnection] = [:]
     private var nextToken: UInt64 = 1
@@ -55,10 +75,12 @@ public final class PlainServer {
     private static let mostInTurn = 256
 
     public init(
-        listener: Listener?, reactor: Reactor, hosts: HostRule, limits: PlainLimits = PlainLimits(),
+        listener: Listener?, tls: TLSContext? = nil, reactor: Reactor, hosts: HostRule,
+        limits: PlainLimits = PlainLimits(),
         answer: @escaping (PlainRequest, _ connection: UInt64) -> PlainResponse?
     ) {
         self.listener = listener
+        self.tls = tls
         self.reactor = reactor
         self.hosts = hosts
         self.limits = limits
@@ -86,7 +108,12 @@ public final class PlainServer {
             if event.token == Self.listenerToken {
                 accept()
             } else if let connection = connections[event.token] {
-                handle(connection)
+                if connection.awaited == nil {
+                    handle(connection)
+                } else {
+                    connection.interrupt(event.readiness)
+                    settle(connection)
+                }
             }
         }
         let again = waiting.prefix(Self.mostInTurn)
@@ -114,15 +141,17 @@ public final class PlainServer {
                 isShort = true
                 return
             case .descriptor(let descriptor):
+                counts.accepted += 1
                 guard connections.count < limits.connections else {
+                    counts.beyondLimit += 1
                     close(descriptor)
                     continue
                 }
-                guard let stream = try? SocketStream(accepted: descriptor, tls: nil, options: SocketOptions()) else {
+                guard let stream = try? SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()) else {
                     continue
                 }
                 connections[nextToken] = PlainConnection(
-                    token: nextToken, stream: stream, reactor: reactor, limits: limits, now: now)
+                    token: nextToken, stream: stream, isSecure: tls != nil, reactor: reactor, limits: limits, now: now)
                 nextToken += 1
             }
         }
@@ -130,18 +159,29 @@ public final class PlainServer {
 
     private func handle(_ connection: PlainConnection) {
         let hasMore = connection.handle(buffer, now: now) { request in
-            hosts.refusal(request) ?? answer(request, connection.token)
+            if let refusal = hosts.refusal(request) {
+                counts.refused += 1
+                return refusal
+            }
+            return answer(request, connection.token)
         }
-        if hasMore, !connection.isWaiting {
-            connection.isWaiting = true
-            waiting.append(connection)
-        }
+        if hasMore { handleAgain(connection) }
         settle(connection)
+    }
+
+    private func handleAgain(_ connection: PlainConnection) {
+        guard !connection.isWaiting else { return }
+        connection.isWaiting = true
+        waiting.append(connection)
     }
 
     /// Counts what a connection now holds, and lets it go when it is closed.
     private func settle(_ connection: PlainConnection) {
         count(connection)
+        if connection.refused {
+            connection.refused = false
+            counts.refused += 1
+        }
         let holds = connection.counted
         if connection.isClosed {
             if connections.removeValue(forKey: connection.token) != nil, connection.isEventStream {
@@ -169,6 +209,7 @@ public final class PlainServer {
                 dropped(events)
                 count(connection)
             } else {
+                counts.closedForRoom += 1
                 connection.close()
                 settle(connection)
             }
@@ -185,6 +226,34 @@ public final class PlainServer {
             reactor.modify(listener.descriptor, token: Self.listenerToken, interest: .readable)
             isAccepting = true
         }
+    }
+
+    // MARK: Answers that come later
+
+    /// Lets the request that is being answered wait for `respond`, `leaveUnanswered` or `reset`; nothing more is taken from its
+    /// connection until then. There is no limit to how long that may be.
+    public func await(_ request: PlainRequest, _ connection: UInt64) { connections[connection]?.await(request) }
+
+    /// Answers the request that waits on a connection.
+    ///
+    /// - Returns: false when the connection is gone.
+    @discardableResult
+    public func respond(_ response: PlainResponse, to connection: UInt64) -> Bool {
+        guard let connection = connections[connection] else { return false }
+        connection.respond(response, now)
+        if connection.hasMore { handleAgain(connection) }
+        settle(connection)
+        return true
+    }
+
+    /// Never answers it: the client has as long to give it up as it would have to read an answer.
+    public func leaveUnanswered(_ connection: UInt64) { connections[connection]?.leaveUnanswered(now) }
+
+    /// Closes a connection with a RST.
+    public func reset(_ connection: UInt64) {
+        guard let connection = connections[connection] else { return }
+        connection.reset()
+        settle(connection)
     }
 
     // MARK: Event streams

@@ -5,6 +5,7 @@ import Payloads
 import Settings
 import Testing
 
+@testable import Faults
 @testable import MockAPNs
 
 @Suite struct FaultTests {

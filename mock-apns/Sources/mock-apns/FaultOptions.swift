@@ -1,4 +1,5 @@
 import ArgumentParser
+import Faults
 import MockAPNs
 import Settings
 

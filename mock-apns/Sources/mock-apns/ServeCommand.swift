@@ -65,11 +65,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         FileLimit.raise()
-        // Before the first thread, so that every thread inherits it: signals are taken by `sigwait` below.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGTERM, SIGINT, SIGUSR1] { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let signals = EndSignals()
 
         let level: Logger.Level = verbose == 0 ? .notice : verbose == 1 ? .debug : .trace
         LoggingSystem.bootstrap { label in
@@ -122,16 +118,8 @@ struct ServeCommand: ParsableCommand {
             server.stop()
             return
         }
-        if untilStdinCloses { watchStandardInput() }
-        while true {
-            var number: Int32 = 0
-            guard sigwait(&signals, &number) == 0 else { continue }
-            if number == SIGUSR1 {
-                report(server)
-                continue
-            }
-            break
-        }
+        if untilStdinCloses { signals.watchStandardInput() }
+        signals.wait { report(server) }
         server.stop()
         report(server)
         if let timesOut, let entry = server.book.runs.first, let times = entry.times {
@@ -148,18 +136,6 @@ struct ServeCommand: ParsableCommand {
             } catch {
                 Output.error("mock-apns: \(error)")
                 throw ExitCode(74)
-            }
-        }
-    }
-
-    private func watchStandardInput() {
-        Thread.detachNewThread {
-            var byte: UInt8 = 0
-            while true {
-                let count = read(STDIN_FILENO, &byte, 1)
-                if count > 0 || (count < 0 && errno == EINTR) { continue }
-                kill(getpid(), SIGTERM)
-                return
             }
         }
     }

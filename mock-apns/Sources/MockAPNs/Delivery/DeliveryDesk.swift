@@ -1,3 +1,4 @@
+import Faults
 import Synchronization
 
 /// Brings accepted pushes to their devices: at once, when the device comes back, or when their time has come.

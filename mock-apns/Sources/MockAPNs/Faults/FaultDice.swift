@@ -1,3 +1,5 @@
+import Faults
+
 /// Draws what happens to each push and connection, one a worker; the same draws for the same seed and order of pushes.
 struct FaultDice {
     enum Fate: Equatable {

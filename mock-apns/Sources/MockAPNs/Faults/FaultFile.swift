@@ -1,3 +1,4 @@
+import Faults
 import HTTP2
 import Payloads
 import Settings
@@ -104,13 +105,7 @@ public enum FaultFile {
         if let share = map.take("silent") { rule.silentShare = try share.share() }
         if let share = map.take("reset") { rule.resetShare = try share.share() }
         if let code = map.take("reset_code") { rule.resetCode = try code.reading(FaultText.errorCode) }
-        let (start, length, period) = (map.take("start"), map.take("for"), map.take("every"))
-        if let length {
-            rule.burst = .init(
-                start: try start?.duration() ?? 0, length: try length.duration(), period: try period?.duration() ?? 0)
-        } else if start != nil || period != nil {
-            throw value.error("\"start\" and \"every\" need \"for\": how long the rule holds")
-        }
+        rule.burst = try FaultBurst(taking: &map, of: value)
         try map.finish()
         guard rule.totalShare <= 1.000_000_1 else {
             throw value.error("the shares of this rule add up to more than 100%")

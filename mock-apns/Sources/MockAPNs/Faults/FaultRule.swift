@@ -1,3 +1,4 @@
+import Faults
 import HTTP2
 import Payloads
 
@@ -16,27 +17,6 @@ public struct FaultRule: Sendable, Equatable {
         var isEverything: Bool { self == Match() }
     }
 
-    /// When: for `length` out of every `period`, beginning `start` after the server's start; nanoseconds.
-    public struct Burst: Sendable, Equatable {
-        public var start: UInt64 = 0
-        public var length: UInt64
-        /// 0: only once.
-        public var period: UInt64 = 0
-
-        public init(start: UInt64 = 0, length: UInt64, period: UInt64 = 0) {
-            self.start = start
-            self.length = length
-            self.period = period
-        }
-
-        /// - Parameter age: of the server, nanoseconds.
-        func isOn(age: UInt64) -> Bool {
-            guard age >= start else { return false }
-            let inside = age - start
-            return (period == 0 ? inside : inside % period) < length
-        }
-    }
-
     /// A rejection and its share of the pushes.
     public struct Rejection: Sendable, Equatable {
         public var reason: Reason
@@ -49,7 +29,8 @@ public struct FaultRule: Sendable, Equatable {
     }
 
     public var match = Match()
-    public var burst: Burst?
+    /// When; nil: always.
+    public var burst: FaultBurst?
     public var latency = AnswerLatency.none
     public var rejections: [Rejection] = []
     /// Delivered, but never answered.

@@ -1,3 +1,4 @@
+import Faults
 import HTTP2
 import Payloads
 

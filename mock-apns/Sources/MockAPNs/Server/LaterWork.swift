@@ -1,3 +1,5 @@
+import Faults
+
 /// What a worker is to do for its connections later, each at its time.
 ///
 /// The answer to a stream that is over gives its place back at once. What is left of it is removed when its time has come, or when

@@ -1,18 +1,18 @@
 import Glibc
 
 /// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededRandom {
+public struct SeededRandom: Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
     /// One of many sequences of a seed. (Seeds that differ by a multiple of the increment would give the same, shifted.)
-    init(seed: UInt64, stream: UInt64) {
+    public init(seed: UInt64, stream: UInt64) {
         var other = SeededRandom(seed: ~stream)
         state = seed ^ other.next()
     }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -21,10 +21,10 @@ struct SeededRandom {
     }
 
     /// 0 ..< 1.
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// Of mean 0 and deviation 1 (Box–Muller).
-    mutating func gaussian() -> Double {
+    public mutating func gaussian() -> Double {
         (-2 * log(1 - unit())).squareRoot() * cos(2 * .pi * unit())
     }
 }

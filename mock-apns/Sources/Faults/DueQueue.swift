@@ -1,18 +1,29 @@
 /// Things to do at their time: a binary heap, earliest first. Of two due at the same time either may come first.
-struct DueQueue<Item: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let due: UInt64
-        let item: Item
+///
+/// Generic and on the mock's path of a push that is answered late: it is inlinable, so that each room has its own.
+@frozen
+public struct DueQueue<Item: Sendable>: Sendable {
+    @frozen @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let due: UInt64
+        @usableFromInline let item: Item
+
+        @inlinable init(due: UInt64, item: Item) {
+            self.due = due
+            self.item = item
+        }
     }
 
-    private var heap: [Entry] = []
+    @usableFromInline var heap: [Entry] = []
 
-    var isEmpty: Bool { heap.isEmpty }
-    var count: Int { heap.count }
+    @inlinable public init() {}
+
+    @inlinable public var isEmpty: Bool { heap.isEmpty }
+    @inlinable public var count: Int { heap.count }
     /// Nanoseconds of the monotonic clock.
-    var nextDue: UInt64? { heap.first?.due }
+    @inlinable public var nextDue: UInt64? { heap.first?.due }
 
-    mutating func add(_ item: Item, due: UInt64) {
+    @inlinable public mutating func add(_ item: Item, due: UInt64) {
         heap.append(Entry(due: due, item: item))
         var child = heap.count - 1
         while child > 0 {
@@ -24,7 +35,7 @@ struct DueQueue<Item: Sendable>: Sendable {
     }
 
     /// The next item if it is due at `now`.
-    mutating func take(now: UInt64) -> Item? {
+    @inlinable public mutating func take(now: UInt64) -> Item? {
         guard let first = heap.first, first.due <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -44,7 +55,7 @@ struct DueQueue<Item: Sendable>: Sendable {
     }
 
     /// Forgets what need not be done any more.
-    mutating func removeAll(where isOver: (Item) -> Bool) {
+    @inlinable public mutating func removeAll(where isOver: (Item) -> Bool) {
         heap.removeAll { isOver($0.item) }
         // What is sorted is a heap.
         heap.sort { $0.due < $1.due }

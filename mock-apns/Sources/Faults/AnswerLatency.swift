@@ -44,7 +44,7 @@ public enum AnswerLatency: Sendable, Equatable {
     }
 
     /// The next latency.
-    func sample(_ random: inout SeededRandom) -> UInt64 {
+    public func sample(_ random: inout SeededRandom) -> UInt64 {
         switch self {
         case .none: return 0
         case .fixed(let time): return time
