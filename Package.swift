@@ -131,14 +131,16 @@ let package = Package(
         .target(
             name: "MockAPNs",
             dependencies: [
-                "Devices", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings", "PlainHTTP",
+                "Devices", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Backend", "Devices", "Faults", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "MockAPNs", "Backend", "Devices", "Faults", "Networking", "Payloads", "Signing", "Measurement",
+                "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -200,7 +202,8 @@ let package = Package(
         .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Devices", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings", "Measurement",
+                "MockAPNs", "Devices", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings",
+                "Measurement",
                 "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
