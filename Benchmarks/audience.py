@@ -9,7 +9,6 @@ same rows (grep for the tags, from the page cache) in the same minutes.
 import argparse
 import json
 import os
-import re
 import resource
 import subprocess
 import tempfile
@@ -38,8 +37,8 @@ def first_line(*command):
 def client_cpu(program, folder, *arguments):
     """The client's CPU a push, ns."""
     output = os.path.join(folder, "runs")
-    _, text = run(program, "run", "-n", "1M", "-o", output, *arguments)
-    return float(re.search(r"client: ([\d.]+) ns CPU a push", text).group(1))
+    _, text = run(program, "run", "-n", "1M", "--json", "-o", output, *arguments)
+    return json.loads(text)["cost"]["client_cpu_ns_per_push"]
 
 
 def median(values):
