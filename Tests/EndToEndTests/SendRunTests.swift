@@ -102,7 +102,7 @@ import Testing
 
     @Test(
         "Three sends to audiences that overlap: each device has as many pushes as expressions choose it",
-        arguments: [[], ["--rate", "20k"], ["--rate", "20k", "--arrivals", "poisson"]])
+        arguments: [[], ["--rate", "2k"], ["--rate", "2k", "--arrivals", "poisson"]])
     func three(_ load: [String]) throws {
         let folder = try OutputFolder.made()
         let mock = try mock()
