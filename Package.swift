@@ -4,7 +4,7 @@ import PackageDescription
 /// Every target of ours: Swift 6 language mode and no warning left standing.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-/// For rooms that run before and after the load, in milliseconds either way: optimising them is a quarter of a clean build.
+/// For rooms that run before and after the load, in milliseconds either way: a clean build need not wait for their optimisation.
 /// What other packages may use by version has no such flags (SwiftPM refuses them there).
 let cold: [SwiftSetting] = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 

@@ -82,7 +82,12 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         }
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {
-            let shared = ABBinarySide.words(source, given)
+            var shared = ABBinarySide.words(source, given)
+            // What one run hears of devices must not change who the next pushes to.
+            let hasAudience =
+                (try? source.scenario(given))?.registrations != nil
+                || [a, b ?? ""].contains { $0.contains("registrations") }
+            if hasAudience { shared += ["--set", "feedback=false"] }
             sides = [
                 try await ABBinarySide("A", binaryA, shared, a),
                 try await ABBinarySide("B", isSelf ? binaryA : binaryB, shared, isSelf ? a : b ?? ""),

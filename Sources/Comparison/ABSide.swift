@@ -91,9 +91,7 @@ struct ABBinarySide: ABSide {
     init(_ name: String, _ path: String?, _ shared: [String], _ flags: String) async throws(HarnessError) {
         self.name = name
         run = try await ChildRun(path, origin: "--\(name.lowercased())-binary")
-        // What one run hears of devices must not change who the next pushes to.
-        let hasAudience = shared.contains { $0.hasPrefix("registrations=") } || flags.contains("--registrations")
-        arguments = shared + (try ShellWords.split(flags)) + (hasAudience ? ["--no-feedback"] : [])
+        arguments = shared + (try ShellWords.split(flags))
         description = [run.executable, flags].filter { !$0.isEmpty }.joined(separator: " ")
         Console.diagnostic("\(name): \(run.executable) (pushload \(run.version)), bundled mock \(run.mock)\n")
     }

@@ -20,7 +20,7 @@ struct Feedback: Sendable {
     private var heard: [Heard] = []
     /// Beyond the most that are kept.
     private var leftOut: UInt64 = 0
-    /// In each worker, and in all: 40 bytes each.
+    /// In each worker, and in all.
     private static let most = 1_000_000
     /// Of a send, a registration and a reason only one is kept: the one that is latest by its timestamp.
     private var places: [UInt64: Int] = [:]
@@ -63,7 +63,7 @@ struct Feedback: Sendable {
             let note =
                 "\(registrations.path) was written to while the run went on: who was pushed to is not certain"
                 + (heard.isEmpty ? "" : ", and feedback was not kept")
-            return ([note], false)
+            return ([note], !heard.isEmpty)
         }
         guard !heard.isEmpty else { return ([], false) }
         var wrongTimes: UInt64 = 0
