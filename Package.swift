@@ -94,7 +94,7 @@ let package = Package(
             dependencies: [
                 "Payloads", "Audience", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
                 "Results", "Settings", "PlainHTTP",
-                "COpenSSL", "CNghttp2",
+                "CCurl", "COpenSSL", "CNghttp2",
             ],
             swiftSettings: strict),
         // What commands share, and a room for each question.

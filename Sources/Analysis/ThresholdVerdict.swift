@@ -65,6 +65,10 @@ package struct ThresholdVerdict: Sendable, Equatable {
         case .memory("rss"): return result.isPartial ? nil : Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.isPartial ? nil : result.cost.clientCPU
+        case .echo(let name, let isShare):
+            guard let echo = result.echo, let count = count(name, echo) else { return nil }
+            guard isShare else { return Double(count) }
+            return echo.requests > 0 ? Double(count) / Double(echo.requests) : nil
         }
     }
 
@@ -115,6 +119,19 @@ package struct ThresholdVerdict: Sendable, Equatable {
         }
     }
 
+    private static func count(_ name: String, _ echo: ResultDocument.Echo) -> UInt64? {
+        switch name {
+        case "peak": echo.peakPerSecond
+        case "requests": echo.requests
+        case "answered": echo.answered
+        case "failed": echo.failed
+        case "given_up": echo.givenUp
+        case "not_begun": echo.notBegun
+        case "retries": echo.retries
+        default: nil
+        }
+    }
+
     /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, `p99 < 50ms: 2.00 s, 40 times the limit`, or `p99.9 < 50ms: not known, more than 20.0 s
     /// (3 of 1,200 pushes got no answer)`.
     package var description: String {
@@ -145,7 +162,8 @@ package struct ThresholdVerdict: Sendable, Equatable {
     private func written(_ value: Double) -> String {
         switch threshold.metric {
         case .latency, .cpu: Units.duration(nanoseconds: value)
-        case .count(_, let isShare):
+        case .echo("peak", _): "\(Units.perSecond(value))"
+        case .count(_, let isShare), .echo(_, let isShare):
             isShare ? "\(Units.fixed(value * 100, places: 3)) %" : Units.grouped(Self.whole(value))
         case .rate(_, let ofTarget):
             ofTarget ? "\(Units.fixed(value, places: 4)) * target" : Units.perSecond(value)

@@ -25,6 +25,18 @@ package struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("mock-flags"), parsing: .unconditional, help: .of("mock_flags", "flags"))
     package var mockFlags: String?
 
+    @Option(name: .customLong("device-model"), help: .of("device_model", "model"))
+    package var deviceModel: String?
+
+    @Option(name: .customLong("device-backend"), help: .of("device_backend", "url"))
+    package var deviceBackend: String?
+
+    @Option(name: .customLong("backend-flags"), parsing: .unconditional, help: .of("backend_flags", "flags"))
+    package var backendFlags: String?
+
+    @Option(name: .customLong("device-wait"), help: .of("device_wait", "duration"))
+    package var deviceWait: String?
+
     @Option(name: .customLong("send-batch"), help: .of("send_batch", "size"))
     package var sendBatch: String?
 
@@ -110,6 +122,10 @@ package struct TransportFlags: ParsableArguments {
             ("mock_threads", mockThreads.map { [$0] }),
             ("rtt", rtt.map { [$0] }),
             ("mock_flags", mockFlags.map { [$0] }),
+            ("device_model", deviceModel.map { [$0] }),
+            ("device_backend", deviceBackend.map { [$0] }),
+            ("backend_flags", backendFlags.map { [$0] }),
+            ("device_wait", deviceWait.map { [$0] }),
             ("send_batch", sendBatch.map { [$0] }),
             ("stream_window", streamWindow.map { [$0] }),
             ("connection_window", connectionWindow.map { [$0] }),

@@ -32,12 +32,13 @@ package struct AllowedTargets: Sendable {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
+    /// - Parameter name: of the setting.
     /// - Throws: one line: not a target, Apple's, or nobody has said that it may be sent to.
-    package func check(_ text: String) throws(HarnessError) {
+    package func check(_ text: String, as name: String = "target") throws(HarnessError) {
         let url = try TargetURL(text)
         let host = Self.plain(url.host)
         let apple = HarnessError(
-            "target \(text): that is Apple's, whose servers are not for load tests; without a target the bundled mock is used"
+            "\(name) \(text): that is Apple's, whose servers are not for load tests; without a target the bundled mock is used"
         )
         guard host != "apple.com", !host.hasSuffix(".apple.com") else { throw apple }
         // A name without an address is found out when it is connected to.
@@ -46,7 +47,7 @@ package struct AllowedTargets: Sendable {
         if let address, Self.isThisMachine(address.bytes) { return }
         guard !hosts.contains(host) else { return }
         throw HarnessError(
-            "target \(text): \(host) is not this machine; if it is yours to load, say so: --allow-target \(host), or "
+            "\(name) \(text): \(host) is not this machine; if it is yours to load, say so: --allow-target \(host), or "
                 + "allowed_targets: [\(host)] in the scenario, or a line \(host) in \(files.joined(separator: " or "))")
     }
 

@@ -31,7 +31,14 @@ final class LoadRun: Sendable {
         guard let ledger = DeliveryLedger(capacity: capacity) else {
             throw HarnessError("not enough address space for a ledger of \(capacity) pushes", .failed)
         }
-        state = RunState(accepted: ledger, times: times, workers: inputs.scenario.threads)
+        var intended: IntendedTimes?
+        if inputs.scenario.deviceModel != nil {
+            intended = IntendedTimes(capacity: capacity)
+            guard intended != nil else {
+                throw HarnessError("not enough address space for the times of \(capacity) pushes", .failed)
+            }
+        }
+        state = RunState(accepted: ledger, times: times, intended: intended, workers: inputs.scenario.threads)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 

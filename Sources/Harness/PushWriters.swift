@@ -11,7 +11,8 @@ final class PushWriters {
     init(_ inputs: RunInputs) {
         func writer(_ mix: ProfileMix, _ population: DevicePopulation, first: UInt64 = 0) -> PayloadWriter {
             PayloadWriter(
-                mix: mix, population: population, run: inputs.run, seed: inputs.scenario.seed, firstSequence: first)
+                mix: mix, population: population, run: inputs.run, notification: inputs.notification,
+                seed: inputs.scenario.seed, firstSequence: first)
         }
         guard let sends = inputs.sends, sends.all.count > 1 else {
             first = writer(inputs.mix, inputs.population)

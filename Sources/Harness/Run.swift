@@ -127,6 +127,33 @@ package struct Run: Sendable {
         _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, keepsFeedback: Bool,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
+        let scenario = inputs.scenario
+        guard scenario.deviceModel != nil, scenario.deviceBackend == nil else {
+            return try await executeWithMock(
+                started, backend: scenario.deviceBackend.map { Backend(url: $0, name: $0, counts: { nil }) },
+                isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback, progress: progress)
+        }
+        let control = stopper
+        return try await BundledBackend(scenario).server.run(ended: { control.targetEnded() }) { handle in
+            let backend = Backend(url: handle.url, name: "bundled backend", counts: { await handle.ask()?.named })
+            return try await executeWithMock(
+                started, backend: backend, isTerminal: isTerminal, judge: judge, record: record,
+                keepsFeedback: keepsFeedback, progress: progress)
+        }.0
+    }
+
+    /// Whom the mock's devices ask.
+    private struct Backend: Sendable {
+        let url: String
+        let name: String
+        /// What it counted by now; nil: it does not say.
+        let counts: @Sendable () async -> [String: UInt64]?
+    }
+
+    private func executeWithMock(
+        _ started: Date, backend: Backend?, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
+        keepsFeedback: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+    ) async throws -> RunProduct {
         let scratch = try ScratchFolder()
         defer { withExtendedLifetime(scratch) {} }
         let folder = scratch.path
@@ -134,20 +161,24 @@ package struct Run: Sendable {
         let times =
             inputs.scenario.measure
             ? PushTimes(interval: PushTimes.interval(planned: inputs.most), planned: inputs.planned ?? 0) : nil
-        let mock = try BundledMock(
+        let mock = BundledMock(
             scenario: inputs.scenario, folder: folder, ledgerCapacity: inputs.ledgerCapacity,
             timesInterval: times?.interval, credentials: credentials,
-            clientCA: identity.certificate?.certificateOrigin,
+            clientCA: identity.certificate?.certificateOrigin, backend: backend?.url,
             provider: identity.provider, providerFile: identity.providerFile)
         let control = stopper
-        let ((load, outcome, costs), counts) = try await mock.run(ended: { control.targetEnded() }) { handle in
-            let load = try makeLoad(TargetURL(handle.url), credentials, times: times)
+        let ((load, outcome, costs, waited), counts) = try await mock.server.run(ended: { control.targetEnded() }) {
+            handle in
+            let load = try makeLoad(
+                TargetURL(handle.url), credentials, times: times,
+                notification: try backend.map { try notification(in: $0.url, credentials) } ?? 0)
             control.attach(load.control)
             let before = ProcessCost.sample(pid: handle.pid)
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             if keepsFeedback { keepFeedback(&outcome) }
-            return (load, outcome, MockCosts(before: before, after: after))
+            let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle)
+            return (load, outcome, MockCosts(before: before, after: after), waited)
         }
         var account = MockAccount(costs: costs, counts: counts)
         if counts != nil {
@@ -169,14 +200,49 @@ package struct Run: Sendable {
             account.problem =
                 "the bundled mock did not say what it had counted (it was killed, or stood still): its ledger is lost"
         }
+        if let intended = load.state.intended {
+            var devices = DeviceAccount(
+                counts, accepted: outcome.measurements.counts.accepted, backend: backend?.name ?? "", waited: waited)
+            devices.start = load.state.start.load(ordering: .relaxed)
+            devices.backendCounts = await backend?.counts()
+            devices.read(mock.devicesPath, inputs, due: intended)
+            account.devices = devices
+        }
         return RunDocument(
             inputs: inputs, outcome: outcome, started: started, target: ResultDocument.Run.bundledMock, mock: account
         ).product
     }
 
+    /// Devices that still fetch, decrypt or are about to show something get the time for it.
+    ///
+    /// - Returns: how long that took, ns.
+    private func waitForDevices(_ mock: BundledServer<BundledMock.Counts>.Handle) async -> UInt64 {
+        let begun = MonotonicClock.now()
+        while MonotonicClock.now() - begun < inputs.scenario.deviceWait, !stopper.isStopped {
+            guard let devices = await mock.ask()?.devices, devices.settling > 0 else { break }
+            try? await Task.sleep(nanoseconds: 200_000_000)
+        }
+        return MonotonicClock.now() - begun
+    }
+
+    /// Stores the notification that pushes name.
+    ///
+    /// - Returns: its id; 0: they name none.
+    private func notification(in backend: String, _ credentials: String) throws(HarnessError) -> UInt64 {
+        guard inputs.mix.entries.contains(where: { $0.profile.template.namesNotification }) else { return 0 }
+        let ca = credentials + "/ca.pem"
+        return try BackendClient.create(
+            at: backend, message: "New picture",
+            trusted: FileManager.default.fileExists(atPath: ca) ? ca : nil)
+    }
+
     // MARK: The target
 
-    private func makeLoad(_ url: TargetURL, _ credentials: String?, times: PushTimes?) throws -> LoadRun {
+    private func makeLoad(
+        _ url: TargetURL, _ credentials: String?, times: PushTimes?, notification: UInt64 = 0
+    ) throws -> LoadRun {
+        var inputs = inputs
+        inputs.notification = notification
         var provider = identity.provider
         var trusted = identity.trusted
         var trustedOrigin = identity.trustedOrigin
@@ -250,6 +316,8 @@ private final class Stopper: Sendable {
             control.ask(.abort)
         }
     }
+
+    var isStopped: Bool { state.withLock { $0.stops > 0 } }
 
     func targetEnded() {
         state.withLock {

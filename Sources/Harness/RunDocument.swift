@@ -19,6 +19,8 @@ struct MockAccount {
     var comparison: LedgerFile.Comparison?
     var oneWay: OneWayTimes?
     var problem: String?
+    /// With a device model.
+    var devices: DeviceAccount?
 }
 
 /// The result of a run, made of what was asked for and what came of it.
@@ -74,7 +76,7 @@ struct RunDocument {
                 sent: outcome.rates?.sent ?? 0, sentAgain: outcome.rates?.sentAgain ?? 0,
                 answered: outcome.rates?.answered ?? 0,
                 accepted: outcome.rates?.accepted ?? 0),
-            latency: Self.latencies(outcome, oneWay),
+            latency: latencies(oneWay),
             breakdown: breakdown,
             warmup: .init(
                 seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0,
@@ -95,10 +97,15 @@ struct RunDocument {
                 clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
                 measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
             series: outcome.series,
-            histograms: Self.histograms(outcome, oneWay, inputs.sends),
+            histograms: histograms(oneWay),
             notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
         result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
         result.sends = sends
+        if let devices = mock?.devices {
+            result.devices = devices.section
+            result.echo = devices.echo?.section(backend: devices.backend, start: devices.start)
+            result.echo?.backendCounts = devices.backendCounts
+        }
         result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
         result.connections.ends = outcome.connections.ends.counts
         let late = outcome.lateConnections
@@ -167,9 +174,7 @@ struct RunDocument {
         }
     }
 
-    private static func histograms(
-        _ outcome: LoadOutcome, _ oneWay: OneWayTimes, _ sends: Sends?
-    ) -> [String: String] {
+    private func histograms(_ oneWay: OneWayTimes) -> [String: String] {
         var histograms: [String: String] = [:]
         let totals = outcome.measurements.totals
         func note(_ key: String, _ histogram: LatencyHistogram?) {
@@ -178,11 +183,21 @@ struct RunDocument {
         }
         let isApart = (totals.rejected?.count ?? 0) > 0
         for stage in Stage.allCases where isApart || stage != .totalAccepted {
-            note(stage.key, answered(stage, outcome, oneWay))
+            note(stage.key, answered(stage, oneWay).answered)
+            if Stage.ofDevices.contains(stage), let key = ResultDocument.unansweredKey(stage.key) {
+                note(key, answered(stage, oneWay).unanswered)
+            }
         }
         note("total_unanswered", totals.unanswered)
         note("loop_lag", outcome.loopLag)
-        for (send, times) in zip(sends?.all ?? [], outcome.fanOut) { note(ResultDocument.fanOutKey(send.name), times) }
+        if let echo = mock?.devices?.echo {
+            note(ResultDocument.echoKey, echo.latency.answered)
+            note(ResultDocument.unansweredKey(ResultDocument.echoKey)!, echo.latency.unanswered)
+            note(ResultDocument.echoWaitKey, echo.histogram("wait"))
+        }
+        for (send, times) in zip(inputs.sends?.all ?? [], outcome.fanOut) {
+            note(ResultDocument.fanOutKey(send.name), times)
+        }
         for (dimension, labels) in outcome.breakdowns.outcomes {
             for (label, part) in labels {
                 let key = ResultDocument.histogramKey(dimension, label)
@@ -193,25 +208,27 @@ struct RunDocument {
         return histograms
     }
 
-    /// Of the pushes that got an answer.
-    private static func answered(_ stage: Stage, _ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> LatencyHistogram {
+    /// With what is only known from below, where that counts.
+    private func answered(_ stage: Stage, _ oneWay: OneWayTimes) -> CensoredHistogram {
         let totals = outcome.measurements.totals
+        func known(_ histogram: LatencyHistogram) -> CensoredHistogram {
+            CensoredHistogram(answered: histogram, unanswered: LatencyHistogram())
+        }
         return switch stage {
-        case .total: totals.answered
-        case .totalAccepted: totals.accepted
-        case .totalRejected: totals.rejected ?? .empty
-        case .toMock: oneWay.toMock
-        case .inMock: oneWay.inMock
-        case .fromMock: oneWay.fromMock
-        default: outcome.measurements[stage]
+        case .total: totals.all
+        case .totalAccepted: known(totals.accepted)
+        case .totalRejected: known(totals.rejected ?? .empty)
+        case .toMock: known(oneWay.toMock)
+        case .inMock: known(oneWay.inMock)
+        case .fromMock: known(oneWay.fromMock)
+        case .timeToScreen: mock?.devices?.outcomes.screen ?? known(.empty)
+        case .timeToContent: mock?.devices?.outcomes.content ?? known(.empty)
+        default: known(outcome.measurements[stage])
         }
     }
 
-    private static func latencies(_ outcome: LoadOutcome, _ oneWay: OneWayTimes) -> ResultDocument.Latencies {
-        .init { stage in
-            if stage == .total { return .init(outcome.measurements.totals.all) }
-            return latency(answered(stage, outcome, oneWay).summary)
-        }
+    private func latencies(_ oneWay: OneWayTimes) -> ResultDocument.Latencies {
+        .init { .init(answered($0, oneWay)) }
     }
 
     static func latency(_ summary: LatencySummary) -> ResultDocument.Latency {

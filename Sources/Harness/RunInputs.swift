@@ -22,6 +22,8 @@ package struct RunInputs: Sendable {
     package let planned: UInt64?
     /// What outcomes are kept apart by besides.
     package let breakdown: [BreakdownDimension]
+    /// The notification that was stored in the devices' backend for it; 0: none.
+    var notification: UInt64 = 0
     /// CPU time that every push costs besides, ns; for finding out what would be noticed.
     var injectedCPU: UInt64 = 0
 
@@ -174,6 +176,7 @@ package struct RunInputs: Sendable {
         (usable.retry, usable.retryAttempts) = (scenario.retry, scenario.retryAttempts)
         (usable.retryBackoff, usable.retryBudget) = (scenario.retryBackoff, scenario.retryBudget)
         (usable.rtt, usable.mockFlagText) = (scenario.rtt, scenario.mockFlagText)
+        usable.deviceModel = scenario.target == nil ? scenario.deviceModel : nil
         (usable.plaintext, usable.tlsMaximum) = (scenario.plaintext, scenario.tlsMaximum)
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
@@ -249,7 +252,23 @@ package struct RunInputs: Sendable {
                 try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
             } catch { problems.append(error.description) }
         }
+        if let backend = scenario.deviceBackend {
+            do throws(HarnessError) {
+                try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(
+                    try origin(backend), as: "device_backend")
+            } catch { problems.append(error.description) }
+        }
         return problems
+    }
+
+    /// A backend's scheme, host and port.
+    private static func origin(_ backend: String) throws(HarnessError) -> String {
+        guard let url = URLComponents(string: backend), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
+        else {
+            throw HarnessError("device_backend \(backend): expected a URL such as http://127.0.0.1:8080")
+        }
+        return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     /// Settings, thresholds and a warm-up that say nothing of this run, and a time that is too short to connect in.

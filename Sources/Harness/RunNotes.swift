@@ -13,7 +13,27 @@ struct RunNotes {
             + [
                 connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
-            ].compactMap { $0 }
+            ].compactMap { $0 } + devices
+    }
+
+    /// What became of pushes after APNs took them.
+    private var devices: [String] {
+        guard let devices = mock?.devices else { return [] }
+        var notes = [devices.problem, devices.disagreement].compactMap { $0 }
+        if let settling = devices.figures?.settling, settling > 0 {
+            notes.append(
+                "\(Units.counted(settling, "push")) had not reached the screen or got the content yet after "
+                    + "\(Units.duration(nanoseconds: Double(devices.waited))) (device_wait)")
+        }
+        if devices.outcomes.beyondAccepted > 0 {
+            notes.append(
+                "\(Units.counted(devices.outcomes.beyondAccepted, "push")) came to devices without the client having the "
+                    + "acceptance: in devices.beyond_accepted, among no outcome")
+        }
+        if let echo = devices.echo, echo.underWay > 0 {
+            notes.append("\(Units.counted(echo.underWay, "request")) of devices had not ended when the run did")
+        }
+        return notes
     }
 
     private var connectionProblem: String? {

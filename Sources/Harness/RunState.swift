@@ -34,11 +34,15 @@ final class RunState: Sendable {
     /// When some of them left and were answered, to be joined with what the mock saw; nil without the bundled mock.
     let times: PushTimes?
 
+    /// When accepted pushes were due, for what devices do with them; nil without a device model.
+    let intended: IntendedTimes?
+
     /// Workers that may still send.
     private let sending: Atomic<Int>
 
-    init(accepted: DeliveryLedger, times: PushTimes?, workers: Int = 1) {
+    init(accepted: DeliveryLedger, times: PushTimes?, intended: IntendedTimes? = nil, workers: Int = 1) {
         self.accepted = accepted
+        self.intended = intended
         self.times = times
         sending = Atomic(workers)
     }

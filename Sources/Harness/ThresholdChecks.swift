@@ -1,3 +1,4 @@
+import Measurement
 import Payloads
 import Scenarios
 import Settings
@@ -30,6 +31,11 @@ extension RunInputs {
             return "without provider tokens nothing is signed; leave the threshold out"
         case .latency(let stage, _, _) where ["to_mock", "in_mock", "from_mock"].contains(stage) && !hasMock:
             return "only the bundled mock says its times; judge round_trip, or leave --target out"
+        case .latency(let stage, _, _)
+        where (stage == Threshold.echo || Stage.ofDevices.contains { $0.key == stage }) && scenario.deviceModel == nil:
+            return "only a device model says it; give --device-model on, or leave the threshold out"
+        case .echo where scenario.deviceModel == nil:
+            return "without a device model nothing is asked of a backend; give --device-model on"
         case .count(let name, _) where ["lost", "duplicated"].contains(name) && !hasMock:
             return "only the bundled mock has a ledger to compare with; judge accepted or failed, or leave --target out"
         case .memory("mock_rss") where !hasMock:

@@ -51,6 +51,7 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var warmup: Warmup
     private let isMeasuring: Bool
     private let times: PushTimes?
+    private let intended: IntendedTimes?
     private let isOpenLoop: Bool
     private let breaksDown: Bool
     /// nil where there are no registrations.
@@ -85,6 +86,7 @@ final class WorkerDriver: PushDriver {
         warmup = Warmup(scenario)
         isMeasuring = scenario.measure
         times = state.times
+        intended = state.intended
         breakdowns = Breakdowns(inputs, writers: composer.writers)
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
@@ -386,6 +388,7 @@ final class WorkerDriver: PushDriver {
         switch outcome {
         case .accepted:
             accepted.mark(ticket.sequence)
+            if let intended { intended.note(ticket.sequence, due: ticket.due) }
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
             if tracksFanOut { fanOut!.accepted(ticket.sequence, at: ticket.due &+ total &- start) }

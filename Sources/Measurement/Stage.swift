@@ -24,6 +24,12 @@ public enum Stage: Int, CaseIterable, Sendable, CodingKey {
     case totalAccepted, totalRejected
     /// With the bundled mock, the parts of the round trip: to the mock, in it, and back; of a sample of the pushes.
     case toMock, inMock, fromMock
+    /// With a device model: from the intended send time of an accepted push to its presentation, and to its content being there
+    /// (fetched; decrypted and downloaded). One that waits for it still, or will not have it, counts as longer than all others.
+    case timeToScreen, timeToContent
+
+    /// Those that only runs with a device model have.
+    public static let ofDevices: Set<Stage> = [.timeToScreen, .timeToContent]
 
     /// Those a worker's `Recorder` keeps a histogram of; the totals are in `TotalLatencies`, the mock's in its own times.
     static let recorded = allCases.prefix { $0 != .total }
@@ -44,6 +50,8 @@ public enum Stage: Int, CaseIterable, Sendable, CodingKey {
         case .toMock: "to_mock"
         case .inMock: "in_mock"
         case .fromMock: "from_mock"
+        case .timeToScreen: "time_to_screen"
+        case .timeToContent: "time_to_content"
         }
     }
 

@@ -56,9 +56,12 @@ public final class PayloadWriter {
         let choices: UnsafePointer<CompiledTemplate.Choice>
     }
 
-    /// - Parameter firstSequence: of the push that goes to the first device.
+    /// - Parameters:
+    ///   - notification: what `{{notification_id}}` becomes.
+    ///   - firstSequence: of the push that goes to the first device.
     public init(
-        mix: ProfileMix, population: DevicePopulation, run: RunID, seed: UInt64, firstSequence: UInt64 = 0
+        mix: ProfileMix, population: DevicePopulation, run: RunID, notification: UInt64 = 0, seed: UInt64,
+        firstSequence: UInt64 = 0
     ) {
         self.firstSequence = firstSequence
         place = .allocate(capacity: 1)
@@ -66,7 +69,9 @@ public final class PayloadWriter {
         selection = population.selection
         uncountedSelection = selection.map(Unmanaged.passUnretained)
         isPlain = selection == nil && firstSequence == 0
-        templates = mix.entries.map { CompiledTemplate($0.profile.template, run: run, population: population) }
+        templates = mix.entries.map {
+            CompiledTemplate($0.profile.template, run: run, notification: notification, population: population)
+        }
         time = .allocate(capacity: 1)
         time.initialize(to: TimeText())
         profileCount = templates.count

@@ -18,6 +18,10 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @KnownAtEnd public var breakdown: [String: [String: Part]]
     /// What went to which audience; nil where no registrations were given, and in results of older versions.
     @AddedLater public var sends: [Send]?
+    /// What became of accepted pushes at their devices; nil without a device model.
+    @AddedLater public var devices: Devices?
+    /// What devices asked of their backend; nil without one.
+    @AddedLater public var echo: Echo?
     public var warmup: Warmup
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -37,7 +41,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, sends, warmup, cooldown, retries, generator, histograms
+        case series, notes, breakdown, sends, devices, echo, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }
@@ -233,6 +237,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public init(from decoder: any Decoder) throws {
             let stages = try decoder.container(keyedBy: Stage.self)
             for stage in Stage.allCases {
+                if Stage.ofDevices.contains(stage), !stages.contains(stage) { continue }
                 self[stage] =
                     Self.knownMeanwhile.contains(stage)
                     ? try stages.decode(Latency.self, forKey: stage)
@@ -243,6 +248,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public func encode(to encoder: any Encoder) throws {
             var stages = encoder.container(keyedBy: Stage.self)
             for stage in Stage.allCases {
+                if Stage.ofDevices.contains(stage), self[stage].count == 0 { continue }
                 if Self.knownMeanwhile.contains(stage) {
                     try stages.encode(self[stage], forKey: stage)
                 } else {

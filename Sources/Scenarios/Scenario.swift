@@ -139,6 +139,17 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// The same, apart.
     public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
 
+    /// What the bundled mock's devices do with pushes: `on`, or a file; nil: nothing.
+    public var deviceModel: String?
+    /// Whom they ask; nil: the bundled backend.
+    public var deviceBackend: String?
+    /// Further flags of the bundled backend, in one text with quotes where needed.
+    public var backendFlagText: String?
+    /// The same, apart.
+    public var backendFlags: [String] { backendFlagText.map(Self.words) ?? [] }
+    /// After the last push: how long devices that still fetch, decrypt or wait to show something are waited for.
+    public var deviceWait: UInt64 = 35_000_000_000
+
     /// What numbers may be; sizes in bytes.
     enum Limits {
         static let connections = 1...100_000
@@ -390,6 +401,15 @@ public struct Scenario: Sendable, Equatable, Codable {
             Self.pacings.contains(pacing),
             "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
+        check(target == nil || deviceModel == nil, "device_model is for the bundled mock, not for a --target")
+        for (name, isGiven) in [
+            ("device_backend", deviceBackend != nil), ("backend_flags", backendFlagText != nil),
+        ] where deviceModel == nil {
+            check(!isGiven, "\(name): goes with device_model, which says what devices ask; give --device-model on")
+        }
+        check(
+            deviceBackend == nil || backendFlagText == nil,
+            "backend_flags are for the bundled backend, not for a --device-backend")
         check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }

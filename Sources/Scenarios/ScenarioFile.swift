@@ -103,7 +103,7 @@ public enum ScenarioFile {
                     continue
                 }
                 do throws(SettingsError) {
-                    try key.apply(key.isPath ? texts.map { resolve($0, folder) } : texts, to: &scenario)
+                    try key.apply(texts.map { key.resolved($0, in: folder) }, to: &scenario)
                 } catch { throw entry.value.error(error.description) }
             } catch {
                 problems.append(error.description)

@@ -61,8 +61,15 @@ public struct ScenarioKey: Sendable {
     package var isPath: Bool { Self.paths.contains(name) }
     private static let paths: Set<String> = [
         "trace", "template", "device_file", "registrations", "templates", "credentials", "key", "cert", "cert_key",
-        "cacert",
+        "cacert", "device_model",
     ]
+    /// Its value where it is not a path after all.
+    private static let noPaths = ["device_model": "on"]
+
+    /// A value as it is meant in a scenario file in `folder`.
+    package func resolved(_ text: String, in folder: String) -> String {
+        isPath && Self.noPaths[name] != text ? ScenarioFile.resolve(text, folder) : text
+    }
 
     public static func named(_ name: String) -> ScenarioKey? { byName[name] }
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -301,7 +308,7 @@ public struct ScenarioKey: Sendable {
         flag("measure", "Time and record the stages of pushes; false only to find out what that costs.", \.measure),
         ScenarioKey(
             "profile", .text,
-            "alert, silent, rich, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
+            "alert, silent, rich, rich-push, live-activity, voip, or a weighted mix such as alert:80,silent:15,rich:5.",
             write: { $0.profile.isEmpty ? nil : $0.profile }
         ) { (scenario, texts) throws(SettingsError) in
             let text = try one(texts)
@@ -472,6 +479,21 @@ public struct ScenarioKey: Sendable {
         optional(
             "mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.",
             example: "--latency 20ms", \.mockFlagText),
+        optional(
+            "device_model",
+            "What devices of the bundled mock do with pushes: on (the bundled model), or a file (docs/devices.md).",
+            example: "on", \.deviceModel),
+        optional(
+            "device_backend",
+            "URL of the backend that these devices ask; without it, the bundled one is started.",
+            example: "http://127.0.0.1:8080", \.deviceBackend),
+        optional(
+            "backend_flags", "More flags of the bundled backend, as mock-apns backend --help lists them.",
+            example: "--latency 20ms", \.backendFlagText),
+        duration(
+            "device_wait",
+            "After the last push: how long devices that still fetch, decrypt or are about to show something are waited for.",
+            range: "at most 1 hour", \.deviceWait),
         bytes(
             "send_batch", Scenario.Limits.sendBatch,
             "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),

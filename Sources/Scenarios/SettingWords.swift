@@ -29,7 +29,7 @@ public enum SettingWords {
         "expected_reasons": "expect_reasons", "header_table_size": "header_table",
         "encoder_table_size": "encoder_table", "max_frame_size": "max_frame", "tls_minimum": "tls_min",
         "tls_maximum": "tls_max", "no_delay": "nodelay", "kernel_tls": "ktls", "push_timeout": "timeout",
-        "mock_flag_text": "mock_flags",
+        "mock_flag_text": "mock_flags", "backend_flag_text": "backend_flags",
     ]
 
     /// A setting of a warm-up that is not in force; another one of them may be.

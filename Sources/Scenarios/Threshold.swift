@@ -36,6 +36,8 @@ public struct Threshold: Sendable, Equatable {
         case memory(String)
         /// Client CPU a push, nanoseconds.
         case cpu
+        /// Of what devices ask of their backend: the peak, requests a second; or a count of requests, or its share of all.
+        case echo(String, isShare: Bool)
     }
 
     /// The four rates of a result, as conditions call them.
@@ -66,7 +68,10 @@ public struct Threshold: Sendable, Equatable {
     public let comparison: Comparison
     public let limit: Double
 
-    public static let stages = Stage.allCases.map(\.key)
+    /// What devices ask of their backend: its latencies as a stage's, and its counts (`echo.peak < 50k`, `echo.failed == 0`).
+    package static let echo = "echo"
+    package static let echoCounts = ["peak", "requests", "answered", "failed", "given_up", "not_begun", "retries"]
+    public static let stages = Stage.allCases.map(\.key) + [echo]
     public static let counts = [
         "accepted", "rejected", "failed", "not_sent", "retried", "lost", "duplicated", "overflowed",
     ]
@@ -91,10 +96,17 @@ public struct Threshold: Sendable, Equatable {
             throw SettingsError("\"\(text)\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms")
         }
         comparison = found.0
-        let left = String(plain[..<found.1.lowerBound])
+        let left = Self.joined(String(plain[..<found.1.lowerBound]), text)
         let right = String(plain[found.1.upperBound...])
         guard !right.isEmpty else { throw SettingsError("\"\(text)\": nothing to compare with") }
         (metric, limit) = try Self.read(left, right, text)
+    }
+
+    /// `time_to_content p99` is `time_to_content.p99`.
+    private static func joined(_ left: String, _ text: String) -> String {
+        let words = text.prefix { !"<>={".contains($0) }.split(separator: " ")
+        guard words.count == 2, stages.contains(String(words[0])), left == words.joined() else { return left }
+        return words.joined(separator: ".")
     }
 
     /// Several, joined by `&&`.
@@ -128,6 +140,7 @@ public struct Threshold: Sendable, Equatable {
         case .count(let name, _): name != "accepted"
         case .rate(_, let ofTarget): !ofTarget
         case .cpu: false
+        case .echo(let name, _): name != "answered"
         }
     }
 
@@ -153,6 +166,12 @@ public struct Threshold: Sendable, Equatable {
                     "\"\(text)\": expected a number before * target, as in \(left) >= 0.95 * target")
             }
             return (.rate(rate, ofTarget: true), share)
+        }
+        if left.hasPrefix(echo + "."), case let name = String(left.dropFirst(echo.count + 1)), echoCounts.contains(name)
+        {
+            if name == "peak" { return (.echo(name, isShare: false), try wrapped(Units.rate)) }
+            if right.hasSuffix("%") { return (.echo(name, isShare: true), try wrapped(Units.share)) }
+            return (.echo(name, isShare: false), Double(try wrapped(Units.count)))
         }
         switch left {
         case "rss", "mock_rss": return (.memory(left), Double(try wrapped(Units.bytes)))

@@ -12,8 +12,11 @@ public struct Profile: Sendable {
         self.template = template
     }
 
+    /// Its pushes are meant to be seen: alerts, and rich pushes, which are shown once they are fetched.
+    public var shows: Bool { pushType == .alert || template.isRichPush }
+
     /// The names of the bundled profiles.
-    public static let names = ["alert", "silent", "rich", "live-activity", "voip"]
+    public static let names = ["alert", "silent", "rich", "rich-push", "live-activity", "voip"]
 
     /// A bundled profile.
     ///
@@ -61,6 +64,14 @@ public struct Profile: Sendable {
                 {"aps":{"alert":{"title":"New message","body":"You have a new message"},"badge":{{random(1,99)}},\
                 "sound":"default","mutable-content":1,"category":"MESSAGE"},\
                 "encrypted-content":"{{sealed(120,1200)}}"}
+                """
+            )
+        case "rich-push":
+            (
+                .background,
+                """
+                {"aps":{"content-available":1,"sound":""},"richId":"{{notification_id}}","richMessage":"New picture",\
+                "richType":"img"}
                 """
             )
         case "live-activity":

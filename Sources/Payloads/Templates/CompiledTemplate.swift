@@ -39,8 +39,8 @@ final class CompiledTemplate {
     let choices: UnsafeMutablePointer<Choice>
     private let bytes: UnsafeMutablePointer<UInt8>
 
-    init(_ template: PayloadTemplate, run: RunID, population: DevicePopulation) {
-        var builder = Builder(run: run, population: population)
+    init(_ template: PayloadTemplate, run: RunID, notification: UInt64, population: DevicePopulation) {
+        var builder = Builder(run: run, notification: notification, population: population)
         for (place, piece) in template.pieces.enumerated() {
             switch piece {
             case .constant(let text): builder.bytes += text
@@ -94,6 +94,7 @@ private struct Builder {
     }
 
     let run: RunID
+    let notification: UInt64
     let population: DevicePopulation
     var bytes: [UInt8] = []
     var steps: [Draft] = []
@@ -101,14 +102,16 @@ private struct Builder {
     /// Where the constant text begins that no step has taken yet.
     private var pending = 0
 
-    init(run: RunID, population: DevicePopulation) {
+    init(run: RunID, notification: UInt64, population: DevicePopulation) {
         self.run = run
+        self.notification = notification
         self.population = population
     }
 
     mutating func add(_ hole: TemplateHole, place: UInt64) {
         switch hole {
         case .runID: bytes += Array(run.description.utf8)
+        case .notificationID: bytes += Array(String(notification).utf8)
         case .deviceIndex: step(.deviceIndex)
         case .deviceToken: step(.deviceToken)
         case .sequence: step(.sequence)

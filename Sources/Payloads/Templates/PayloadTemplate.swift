@@ -58,6 +58,19 @@ public struct PayloadTemplate: Sendable {
         try self.init(json: notification.json(), name: name, pushType: pushType)
     }
 
+    /// It names a notification that a backend has (`{{notification_id}}`), which is to be stored there first.
+    public var namesNotification: Bool {
+        pieces.contains { if case .hole(.notificationID) = $0 { true } else { false } }
+    }
+
+    /// It is a rich push of the devices' own app, which fetches and then shows it.
+    var isRichPush: Bool {
+        pieces.contains { piece in
+            guard case .constant(let bytes) = piece else { return false }
+            return String(decoding: bytes, as: UTF8.self).contains("\"richId\"")
+        }
+    }
+
     /// Bytes the trace tag takes at most: `,"pushload-trace":"…"`.
     public static let traceOverhead = 1 + 2 + TraceTag.key.utf8.count + 1 + 2 + TraceTag.capacity
 }

@@ -6,6 +6,7 @@
 /// | `{{device_token}}` | its token |
 /// | `{{sequence}}` | the push's number within the run, from 0 |
 /// | `{{run_id}}` | 16 hexadecimal digits |
+/// | `{{notification_id}}` | the number of the notification that the run stored in the devices' backend before; 0 where it did not |
 /// | `{{unix_time}}` | the time of encoding, UNIX seconds |
 /// | `{{random(1,100)}}` | a whole number, both ends included |
 /// | `{{pick(red\|green\|blue)}}` | one of the texts |
@@ -20,6 +21,7 @@ enum TemplateHole: Equatable {
     case deviceToken
     case sequence
     case runID
+    case notificationID
     case unixTime
     case random(UInt64, UInt64)
     case pick([String])
@@ -28,13 +30,14 @@ enum TemplateHole: Equatable {
     case sealed(Int, Int)
 
     static let names = [
-        "device_index", "device_token", "sequence", "run_id", "unix_time", "random", "pick", "text", "tag", "sealed",
+        "device_index", "device_token", "sequence", "run_id", "notification_id", "unix_time", "random", "pick", "text",
+        "tag", "sealed",
     ]
 
     /// May it stand where JSON expects a value?
     var isNumber: Bool {
         switch self {
-        case .deviceIndex, .sequence, .unixTime, .random: true
+        case .deviceIndex, .sequence, .notificationID, .unixTime, .random: true
         case .deviceToken, .runID, .pick, .text, .tag, .sealed: false
         }
     }
@@ -42,7 +45,7 @@ enum TemplateHole: Equatable {
     /// Most bytes it can become.
     func longest(token: Int) -> Int {
         switch self {
-        case .deviceIndex, .sequence, .unixTime: 20
+        case .deviceIndex, .sequence, .notificationID, .unixTime: 20
         case .deviceToken: token
         case .runID: 16
         case .random(_, let high): Digits.decimalLength(high)
@@ -56,7 +59,7 @@ enum TemplateHole: Equatable {
     /// Fewest bytes it can become.
     func shortest(token: Int) -> Int {
         switch self {
-        case .deviceIndex, .sequence, .unixTime: 1
+        case .deviceIndex, .sequence, .notificationID, .unixTime: 1
         case .deviceToken: 2
         case .runID: 16
         case .random(let low, _): Digits.decimalLength(low)
@@ -99,6 +102,7 @@ enum TemplateHole: Equatable {
         case "device_token": self = try none(.deviceToken)
         case "sequence": self = try none(.sequence)
         case "run_id": self = try none(.runID)
+        case "notification_id": self = try none(.notificationID)
         case "unix_time": self = try none(.unixTime)
         case "random":
             let (low, high) = try range("{{random(1,100)}}", upTo: UInt64(Int64.max))

@@ -110,7 +110,7 @@ enum Planner {
         case .rate(_, let ofTarget): !ofTarget
         case .memory(let name): name == "rss"
         case .cpu: true
-        case .count: false
+        case .count, .echo: false
         }
     }
 

@@ -93,7 +93,7 @@ struct SweepFile: Sendable, Equatable {
         } else {
             texts = try value.reading { (text) throws(SettingsError) in try SweepValues.parse(text, for: key) }
         }
-        return key.isPath ? texts.map { ScenarioFile.resolve($0, folder) } : texts
+        return texts.map { key.resolved($0, in: folder) }
     }
 
     /// Several settings as one axis: a list of maps, each of which may have a `label`.
@@ -123,7 +123,7 @@ struct SweepFile: Sendable, Equatable {
                     throw entry.value.error(error.description)
                 }
                 settings.append(
-                    .init(key.name, key.isPath ? ScenarioFile.resolve(text, folder) : text))
+                    .init(key.name, key.resolved(text, in: folder)))
             }
             guard !settings.isEmpty else { throw item.error("expected at least one setting") }
             values.append(.init(label: label ?? settings.map(\.text).joined(separator: " "), settings: settings))
