@@ -67,6 +67,8 @@ package enum ResultMerge {
             merged.sends = sends.sends
             partNotes += sends.notes
         }
+        merged.devices = try devices(parts, merged)
+        merged.echo = try echo(parts, merged)
         merged.warmup = .init(
             seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
             steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })
@@ -219,7 +221,7 @@ package enum ResultMerge {
         .init(try histogram(key, merged))
     }
 
-    private static func histogram(_ key: String, _ merged: ResultDocument) throws(Failure) -> CensoredHistogram {
+    static func histogram(_ key: String, _ merged: ResultDocument) throws(Failure) -> CensoredHistogram {
         do throws(HistogramCodec.Failure) { return try merged.censoredHistogram(key) } catch {
             throw Failure(description: "histograms.\(key): \(error)")
         }
