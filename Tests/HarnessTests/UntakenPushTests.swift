@@ -101,7 +101,7 @@ import Transport
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             (outcome.planned, outcome.untaken) = (3000, 3000 - outcome.measurements.counts.taken)
             outcome.isAbandoned = driver.abandonedBy != nil
-            outcome.isInterrupted = driver.interruptedAt > 0
+            outcome.run.interrupted = driver.interruptedAt > 0
             let result = RunDocument(inputs: inputs, outcome: outcome, target: "t").result
             let parts = result.breakdown["stage"]!.values.reduce(0) { $0 + $1.notSent }
             return (result.notes, parts, parts + outcome.untaken)
