@@ -151,7 +151,9 @@ let package = Package(
         // What the benchmarks turn by hand: client and mock on one thread.
         .target(
             name: "PushLoop",
-            dependencies: ["Harness", "HTTP2", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
+            dependencies: [
+                "Devices", "Harness", "HTTP2", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing",
+            ],
             swiftSettings: strict),
 
         .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),

@@ -3,7 +3,7 @@ import Payloads
 /// What devices do with the pushes they get, turned by hand in virtual time: pushes, hands and answers go in with their time, requests
 /// and times of pushes come out. It knows no sockets and no clock.
 ///
-/// A device that nothing has happened to costs nothing: `DeviceTraits` says what it is like. One that has costs 40 bytes and 6 to 11
+/// A device that nothing has happened to costs nothing: `DeviceTraits` says what it is like. One that has costs 40 bytes and 11 to 21
 /// of the index, and besides: a notification 32 bytes and its texts, what is under way 64 bytes and what it keeps, a planned moment
 /// 24 bytes. A device belongs to one fleet, and a fleet to one thread.
 ///
@@ -28,9 +28,9 @@ package final class DeviceFleet {
 
     @exclusivity(unchecked) package internal(set) var counts = DeviceCounts()
     /// Requests that devices make from now on: for the caller to take, after each call.
-    package var requests: [EchoRequest] = []
+    @exclusivity(unchecked) package var requests: [EchoRequest] = []
     /// Times of pushes: the same.
-    package var reports: [DeviceReport] = []
+    @exclusivity(unchecked) package var reports: [DeviceReport] = []
 
     /// - Parameters:
     ///   - sealingSeed: of the payloads that were sealed; nil: none can be opened.
@@ -296,7 +296,21 @@ package final class DeviceFleet {
         let state = devices[device].byHand.app ?? traits.app(key(device), at: now)
         return state == .foreground && !isUnlocked(device) ? .background : state
     }
+    /// What `app` says.
+    func isInForeground(_ device: UInt32) -> Bool {
+        if devices[device].byHand.isEmpty { return traits.isInForeground(key(device), at: now) }
+        return app(device) == .foreground
+    }
     func level(_ level: Presentation, _ device: UInt32) -> DeviceTraits.Level {
         devices[device].byHand[level] ?? traits.level(level, key(device), at: now)
+    }
+    /// The levels that are granted.
+    func granted(_ device: UInt32) -> Presentation {
+        let drawn = traits.granted(key(device), at: now)
+        if devices[device].byHand.isEmpty { return drawn }
+        var granted = Presentation()
+        for level in [Presentation.alert, .sound, .badge]
+        where devices[device].byHand[level].map({ $0 == .granted }) ?? drawn.contains(level) { granted.insert(level) }
+        return granted
     }
 }

@@ -13,8 +13,8 @@ final class DeviceFleets: Sendable {
     private final class Member: @unchecked Sendable {
         private let lock = Mutex<Void>(())
         // Touched under the lock only.
-        private var fleet: DeviceFleet
-        private var untagged: UInt64 = 0
+        @exclusivity(unchecked) private var fleet: DeviceFleet
+        @exclusivity(unchecked) private var untagged: UInt64 = 0
         private var failed: [EchoRequest.Kind: UInt64] = [:]
         private var failedRequests: [EchoRequest] = []
         /// Of the worker whose fleet it is; set before its thread is started.
