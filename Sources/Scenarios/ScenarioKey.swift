@@ -362,7 +362,7 @@ public struct ScenarioKey: Sendable {
             \.feedback),
         ScenarioKey(
             "sends", .list,
-            "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties.",
+            "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties, collapse_id, repeat and every.",
             example: "[{name: news, audience: follows_RedSox, start: 2s, priority: 10}]",
             write: { listed($0.sends.map(\.text)) }
         ) { (scenario, texts) throws(SettingsError) in

@@ -67,7 +67,8 @@ import Testing
                 "warmup": "5s", "allowed_targets": "test.example.com", "by": "status", "profile": "silent",
                 "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
-                "sends": "{name: a, audience: b}", "environment": "any", "properties": "a=b",
+                "sends": "{name: a, audience: b, collapse_id: c, repeat: 2, every: 1s}", "environment": "any",
+                "properties": "a=b",
                 "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {
