@@ -414,6 +414,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             deviceBackend == nil || backendFlagText == nil,
             "backend_flags are for the bundled backend, not for a --device-backend")
+        check(deviceWait <= 3_600_000_000_000, "device_wait: at most 1h")
         check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }
