@@ -191,7 +191,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public func encode(to encoder: any Encoder) throws {
             var stages = encoder.container(keyedBy: Stage.self)
             for stage in Stage.allCases {
-                if Stage.ofDevices.contains(stage), self[stage].count == 0 { continue }
+                let isPartial = encoder.userInfo[.isPartialResult] != nil
+                if Stage.ofDevices.contains(stage), self[stage].count == 0 || isPartial { continue }
                 if Self.knownMeanwhile.contains(stage) {
                     try stages.encode(self[stage], forKey: stage)
                 } else {
