@@ -38,7 +38,7 @@ struct MockShared: Sendable {
         fleets = configuration.deviceModel.map {
             DeviceFleets(
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
-                startTime: startTime)
+                startTime: startTime, log: configuration.deviceLog)
         }
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }
@@ -406,7 +406,7 @@ final class MockWorker {
             shared.book.countUntracked()
             return
         }
-        if trace.run.rawValue != current?.run { current = shared.book.entry(run: trace.run.rawValue) }
+        meet(trace.run)
         guard let current else {
             shared.book.countUntracked()
             return
@@ -416,6 +416,12 @@ final class MockWorker {
             state.timesSample = times.sample(trace.sequence)
             if state.timesSample >= 0 { times.note(.arrival, sample: state.timesSample, at: now) }
         }
+    }
+
+    /// Makes the run `current`.
+    @inline(__always)
+    private func meet(_ run: RunID) {
+        if run.rawValue != current?.run { current = shared.book.entry(run: run.rawValue) }
     }
 
     /// Notes that the answers to these samples leave now.
@@ -453,10 +459,18 @@ final class MockWorker {
         }
         let isOffline =
             shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, sequence: trace?.sequence, isOffline: isOffline, now: now, by: number)
+        fleets.receive(state, traced(trace), isOffline: isOffline, now: now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         if hub.isWatched { hub.post([delivered(state, TokenKey(state.deviceToken))]) }
         return nil
+    }
+
+    /// nil: without a trace tag, or of a run too many.
+    private func traced(_ trace: (run: RunID, sequence: UInt64)?) -> TracedPush? {
+        guard let trace else { return nil }
+        meet(trace.run)
+        guard let place = current?.place else { return nil }
+        return TracedPush(run: trace.run.rawValue, place: place, sequence: trace.sequence)
     }
 
     private func delivered(_ state: RequestState, _ key: TokenKey) -> DeliveredPush {
