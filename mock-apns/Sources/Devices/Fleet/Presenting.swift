@@ -11,7 +11,6 @@ extension DeviceFleet {
         var badge: Int32
         /// Of the push it is for; nil: the app's own.
         var ticket: UInt64?
-        var arrivedAt: UInt64
         var isRemote: Bool
         /// The app shows it itself while it is in the foreground, with its actions.
         var isRich = false
@@ -24,7 +23,7 @@ extension DeviceFleet {
     ///
     /// - Parameter body: what its service extension made of it, as JSON has it.
     func present(
-        _ push: DevicePush, _ content: PushContent, body: UnsafeRawBufferPointer?, to device: UInt32, arrivedAt: UInt64
+        _ push: DevicePush, _ content: PushContent, body: UnsafeRawBufferPointer?, to device: UInt32
     ) -> DeviceOutcome {
         present(
             Candidate(
@@ -33,7 +32,7 @@ extension DeviceFleet {
                     title: content.title.bytes(push.payload), subtitle: content.subtitle.bytes(push.payload),
                     body: body ?? content.body.bytes(push.payload)),
                 category: category(content.category.bytes(push.payload)), presentation: content.presentation,
-                badge: content.badge ?? 0, ticket: push.ticket, arrivedAt: arrivedAt, isRemote: true,
+                badge: content.badge ?? 0, ticket: push.ticket, isRemote: true,
                 isPassive: content.isPassive, isGentle: push.priority == 1),
             on: device)
     }
@@ -77,9 +76,6 @@ extension DeviceFleet {
         }
         if allowed.contains(.sound) { counts[.soundsPlayed] += 1 }
         if allowed.contains(.alert) || candidate.isRich { show(candidate, place, on: device) }
-        if outcome != .badgeOrSound, let ticket = candidate.ticket {
-            report(ticket, .screen, since: candidate.arrivedAt)
-        }
         return outcome
     }
 

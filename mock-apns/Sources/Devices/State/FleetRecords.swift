@@ -1,4 +1,4 @@
-/// Something that is under way for a device: 64 bytes and what it keeps.
+/// Something that is under way for a device: 56 bytes and what it keeps.
 struct Job: Pooled {
     enum Kind: UInt8 {
         /// At APNs; `until`: when it expires.
@@ -26,7 +26,6 @@ struct Job: Pooled {
     }
 
     var ticket = UInt64(0)
-    var arrivedAt = UInt64(0)
     var until = UInt64(0)
     var limit = UInt64(0)
     var device = UInt32(0)

@@ -1,4 +1,5 @@
 import Devices
+import Measurement
 import Networking
 import Payloads
 import Synchronization
@@ -17,10 +18,15 @@ final class DeviceFleets: Sendable {
         @exclusivity(unchecked) private var untagged: UInt64 = 0
         private var failed: [EchoRequest.Kind: UInt64] = [:]
         private var failedRequests: [EchoRequest] = []
+        /// nil: nobody wants to know what became of each push.
+        private let log: FleetLog?
         /// Of the worker whose fleet it is; set before its thread is started.
         var wakeUp = WakeUp()
 
-        init(_ fleet: DeviceFleet) { self.fleet = fleet }
+        init(_ fleet: DeviceFleet, log: FleetLog?) {
+            self.fleet = fleet
+            self.log = log
+        }
 
         /// - Returns: what `body` does, when something is due next (UNIX nanoseconds), and whether that is sooner than before.
         func use<Answer>(
@@ -35,7 +41,7 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        /// There is no backend: what devices ask of it has failed at once. Of times of pushes nobody wants to know yet.
+        /// There is no backend: what devices ask of it has failed at once.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
                 swap(&failedRequests, &fleet.requests)
@@ -45,13 +51,22 @@ final class DeviceFleets: Sendable {
                 }
                 failedRequests.removeAll(keepingCapacity: true)
             }
+            tellLog()
+        }
+
+        private func tellLog() {
+            guard let log, !fleet.reports.isEmpty else { return }
+            for report in fleet.reports { log.take(report) }
             fleet.reports.removeAll(keepingCapacity: true)
         }
 
-        /// A name for a push without a trace tag, which no tagged one has. Under the lock.
-        func nextTicket() -> UInt64 {
+        /// The name of a push that is about to be received. Under the lock.
+        func ticket(_ push: TracedPush?) -> UInt64 {
+            let named = push.flatMap { DeviceTicket($0) }
+            if let log { log.willReceive(named == nil ? nil : push) }
+            if let named { return named.word }
             untagged += 1
-            return ~untagged
+            return DeviceTicket(untagged: untagged).word
         }
 
         func figures(at time: UInt64) -> (counts: DeviceCounts, touched: Int, failed: [EchoRequest.Kind: UInt64]) {
@@ -67,6 +82,20 @@ final class DeviceFleets: Sendable {
                 fleet = anew
                 untagged = 0
                 failed = [:]
+                log?.beginAnew()
+            }
+        }
+
+        /// Tells the log what has not become of pushes by now.
+        ///
+        /// - Returns: pushes that are not in it.
+        func endLog() -> UInt64 {
+            lock.withLock { _ in
+                guard let log else { return 0 }
+                tellLog()
+                fleet.tellUnfinished(log.take)
+                log.flush()
+                return log.unlogged
             }
         }
     }
@@ -77,6 +106,7 @@ final class DeviceFleets: Sendable {
     /// UNIX nanoseconds at `startedAt`.
     private let startTime: UInt64
     private let members: [Member]
+    private let log: DeviceLogWriter?
     /// Of any number: tells the number of each synthetic device.
     private let devices: SyntheticDevices
 
@@ -84,16 +114,29 @@ final class DeviceFleets: Sendable {
     ///   - seed: of what is drawn by device, of synthetic devices, and of the keys that open what was sealed for them.
     ///   - count: of fleets, from 1: one a worker.
     ///   - startTime: UNIX milliseconds at `startedAt`.
-    init(_ model: DeviceModel, seed: UInt64, count: Int, startedAt: UInt64, startTime: Int64) {
+    ///   - log: what became of each push is written there; nil: nowhere.
+    init(
+        _ model: DeviceModel, seed: UInt64, count: Int, startedAt: UInt64, startTime: Int64,
+        log: DeviceLogWriter? = nil
+    ) {
         self.model = model
         self.seed = seed
         self.startedAt = startedAt
         let time = UInt64(clamping: startTime) &* 1_000_000
         self.startTime = time
         devices = SyntheticDevices(seed: seed, count: .max)
+        self.log = log
         members = (0..<count).map { _ in
-            Member(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time))
+            Member(
+                Self.fleet(model, seed, time, log),
+                log: log.map { FleetLog($0, unixTime: time, monotonicTime: startedAt) })
         }
+    }
+
+    private static func fleet(
+        _ model: DeviceModel, _ seed: UInt64, _ startedAt: UInt64, _ log: DeviceLogWriter?
+    ) -> DeviceFleet {
+        DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: startedAt, isReporting: log != nil)
     }
 
     /// Before the workers' threads are started.
@@ -111,10 +154,10 @@ final class DeviceFleets: Sendable {
     /// A push that was accepted.
     ///
     /// - Parameters:
-    ///   - sequence: of its trace tag; nil: it has none.
+    ///   - push: by its trace tag; nil: it has none, or its run no place.
     ///   - isOffline: somebody has said that the device is.
     ///   - worker: whose thread this is.
-    func receive(_ state: RequestState, sequence: UInt64?, isOffline: Bool, now: UInt64, by worker: Int) {
+    func receive(_ state: RequestState, _ push: TracedPush?, isOffline: Bool, now: UInt64, by worker: Int) {
         let key = DeviceKey(state.deviceToken)
         let number = devices.index(ofToken: state.deviceToken) ?? 0
         let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
@@ -125,7 +168,7 @@ final class DeviceFleets: Sendable {
             if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
             fleet.receive(
                 DevicePush(
-                    device: key, number: number, ticket: sequence ?? member.nextTicket(), type: state.pushType,
+                    device: key, number: number, ticket: member.ticket(push), type: state.pushType,
                     priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
                     expiration: expiration, payload: state.body), at: time)
         }
@@ -160,9 +203,17 @@ final class DeviceFleets: Sendable {
 
     /// Begins anew: as if nothing had happened to any device.
     func reset(now: UInt64) {
-        for member in members {
-            member.begin(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time(now)))
-        }
+        // What was logged of before is too late for the file from here on.
+        log?.beginAnew()
+        for member in members { member.begin(Self.fleet(model, seed, time(now), log)) }
+    }
+
+    /// Completes the log: what is still under way stays so in it.
+    ///
+    /// - Throws: one line when anything of it could not be written.
+    func endLog() throws(DeviceLog.Failure) {
+        guard let log else { return }
+        try log.end(unlogged: members.reduce(0) { $0 + $1.endLog() })
     }
 
     /// What became of all pushes so far.

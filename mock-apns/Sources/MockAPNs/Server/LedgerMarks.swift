@@ -16,7 +16,7 @@ struct LedgerMarks {
             book.countUntracked()
             return
         }
-        if trace.run.rawValue != current?.run { current = book.entry(run: trace.run.rawValue) }
+        meet(trace.run)
         guard let current else {
             book.countUntracked()
             return
@@ -26,6 +26,20 @@ struct LedgerMarks {
             state.timesSample = times.sample(trace.sequence)
             if state.timesSample >= 0 { times.note(.arrival, sample: state.timesSample, at: now) }
         }
+    }
+
+    /// Whose push it is, by the run's place; nil: without a trace tag, or of a run too many.
+    mutating func traced(_ trace: (run: RunID, sequence: UInt64)?) -> TracedPush? {
+        guard let trace else { return nil }
+        meet(trace.run)
+        guard let place = current?.place else { return nil }
+        return TracedPush(run: trace.run.rawValue, place: place, sequence: trace.sequence)
+    }
+
+    /// Makes the run `current`.
+    @inline(__always)
+    private mutating func meet(_ run: RunID) {
+        if run.rawValue != current?.run { current = book.entry(run: run.rawValue) }
     }
 
     /// Notes that the answers to these samples leave now.

@@ -1,5 +1,6 @@
 import Devices
 import HTTP2
+import Measurement
 import Networking
 import Payloads
 
@@ -37,6 +38,8 @@ public struct MockConfiguration: Sendable {
     public var delivery = DeliverySettings()
     /// What devices do with pushes; nil: nothing. With a model, of `delivery` only the seed and the limit for each device count.
     package var deviceModel: DeviceModel?
+    /// With a model: what became of each push at its device is written there; nil: nowhere.
+    package var deviceLog: DeviceLogWriter?
 
     // Connections.
     /// SETTINGS_MAX_CONCURRENT_STREAMS; Apple's is about 1,000.

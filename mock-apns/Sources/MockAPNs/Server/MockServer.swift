@@ -127,6 +127,11 @@ public final class MockServer: Sendable {
     /// What became of them at their devices; nil: there is no device model.
     package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
 
+    /// Completes the device log, after `stop`, with what has become of pushes by the last `deviceFigures`.
+    ///
+    /// - Throws: one line when anything of it could not be written.
+    package func endDeviceLog() throws(DeviceLog.Failure) { try shared.fleets?.endLog() }
+
     /// The fault plan in force.
     public var faultPlan: FaultPlan { faults.withLock { $0 } }
 

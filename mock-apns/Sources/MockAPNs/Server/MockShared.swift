@@ -34,7 +34,7 @@ struct MockShared: Sendable {
         fleets = configuration.deviceModel.map {
             DeviceFleets(
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
-                startTime: startTime)
+                startTime: startTime, log: configuration.deviceLog)
         }
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }

@@ -303,7 +303,7 @@ final class MockWorker {
     /// - Returns: a reason when that cannot be.
     @inline(__always)
     func deliver(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) -> Reason? {
-        handOver.deliver(state, trace, .init(now: now, unixMilliseconds: unixMilliseconds))
+        handOver.deliver(state, marks.traced(trace), .init(now: now, unixMilliseconds: unixMilliseconds))
     }
 
     /// Notes what a request was answered, for whoever asks.
