@@ -1,4 +1,5 @@
 import Devices
+import Echo
 import Measurement
 import Networking
 import Payloads
@@ -17,14 +18,20 @@ final class DeviceFleets: Sendable {
         @exclusivity(unchecked) private var fleet: DeviceFleet
         @exclusivity(unchecked) private var untagged: UInt64 = 0
         private var failed: [EchoRequest.Kind: UInt64] = [:]
-        private var failedRequests: [EchoRequest] = []
+        private var requests: [EchoRequest] = []
+        /// How often it was begun anew.
+        private var epoch: UInt32 = 0
+        private let place: Int
         /// nil: nobody wants to know what became of each push.
         private let log: FleetLog?
+        /// Where its devices' requests go; nil: there is no backend. Set before the workers' threads are started.
+        var echo: Echo?
         /// Of the worker whose fleet it is; set before its thread is started.
         var wakeUp = WakeUp()
 
-        init(_ fleet: DeviceFleet, log: FleetLog?) {
+        init(_ fleet: DeviceFleet, place: Int, log: FleetLog?) {
             self.fleet = fleet
+            self.place = place
             self.log = log
         }
 
@@ -41,15 +48,19 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        /// There is no backend: what devices ask of it has failed at once.
+        /// Hands requests over; without a backend they have failed at once.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
-                swap(&failedRequests, &fleet.requests)
-                for request in failedRequests {
-                    failed[request.kind, default: 0] += 1
-                    fleet.finished(request.id, .failed, at: time)
+                swap(&requests, &fleet.requests)
+                if let echo {
+                    echo.ask(requests, fleet: place, epoch: epoch)
+                } else {
+                    for request in requests {
+                        failed[request.kind, default: 0] += 1
+                        fleet.finished(request.id, .failed, at: time)
+                    }
                 }
-                failedRequests.removeAll(keepingCapacity: true)
+                requests.removeAll(keepingCapacity: true)
             }
             tellLog()
         }
@@ -58,6 +69,21 @@ final class DeviceFleets: Sendable {
             guard let log, !fleet.reports.isEmpty else { return }
             for report in fleet.reports { log.take(report) }
             fleet.reports.removeAll(keepingCapacity: true)
+        }
+
+        /// A request of the fleet's, as it was then, has ended.
+        ///
+        /// - Returns: whether it was waited for; what is due next, and whether that is sooner than before.
+        func finished(
+            _ request: UInt64, _ ending: EchoEnding, epoch: UInt32, at time: UInt64
+        ) -> (isWaitedFor: Bool, isSooner: Bool) {
+            lock.withLock { _ in
+                guard epoch == self.epoch else { return (false, false) }
+                let before = fleet.nextDue ?? .max
+                let isWaitedFor = fleet.finished(request, ending, at: time)
+                settle(at: time)
+                return (isWaitedFor, (fleet.nextDue ?? .max) < before)
+            }
         }
 
         /// The name of a push that is about to be received. Under the lock.
@@ -77,9 +103,10 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        func begin(_ anew: sending DeviceFleet) {
+        func begin(_ anew: sending DeviceFleet, epoch: UInt32) {
             lock.withLock { _ in
                 fleet = anew
+                self.epoch = epoch
                 untagged = 0
                 failed = [:]
                 log?.beginAnew()
@@ -107,6 +134,10 @@ final class DeviceFleets: Sendable {
     private let startTime: UInt64
     private let members: [Member]
     private let log: DeviceLogWriter?
+    /// How often they were begun anew, by one at a time.
+    private let epoch = Mutex<UInt32>(0)
+    /// Set before the workers' threads are started.
+    private let echo = Mutex<Echo?>(nil)
     /// Of any number: tells the number of each synthetic device.
     private let devices: SyntheticDevices
 
@@ -126,9 +157,9 @@ final class DeviceFleets: Sendable {
         self.startTime = time
         devices = SyntheticDevices(seed: seed, count: .max)
         self.log = log
-        members = (0..<count).map { _ in
+        members = (0..<count).map {
             Member(
-                Self.fleet(model, seed, time, log),
+                Self.fleet(model, seed, time, log), place: $0,
                 log: log.map { FleetLog($0, unixTime: time, monotonicTime: startedAt) })
         }
     }
@@ -143,6 +174,25 @@ final class DeviceFleets: Sendable {
     func use(_ wakeUps: [WakeUp]) {
         for (member, wakeUp) in zip(members, wakeUps) { member.wakeUp = wakeUp }
     }
+
+    /// Lets devices ask their backend. Before the workers' threads are started.
+    func begin(_ echo: Echo) {
+        self.echo.withLock { $0 = echo }
+        for member in members { member.echo = echo }
+        echo.start(.init(startTime: startTime, startedAt: startedAt)) { [members] request, fleet, epoch, ending, now in
+            let member = members[fleet]
+            let time = self.time(now)
+            let used = member.finished(request, ending, epoch: epoch, at: time)
+            if used.isSooner { member.wakeUp.signal() }
+            return used.isWaitedFor
+        }
+    }
+
+    /// Devices ask no more; what they had asked for stays under way.
+    func stop() { echo.withLock { $0 }?.stop() }
+
+    /// What became of the requests of devices; nil: there is no backend.
+    var echoFigures: EchoFigures? { echo.withLock { $0 }?.figures }
 
     /// UNIX nanoseconds, which no change of the clock moves.
     private func time(_ now: UInt64) -> UInt64 { startTime &+ (now - min(now, startedAt)) }
@@ -203,9 +253,13 @@ final class DeviceFleets: Sendable {
 
     /// Begins anew: as if nothing had happened to any device.
     func reset(now: UInt64) {
-        // What was logged of before is too late for the file from here on.
-        log?.beginAnew()
-        for member in members { member.begin(Self.fleet(model, seed, time(now), log)) }
+        epoch.withLock { epoch in
+            epoch &+= 1
+            // Requests of the fleets that end are forgotten from here on, and what was logged of before is too late for the file.
+            echo.withLock { $0 }?.begin(epoch: epoch)
+            log?.beginAnew()
+            for member in members { member.begin(Self.fleet(model, seed, time(now), log), epoch: epoch) }
+        }
     }
 
     /// Completes the log: what is still under way stays so in it.
@@ -227,6 +281,7 @@ final class DeviceFleets: Sendable {
             touched += part.touched
             failed.merge(part.failed, uniquingKeysWith: +)
         }
-        return DeviceFigures(counts, touched: touched, failed: failed)
+        let hasBackend = echo.withLock { $0 != nil }
+        return DeviceFigures(counts, touched: touched, failed: hasBackend ? nil : failed)
     }
 }

@@ -1,4 +1,5 @@
 import Devices
+import Echo
 import HTTP2
 import Measurement
 import Networking
@@ -40,6 +41,8 @@ public struct MockConfiguration: Sendable {
     package var deviceModel: DeviceModel?
     /// With a model: what became of each push at its device is written there; nil: nowhere.
     package var deviceLog: DeviceLogWriter?
+    /// What devices of the model ask for content; nil: nothing, and all they ask for fails.
+    package var deviceBackend: EchoConfiguration?
 
     // Connections.
     /// SETTINGS_MAX_CONCURRENT_STREAMS; Apple's is about 1,000.
