@@ -34,6 +34,7 @@ final class RunRecord: @unchecked Sendable {
     }
 
     func warn(_ problem: String) { output.warn(problem) }
+    var tell: @Sendable (String) -> Void { output.tell }
 
     /// Adds an interval to the log.
     ///
