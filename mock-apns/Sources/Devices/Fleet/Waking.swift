@@ -101,7 +101,7 @@ extension DeviceFleet {
         let (device, arrivedAt) = (jobs[job].device, jobs[job].arrivedAt)
         let push = kept(job)
         forget(job)
-        counts[wake(device, push, PushContent(push.payload), arrivedAt)] += 1
+        counts[wake(device, push, push.content, arrivedAt)] += 1
     }
 
     // MARK: How it ended

@@ -103,7 +103,8 @@ final class MockWorker {
         self.loop = if let loop { loop } else { try Reactor() }
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
-            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates))
+            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
+            members: fleets == nil ? nil : MemberList())
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
@@ -453,7 +454,9 @@ final class MockWorker {
         }
         let isOffline =
             shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, sequence: trace?.sequence, isOffline: isOffline, now: now, by: number)
+        fleets.receive(
+            state, listed: checks.members?.found ?? .init(start: nil, count: 0), sequence: trace?.sequence,
+            isOffline: isOffline, now: now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         if hub.isWatched { hub.post([delivered(state, TokenKey(state.deviceToken))]) }
         return nil
