@@ -137,7 +137,7 @@ package final class DeviceFleet {
     /// A push at its device.
     func deliver(_ push: DevicePush, to device: UInt32) -> DeviceOutcome {
         guard push.type == .alert || push.type == .background else { return .handedOver }
-        let content = PushContent(push.payload)
+        let content = push.content
         if content.isSilent { return wake(device, push, content) }
         guard !content.presentation.isEmpty else { return .handedOver }
         if platform(device) == .watch, isUnlocked(device) { return .notForwarded }
@@ -325,6 +325,12 @@ package final class DeviceFleet {
     }
 
     // MARK: A device now
+
+    /// The number it was touched with; nil: nothing has happened to it.
+    package func number(of key: DeviceKey) -> UInt64? {
+        let device = devices.find(key)
+        return device == 0 ? nil : devices[device].number
+    }
 
     func key(_ device: UInt32) -> DeviceKey { DeviceKey(word: devices[device].key) }
     func isOnline(_ device: UInt32) -> Bool {

@@ -16,20 +16,27 @@ package struct DevicePush {
     package var expiration: Int64?
     /// JSON that was checked, at most 5,120 bytes.
     package var payload: UnsafeRawBufferPointer
+    /// Where its members stand down to the third level, whole payloads only; empty: not known, then it is read.
+    package var members: UnsafeBufferPointer<PayloadMember>
 
     package init(
         device: DeviceKey, number: UInt64, ticket: UInt64, type: PushType, priority: UInt8,
-        collapseID: UnsafeRawBufferPointer, expiration: Int64?, payload: UnsafeRawBufferPointer
+        collapseID: UnsafeRawBufferPointer, expiration: Int64?, payload: UnsafeRawBufferPointer,
+        members: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0)
     ) {
         self.device = device
         self.number = number
         self.ticket = ticket
         self.type = type
         self.priority = priority
-        self.collapseID = UnsafeRawBufferPointer(rebasing: collapseID.prefix(64))
+        self.collapseID = UnsafeRawBufferPointer(start: collapseID.baseAddress, count: min(collapseID.count, 64))
         self.expiration = expiration
-        self.payload = UnsafeRawBufferPointer(rebasing: payload.prefix(Self.longest))
+        self.payload = UnsafeRawBufferPointer(start: payload.baseAddress, count: min(payload.count, Self.longest))
+        self.members = members
     }
+
+    /// What it says.
+    var content: PushContent { PushContent(payload, members: members) }
 
     // MARK: Kept for later
 

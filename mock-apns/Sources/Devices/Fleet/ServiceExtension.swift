@@ -43,7 +43,7 @@ extension DeviceFleet {
     private func endExtension(_ job: UInt32, _ ending: DeviceEvent) {
         let (device, flags) = (jobs[job].device, jobs[job].flags)
         let push = kept(job)
-        let content = PushContent(push.payload)
+        let content = push.content
         forget(job)
         var ending = ending
         var body: String?

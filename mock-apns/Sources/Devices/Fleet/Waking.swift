@@ -101,7 +101,7 @@ extension DeviceFleet {
         let device = jobs[job].device
         let push = kept(job)
         forget(job)
-        settle(push.ticket, wake(device, push, PushContent(push.payload)))
+        settle(push.ticket, wake(device, push, push.content))
     }
 
     // MARK: How it ended

@@ -59,8 +59,6 @@ package struct DeviceTraits: Sendable {
 
     package func platform(_ key: DeviceKey) -> DeviceModel.Platform { choose(model.platforms, unit(key, 1)) }
 
-    package func isDevelopment(_ key: DeviceKey) -> Bool { unit(key, 2) < model.development }
-
     /// Seconds that the device's clock is ahead of UTC.
     package func utcOffset(_ key: DeviceKey) -> Int64 { Int64(choose(model.utcOffsets, unit(key, 3))) * 3600 }
 

@@ -17,45 +17,21 @@ struct PayloadReader {
     func isObject(_ start: Int) -> Bool { start < count && bytes[start] == 0x7B }
 
     /// A text as a name.
-    func name(_ text: PushContent.Place) -> Name {
-        Name(
-            bytes: bytes + text.start, plainCount: text.count,
-            hasEscapes: text.count > 0 && memchr(bytes + text.start, 0x5C, text.count) != nil)
-    }
-
-    /// A key, or another text, between its quotes.
-    struct Name {
-        let bytes: UnsafePointer<UInt8>
-        let plainCount: Int
-        let hasEscapes: Bool
-
-        @inline(__always)
-        var count: Int { hasEscapes ? decoded.utf8.count : plainCount }
-
-        /// With escapes it is the text that they stand for.
-        @inline(__always)
-        func `is`(_ text: StaticString) -> Bool {
-            let count = text.utf8CodeUnitCount
-            if hasEscapes {
-                return decoded.utf8.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: count))
-            }
-            return plainCount == count && memcmp(bytes, text.utf8Start, count) == 0
-        }
-
-        private var decoded: String {
-            @inline(never) get { JSONString.decoded(UnsafeRawBufferPointer(start: bytes, count: plainCount)) }
-        }
+    func name(_ text: PushContent.Place) -> PayloadName {
+        PayloadName(
+            bytes: bytes + Int(text.start), plainCount: Int(text.count),
+            hasEscapes: text.count > 0 && memchr(bytes + Int(text.start), 0x5C, Int(text.count)) != nil)
     }
 
     /// The members of an object, one after the other.
-    struct Members {
+    struct Members: MemberReading {
         private let reader: PayloadReader
         /// Where the value begins.
-        private(set) var value: Int
-        /// Where it ends; nil: not known yet, of an object or an array. Who has read one may say.
-        var valueEnd: Int?
+        private var value: Int
+        /// Where it ends; nil: not known yet, of an object or an array.
+        private var valueEnd: Int?
         /// Where the object ends, once there are no more members.
-        private(set) var end: Int
+        private var end: Int
         private var isFirst = true
 
         /// - Parameter start: where the object is; where there is none, it has no members.
@@ -68,7 +44,7 @@ struct PayloadReader {
 
         /// The next member's key; nil: there are no more.
         @inline(__always)
-        mutating func next() -> Name? {
+        mutating func next() -> PayloadName? {
             let (bytes, count) = (reader.bytes, reader.count)
             var place: Int
             if isFirst {
@@ -92,27 +68,30 @@ struct PayloadReader {
             case 0x7B, 0x5B: valueEnd = nil
             default: valueEnd = reader.plainEnd(value)
             }
-            return Name(bytes: bytes + (key &+ 1), plainCount: max(0, keyEnd &- key &- 2), hasEscapes: hasEscapes)
+            return PayloadName(
+                bytes: bytes + (key &+ 1), plainCount: max(0, keyEnd &- key &- 2), hasEscapes: hasEscapes)
         }
 
-        private mutating func finish(_ place: Int) -> Name? {
+        private mutating func finish(_ place: Int) -> PayloadName? {
             end = min(place &+ 1, reader.count)
             return nil
         }
 
-        /// nil: the value is no text.
+        var isObject: Bool { reader.isObject(value) }
+        func inside() -> Members { Members(reader, of: value) }
+        mutating func pass(_ inner: Members) { valueEnd = inner.end }
+
         var text: PushContent.Place? {
             @inline(__always) get {
                 guard reader.bytes[value] == 0x22, let valueEnd else { return nil }
-                return .init(start: value &+ 1, count: max(0, valueEnd &- value &- 2))
+                return .init(value &+ 1, to: valueEnd &- 1)
             }
         }
 
-        /// A whole number, at most what 32 bits hold; nil: none.
         var integer: Int32? { reader.integer(value) }
 
         var textOrNumber: PushContent.Place {
-            text ?? (integer == nil ? .init() : .init(start: value, count: reader.numberEnd(value) - value))
+            text ?? (integer == nil ? .init() : .init(value, to: reader.numberEnd(value)))
         }
     }
 
@@ -195,14 +174,14 @@ struct PayloadReader {
         return count
     }
 
-    private func numberEnd(_ start: Int) -> Int {
+    func numberEnd(_ start: Int) -> Int {
         var place = start
         while place < count, bytes[place] == 0x2D || bytes[place] &- 0x30 < 10 { place &+= 1 }
         return place
     }
 
     /// A whole number, at most what 32 bits hold; nil: none.
-    private func integer(_ start: Int) -> Int32? {
+    func integer(_ start: Int) -> Int32? {
         let end = numberEnd(start)
         let isNegative = start < end && bytes[start] == 0x2D
         let first = isNegative ? start + 1 : start

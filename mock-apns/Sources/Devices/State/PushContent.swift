@@ -1,15 +1,25 @@
 import Settings
 
-/// What a device reads of a payload: where its texts stand, still as JSON has them. One pass, nothing is built. The payload was
+/// What a device reads of a payload: where its texts stand, still as JSON has them, at most 65,535 bytes from its start. One pass, nothing is built. The payload was
 /// checked when the push was accepted; of one that is no JSON some fields are missing, or are wrong.
-struct PushContent {
+struct PushContent: Equatable {
     /// Bytes of the payload; a text without its quotes.
-    struct Place {
-        var start = 0
-        var count = 0
+    struct Place: Equatable {
+        private(set) var start: UInt16 = 0
+        private(set) var count: UInt16 = 0
         var isEmpty: Bool { count == 0 }
+
+        init() {}
+
+        /// - Parameter end: after the last byte.
+        @inline(__always)
+        init(_ start: Int, to end: Int) {
+            self.start = UInt16(truncatingIfNeeded: start)
+            count = UInt16(truncatingIfNeeded: max(0, end &- start))
+        }
+
         func bytes(_ payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: payload[start..<(start + count)])
+            UnsafeRawBufferPointer(rebasing: payload[Int(start)..<(Int(start) + Int(count))])
         }
         func text(_ payload: UnsafeRawBufferPointer) -> String { JSONString.decoded(bytes(payload)) }
     }
@@ -46,13 +56,23 @@ struct PushContent {
     /// It wakes the app, and shows nothing.
     var isSilent: Bool { isContentAvailable && presentation.isEmpty }
 
-    init(_ payload: UnsafeRawBufferPointer) {
+    /// - Parameter members: where the payload's members stand, if somebody knows; else it is read.
+    init(_ payload: UnsafeRawBufferPointer, members: UnsafeBufferPointer<PayloadMember>) {
         guard let base = payload.baseAddress else { return }
         let reader = PayloadReader(bytes: base.assumingMemoryBound(to: UInt8.self), count: payload.count)
-        var members = PayloadReader.Members(reader, of: reader.space(0))
+        if members.isEmpty {
+            var members = PayloadReader.Members(reader, of: reader.space(0))
+            read(reader, &members)
+        } else {
+            var members = ListedMembers(reader, members)
+            read(reader, &members)
+        }
+    }
+
+    private mutating func read(_ reader: PayloadReader, _ members: inout some MemberReading) {
         while let name = members.next() {
             switch name.count {
-            case 3: if name.is("aps") { members.valueEnd = readAPS(reader, members) }
+            case 3: if name.is("aps") { readAPS(reader, &members) }
             case 6: if name.is("richId") { richID = members.textOrNumber }
             case 8: if name.is("richType") { richType = members.text ?? Place() }
             case 11: if name.is("richMessage") { richMessage = members.text ?? Place() }
@@ -63,20 +83,19 @@ struct PushContent {
         }
     }
 
-    /// Where it ends, where that is known.
-    private mutating func readAPS(_ reader: PayloadReader, _ aps: PayloadReader.Members) -> Int? {
-        guard reader.isObject(aps.value) else { return aps.valueEnd }
-        var members = PayloadReader.Members(reader, of: aps.value)
+    private mutating func readAPS(_ reader: PayloadReader, _ aps: inout some MemberReading) {
+        guard aps.isObject else { return }
+        var members = aps.inside()
         while let name = members.next() {
             switch name.count {
             case 5:
                 if name.is("alert") {
-                    members.valueEnd = readAlert(reader, members)
+                    readAlert(&members)
                 } else if name.is("badge") {
                     badge = members.integer
                 } else if name.is("sound") {
                     // A text, or a dictionary of a critical alert.
-                    hasSound = members.text.map { !$0.isEmpty } ?? reader.isObject(members.value)
+                    hasSound = members.text.map { !$0.isEmpty } ?? members.isObject
                 }
             case 8: if name.is("category") { category = members.text ?? Place() }
             case 9: if name.is("thread-id") { thread = members.text ?? Place() }
@@ -89,18 +108,17 @@ struct PushContent {
             default: break
             }
         }
-        return members.end
+        aps.pass(members)
     }
 
-    /// Where it ends, where that is known.
-    private mutating func readAlert(_ reader: PayloadReader, _ alert: PayloadReader.Members) -> Int? {
+    private mutating func readAlert(_ alert: inout some MemberReading) {
         if let text = alert.text {
             body = text
             hasAlert = !text.isEmpty
-            return alert.valueEnd
+            return
         }
-        guard reader.isObject(alert.value) else { return alert.valueEnd }
-        var members = PayloadReader.Members(reader, of: alert.value)
+        guard alert.isObject else { return }
+        var members = alert.inside()
         while let name = members.next() {
             guard let text = members.text, !text.isEmpty else { continue }
             if name.is("title") {
@@ -114,7 +132,7 @@ struct PushContent {
             }
             hasAlert = true
         }
-        return members.end
+        alert.pass(members)
     }
 }
 

@@ -205,22 +205,27 @@ final class DeviceFleets: Sendable {
     ///
     /// - Parameters:
     ///   - push: by its trace tag; nil: it has none, or its run no place.
+    ///   - listed: where the members of its payload stand; empty: not known.
     ///   - isOffline: somebody has said that the device is.
     ///   - worker: whose thread this is.
-    func receive(_ state: RequestState, _ push: TracedPush?, isOffline: Bool, now: UInt64, by worker: Int) {
+    func receive(
+        _ state: RequestState, _ push: TracedPush?,
+        listed: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0), isOffline: Bool, now: UInt64,
+        by worker: Int
+    ) {
         let key = DeviceKey(state.deviceToken)
-        let number = devices.index(ofToken: state.deviceToken) ?? 0
         let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
         let place = place(key)
         let member = members[place]
         let time = time(now)
         let used = member.use(at: time) { fleet in
+            let number = fleet.number(of: key) ?? devices.index(ofToken: state.deviceToken) ?? 0
             if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
             fleet.receive(
                 DevicePush(
                     device: key, number: number, ticket: member.ticket(push), type: state.pushType,
                     priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
-                    expiration: expiration, payload: state.body), at: time)
+                    expiration: expiration, payload: state.body, members: listed), at: time)
         }
         if used.isSooner, place != worker { member.wakeUp.signal() }
     }

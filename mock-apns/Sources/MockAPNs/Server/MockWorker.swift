@@ -58,7 +58,8 @@ final class MockWorker {
         self.loop = if let loop { loop } else { try Reactor() }
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
-            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates))
+            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
+            members: fleets == nil ? nil : MemberList())
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
@@ -303,7 +304,9 @@ final class MockWorker {
     /// - Returns: a reason when that cannot be.
     @inline(__always)
     func deliver(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) -> Reason? {
-        handOver.deliver(state, marks.traced(trace), .init(now: now, unixMilliseconds: unixMilliseconds))
+        handOver.deliver(
+            state, marks.traced(trace), listed: checks.members?.found ?? .init(start: nil, count: 0),
+            .init(now: now, unixMilliseconds: unixMilliseconds))
     }
 
     /// Notes what a request was answered, for whoever asks.

@@ -30,9 +30,10 @@ struct PushHandOver {
     /// - Returns: a reason when that cannot be.
     @inline(__always)
     func deliver(
-        _ state: RequestState, _ trace: @autoclosure () -> TracedPush?, _ moment: @autoclosure () -> Moment
+        _ state: RequestState, _ trace: @autoclosure () -> TracedPush?,
+        listed: @autoclosure () -> UnsafeBufferPointer<PayloadMember>, _ moment: @autoclosure () -> Moment
     ) -> Reason? {
-        if let fleets { return handOver(state, trace(), to: fleets, moment()) }
+        if let fleets { return handOver(state, trace(), listed(), to: fleets, moment()) }
         guard shared.desk.isIdle else { return handOver(state, moment()) }
         MockStatistics.increment(statistics.deliveredAtOnce)
         return nil
@@ -47,7 +48,7 @@ struct PushHandOver {
 
     /// To its device, whose model says what comes of it. Who watches sees it at once.
     private func handOver(
-        _ state: RequestState, _ trace: TracedPush?, to fleets: DeviceFleets, _ moment: Moment
+        _ state: RequestState, _ trace: TracedPush?, _ listed: UnsafeBufferPointer<PayloadMember>, to fleets: DeviceFleets, _ moment: Moment
     ) -> Reason? {
         if shared.configuration.delivery.perDeviceLimit != nil,
             let reason = shared.desk.admit(TokenKey(state.deviceToken), now: moment.now)
@@ -56,7 +57,7 @@ struct PushHandOver {
         }
         let isOffline =
             shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, trace, isOffline: isOffline, now: moment.now, by: number)
+        fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         if shared.hub.isWatched { shared.hub.post([delivered(state, TokenKey(state.deviceToken), moment)]) }
         return nil
