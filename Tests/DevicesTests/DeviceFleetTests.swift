@@ -1,5 +1,6 @@
 import Foundation
 import Payloads
+import TestSupport
 import Testing
 
 @testable import Devices
@@ -142,8 +143,8 @@ struct DeviceFleetTests {
 
     @Test("What comes of a payload that is no JSON, or says what nobody expects, is counted and does no harm")
     func strangers() {
-        var random = Seeded(state: .random(in: 0...1_000_000))
-        let seed = random.state
+        let seed = UInt64.random(in: 0...1_000_000)
+        var random = SeededRandom(seed)
         let whole =
             #"{"aps":{"alert":{"title":"\u00e4\ud83d","body":"b\"c"},"badge":-1e5,"sound":{"critical":1},"mutable-content":1,"category":"M","thread-id":"t"},"encrypted-content":"AA==","attachment-url":"\/a","richId":{},"richType":[]}"#
         let odd = [
@@ -155,7 +156,7 @@ struct DeviceFleetTests {
         for _ in 0..<2000 {
             var bytes = Array(whole.utf8)
             for _ in 0..<Int.random(in: 1...8, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = random.pick(Array("\"\\{}[],:x0 ".utf8))
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = random.one(of: Array("\"\\{}[],:x0 ".utf8))
             }
             payloads.append(String(decoding: bytes, as: UTF8.self))
         }

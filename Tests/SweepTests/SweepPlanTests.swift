@@ -1,6 +1,7 @@
 import Foundation
 import Scenarios
 import Settings
+import TestSupport
 import Testing
 
 @testable import Sweep
@@ -110,7 +111,7 @@ import Testing
         }
         let whole = try SweepPlanFile.encode(try plan(["streams=1,2"]))
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(state: seed)
+        var random = SeededRandom(seed)
         for _ in 0..<50 {
             let length = Int.random(in: 0..<whole.count - 2, using: &random)
             #expect(
