@@ -286,7 +286,7 @@ package final class DeviceFleet {
     /// Whether there is something that its device would fetch, decrypt or attach.
     private func hasContent(_ push: DevicePush, _ device: UInt32) -> Bool {
         guard push.type == .alert || push.type == .background else { return false }
-        let content = PushContent(push.payload)
+        let content = push.content
         if content.isSilent {
             return content.richID.isEmpty
                 ? traits.unit(push.device, 31, push.ticket) < model.silent.fetches
