@@ -215,7 +215,7 @@ let package = Package(
         .testTarget(
             name: "EchoTests",
             dependencies: [
-                "Echo", "Backend", "Devices", "Faults", "Measurement", "Networking", "Payloads", "Settings", "Signing",
+                "Echo", "Devices", "Measurement", "Networking",
             ],
             swiftSettings: strict),
         .testTarget(
