@@ -35,6 +35,9 @@ final class DeviceFleets: Sendable {
             }
         }
 
+        /// Looks without changing anything.
+        func glance(_ body: (DeviceFleet) -> Void) { lock.withLock { _ in body(fleet) } }
+
         /// There is no backend: what devices ask of it has failed at once. Of times of pushes nobody wants to know yet.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
@@ -108,6 +111,19 @@ final class DeviceFleets: Sendable {
 
     // MARK: Pushes
 
+    /// A push for a device is about to be judged, and may be accepted: what it needs of memory is asked for, so that it need not
+    /// be waited for.
+    ///
+    /// - Returns: what the device is known by.
+    func expect(_ token: UnsafeRawBufferPointer) -> DeviceKey {
+        let key = DeviceKey(token)
+        members[place(key)].glance { $0.expect(key) }
+        return key
+    }
+
+    /// The same, later: what was asked for is there.
+    func approach(_ key: DeviceKey) { members[place(key)].glance { $0.approach(key) } }
+
     /// A push that was accepted.
     ///
     /// - Parameters:
@@ -115,12 +131,14 @@ final class DeviceFleets: Sendable {
     ///   - sequence: of its trace tag; nil: it has none.
     ///   - isOffline: somebody has said that the device is.
     ///   - worker: whose thread this is.
+    /// - Returns: what has become of it so far.
+    @discardableResult
     func receive(
         _ state: RequestState, listed: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0),
         sequence: UInt64?, isOffline: Bool,
         now: UInt64, by worker: Int
-    ) {
-        let key = DeviceKey(state.deviceToken)
+    ) -> DeviceOutcome {
+        let key = state.deviceKey ?? DeviceKey(state.deviceToken)
         let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
         let place = place(key)
         let member = members[place]
@@ -128,13 +146,14 @@ final class DeviceFleets: Sendable {
         let used = member.use(at: time) { fleet in
             let number = fleet.number(of: key) ?? devices.index(ofToken: state.deviceToken) ?? 0
             if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
-            fleet.receive(
+            return fleet.receive(
                 DevicePush(
                     device: key, number: number, ticket: sequence ?? member.nextTicket(), type: state.pushType,
                     priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
                     expiration: expiration, payload: state.body, members: listed), at: time)
         }
         if used.isSooner, place != worker { member.wakeUp.signal() }
+        return used.answer
     }
 
     /// Does what is due in a worker's own fleet.

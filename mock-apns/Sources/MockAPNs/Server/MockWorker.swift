@@ -104,7 +104,7 @@ final class MockWorker {
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
             tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
-            members: fleets == nil ? nil : MemberList())
+            members: fleets == nil ? nil : MemberList(), fleets: fleets)
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
@@ -454,11 +454,15 @@ final class MockWorker {
         }
         let isOffline =
             shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(
+        let outcome = fleets.receive(
             state, listed: checks.members?.found ?? .init(start: nil, count: 0), sequence: trace?.sequence,
             isOffline: isOffline, now: now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
-        if hub.isWatched { hub.post([delivered(state, TokenKey(state.deviceToken))]) }
+        if hub.isWatched {
+            var push = delivered(state, TokenKey(state.deviceToken))
+            push.outcome = outcome
+            hub.post([push])
+        }
         return nil
     }
 
