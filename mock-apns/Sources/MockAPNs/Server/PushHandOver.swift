@@ -57,9 +57,13 @@ struct PushHandOver {
         }
         let isOffline =
             shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
+        let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
-        if shared.hub.isWatched { shared.hub.post([delivered(state, TokenKey(state.deviceToken), moment)]) }
+        if shared.hub.isWatched {
+            var push = delivered(state, TokenKey(state.deviceToken), moment)
+            push.outcome = outcome
+            shared.hub.post([push])
+        }
         return nil
     }
 
