@@ -65,7 +65,7 @@ let package = Package(
         .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
         .target(name: "Audience", dependencies: ["CRoaring", "Payloads", "Settings"], swiftSettings: strict),
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "PlainHTTP", dependencies: ["Networking"], swiftSettings: strict),
+        .target(name: "PlainHTTP", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
         .target(name: "HTTP2", dependencies: ["CNghttp2", "Networking"], swiftSettings: strict),
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),

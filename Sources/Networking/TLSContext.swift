@@ -190,8 +190,8 @@ public final class TLSContext: @unchecked Sendable {
     private static let http1 = Array("http/1.1".utf8)
     private static let http2 = Array("h2".utf8)
 
-    /// Offers, or picks, `h2` only: RFC 9113 section 3.2; a server of HTTP/1.1 picks that only (RFC 7301 section 6). A client that
-    /// offers other protocols only is refused.
+    /// Offers, or picks, `h2` only: RFC 9113 section 3.2; a server that speaks HTTP/1.1 too picks that where `h2` is not offered (RFC
+    /// 7301). A client that offers other protocols only is refused.
     private func setALPN() throws(NetworkError) {
         if side == .client {
             let wire = [UInt8(Self.http2.count)] + Self.http2
@@ -201,8 +201,11 @@ public final class TLSContext: @unchecked Sendable {
         } else if options.speaksHTTP1 {
             SSL_CTX_set_alpn_select_cb(
                 context,
-                { _, out, length, offered, count, _ in TLSContext.pick(TLSContext.http1, out, length, offered, count) },
-                nil)
+                { _, out, length, offered, count, _ in
+                    let picked = TLSContext.pick(TLSContext.http2, out, length, offered, count)
+                    return picked == SSL_TLSEXT_ERR_OK
+                        ? picked : TLSContext.pick(TLSContext.http1, out, length, offered, count)
+                }, nil)
         } else {
             SSL_CTX_set_alpn_select_cb(
                 context,

@@ -4,20 +4,14 @@ import Networking
 /// sent, nothing more is read from it.
 ///
 /// Memory of an event stream: about half a kilobyte (this object, its socket and its place among the connections).
-final class PlainConnection {
-    let token: UInt64
-    private let stream: ByteStream
-    private let reactor: Reactor
-    private let limits: PlainLimits
+final class PlainConnection: ServedConnection {
     private var received: [UInt8] = []
     /// `received` says nothing before it is so long.
     private var needed = 1
     private var unsent: [UInt8] = []
     /// How many of `unsent` are gone.
     private var sent = 0
-    private var interest: Readiness = .readable
-    private(set) var isClosed = false
-    private(set) var isEventStream = false
+    private(set) var isEventStreamBegun = false
     /// TLS is being agreed on.
     private var isSecuring: Bool
     /// A request is being answered elsewhere; what goes on is read when it is. What the answer will have to know of it.
@@ -25,42 +19,40 @@ final class PlainConnection {
     private var closesWhenSent = false
     /// All is said; what the client still sends is read so that the close does not take the answer away from it.
     private var isFinished = false
-    /// It is closed then, monotonic ns.
-    private(set) var deadline: UInt64
     /// Events that were not sent because the client reads too slowly.
     private var lost = 0
-    /// For `PlainServer`: what it has counted of `held`, and whether it is among those to be looked at again.
-    var counted = 0
-    var isWaiting = false
-    /// A request was refused that could not be read, or was not complete in time; `PlainServer` counts it.
-    var refused = false
+    /// It may still begin with the preface of HTTP/2.
+    private var mayBeHTTP2: Bool
+    private var framed: FramedConnection?
 
     /// Unsent bytes beyond which events are dropped.
     private static let mostUnsent = 1 << 18
     /// Bytes written at a time, so that one who reads fast leaves time for others.
     private static let mostWritten = 1 << 18
 
-    /// - Parameter isSecure: the stream begins with a TLS handshake.
+    /// - Parameters:
+    ///   - isSecure: the stream begins with a TLS handshake.
+    ///   - mayBeHTTP2: a client that begins with its preface is answered in it.
     init(
-        token: UInt64, stream: ByteStream, isSecure: Bool, reactor: Reactor, limits: PlainLimits, now: UInt64
+        token: UInt64, stream: ByteStream, isSecure: Bool, mayBeHTTP2: Bool, reactor: Reactor, limits: PlainLimits,
+        now: UInt64
     ) {
-        self.token = token
         isSecuring = isSecure
-        self.stream = stream
-        self.reactor = reactor
-        self.limits = limits
-        deadline = now + limits.request
-        reactor.add(stream.descriptor, token: token, interest: interest)
+        self.mayBeHTTP2 = mayBeHTTP2
+        super.init(token: token, stream: stream, reactor: reactor, limits: limits, deadline: now + limits.request)
     }
 
-    /// Bytes of memory that wait: for the rest of a request, or for the client to read.
-    var held: Int { received.capacity + unsent.capacity }
+    override var held: Int { received.capacity + unsent.capacity }
+    override var isEventStream: Bool { isEventStreamBegun }
+    override var isBusy: Bool { awaited != nil }
+    override var successor: ServedConnection? { framed }
 
     /// Reads at most one buffer and answers at most one request.
     ///
     /// - Returns: true when there may be another request among what was read.
-    func handle(
-        _ buffer: UnsafeMutableBufferPointer<UInt8>, now: UInt64, answer: (PlainRequest) -> PlainResponse?
+    override func handle(
+        _ buffer: UnsafeMutableBufferPointer<UInt8>, now: UInt64,
+        answer: (PlainRequest, _ stream: Int32) -> PlainResponse?
     ) -> Bool {
         if isSecuring {
             switch stream.advance() {
@@ -90,45 +82,59 @@ final class PlainConnection {
                 return false
             }
         }
+        if mayBeHTTP2, isPreface(now) { return false }
         if received.count >= needed { takeRequest(now, answer) }
         return hasMore
     }
 
-    /// There may be another request among what was read.
-    var hasMore: Bool {
+    /// Whether what was read is HTTP/2's preface, or may become it.
+    private func isPreface(_ now: UInt64) -> Bool {
+        let length = min(received.count, FramedConnection.preface.count)
+        guard received.prefix(length).elementsEqual(FramedConnection.preface.prefix(length)) else {
+            mayBeHTTP2 = false
+            return false
+        }
+        if length == FramedConnection.preface.count {
+            framed = FramedConnection(following: self, received, now)
+            received = []
+        } else {
+            needed = received.count + 1
+        }
+        return true
+    }
+
+    override var hasMore: Bool {
         !isClosed && awaited == nil && unsent.isEmpty && (received.count >= needed || stream.hasBufferedInput)
     }
 
     // MARK: Answers that come later
 
     /// The request that is being taken is answered by `respond`, whenever that is.
-    func await(_ request: PlainRequest) {
+    override func await(_ request: PlainRequest, stream _: Int32) {
         awaited = (request.closes, request.isHead)
         deadline = .max
     }
 
-    func respond(_ response: PlainResponse, _ now: UInt64) {
-        guard let awaited, !isClosed else { return }
+    override func respond(_ response: PlainResponse, stream _: Int32, _ now: UInt64) -> Bool {
+        guard let awaited, !isClosed else { return true }
         self.awaited = nil
         closesWhenSent = awaited.closes
         send(response.bytes(closes: awaited.closes, isHead: awaited.isHead), now)
+        return true
     }
 
-    /// It gets no answer, but has the time of one.
-    func leaveUnanswered(_ now: UInt64) { deadline = now + limits.answer }
+    override func leaveUnanswered(stream _: Int32, _ now: UInt64) { deadline = now + limits.answer }
 
-    /// Closes with a RST.
-    func reset() {
+    override func reset(stream _: Int32) {
         stream.reset()
         close()
     }
 
-    /// Something came while it waits for an answer: it is gone, or says more than it may yet.
-    func interrupt(_ readiness: Readiness) {
+    override func interrupt(_ readiness: Readiness) {
         if readiness.isDisjoint(with: .closed) { setInterest([]) } else { close() }
     }
 
-    private func takeRequest(_ now: UInt64, _ answer: (PlainRequest) -> PlainResponse?) {
+    private func takeRequest(_ now: UInt64, _ answer: (PlainRequest, Int32) -> PlainResponse?) {
         switch PlainRequest.parse(received, largestBody: limits.body) {
         case .incomplete(let count): needed = count
         case .awaited(let count):
@@ -138,12 +144,12 @@ final class PlainConnection {
             send(PlainResponse.goOn, now)
             if !isFinished { deadline = min(deadline, before) }
         case .refused(let status, let problem):
-            refused = true
+            refused += 1
             refuse(.text(problem, status: status), now)
         case .request(let request, let used):
             if used == received.count { received = [] } else { received.removeFirst(used) }
             needed = 1
-            guard let response = answer(request) else { return }
+            guard let response = answer(request, 0) else { return }
             closesWhenSent = request.closes
             send(response.bytes(closes: request.closes, isHead: request.isHead), now)
         }
@@ -156,17 +162,14 @@ final class PlainConnection {
         send(response.bytes(closes: true), now)
     }
 
-    /// The answer to a subscription; events follow.
-    func beginEvents(_ now: UInt64) {
-        isEventStream = true
+    override func beginEvents(_ now: UInt64) {
+        isEventStreamBegun = true
         received = []
         needed = 1
         send(PlainResponse.events.bytes(closes: false) + Array(": ready\n\n".utf8), now)
     }
 
-    /// - Parameter isFull: nothing is kept for who has not read the event before.
-    /// - Returns: false when the event was dropped because the client does not keep up.
-    func sendEvent(_ bytes: [UInt8], now: UInt64, isFull: Bool) -> Bool {
+    override func sendEvent(_ bytes: [UInt8], now: UInt64, isFull: Bool) -> Bool {
         guard unsent.isEmpty || !isFull && unsent.count - sent < Self.mostUnsent else {
             lost += 1
             return false
@@ -179,10 +182,7 @@ final class PlainConnection {
         return true
     }
 
-    /// Lets go of the events that wait, all but the first, which may have been begun: the client is told how many it lost.
-    ///
-    /// - Returns: how many.
-    func dropEvents() -> Int {
+    override func dropEvents() -> Int {
         var events: [ArraySlice<UInt8>] = []
         var rest = unsent[sent...]
         while let end = Self.eventEnd(rest) {
@@ -215,13 +215,11 @@ final class PlainConnection {
         bytes.indices.dropFirst().first { bytes[$0] == 10 && bytes[$0 - 1] == 10 }.map { $0 + 1 }
     }
 
-    /// A comment, so that a peer that has vanished is noticed.
-    func sendHeartbeat(_ now: UInt64) { if unsent.isEmpty { send(Array(": \n\n".utf8), now) } }
+    override func sendHeartbeat(_ now: UInt64) { if unsent.isEmpty { send(Array(": \n\n".utf8), now) } }
 
-    /// Its time is over: a request that was begun is told, and whoever else it is goes without a word.
-    func expire(_ now: UInt64) {
+    override func expire(_ now: UInt64) {
         if unsent.isEmpty, awaited == nil, !received.isEmpty {
-            refused = true
+            refused += 1
             refuse(
                 .text("the request was not complete within \(limits.request / 1_000_000_000) s", status: 408), now)
             if isFinished { return }
@@ -269,17 +267,5 @@ final class PlainConnection {
         } else {
             deadline = isEventStream ? .max : now + (received.isEmpty ? limits.idle : limits.request)
         }
-    }
-
-    private func setInterest(_ wanted: Readiness) {
-        guard wanted != interest, !isClosed else { return }
-        interest = wanted
-        reactor.modify(stream.descriptor, token: token, interest: wanted)
-    }
-
-    func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        reactor.remove(stream.descriptor)
     }
 }

@@ -1,4 +1,4 @@
-/// One HTTP/1.1 request (RFC 9112): an admin page, a scrape of metrics, a call of an app to its backend. Small on purpose: no
+/// One request: an admin page, a scrape of metrics, a call of an app to its backend. In HTTP/1.1 (RFC 9112) it is small on purpose: no
 /// chunked bodies.
 public struct PlainRequest: Sendable, Equatable {
     /// As it was sent, but GET for HEAD, which is answered as GET is.
@@ -113,17 +113,31 @@ public struct PlainRequest: Sendable, Equatable {
         guard host != nil || words[2] == "HTTP/1.0" else { return .refused(400, "no Host, which HTTP/1.1 needs") }
         let used = end + 4 + (length ?? 0)
         guard bytes.count >= used else { return isWaiting ? .awaited(needs: used) : .incomplete(needs: used) }
-        let target = asked.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let isHead = words[0] == "HEAD"
-        let request = PlainRequest(
-            method: isHead ? "GET" : String(words[0]), isHead: isHead, path: decoded(target[0]),
-            query: target.count > 1 ? parseQuery(target[1]) : [:], body: Array(bytes[(end + 4)..<used]), closes: closes,
-            host: asked.host ?? host, origin: origin, accept: accept, authorization: authorization,
-            contentType: contentType)
+        var request = PlainRequest(words[0], asked.target)
+        request.body = Array(bytes[(end + 4)..<used])
+        request.closes = closes
+        request.host = asked.host ?? host
+        request.origin = origin
+        request.accept = accept
+        request.authorization = authorization
+        request.contentType = contentType
         return .request(request, used: used)
     }
 
-    private static func sizeText(_ bytes: Int) -> String {
+    /// Without anything but what a request line says.
+    ///
+    /// - Parameter target: the path and its query.
+    init(_ method: Substring, _ target: Substring) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        isHead = method == "HEAD"
+        self.method = isHead ? "GET" : String(method)
+        path = Self.decoded(parts[0])
+        query = parts.count > 1 ? Self.parseQuery(parts[1]) : [:]
+        body = []
+        closes = false
+    }
+
+    static func sizeText(_ bytes: Int) -> String {
         bytes > 0 && bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
     }
 

@@ -35,16 +35,19 @@ public struct PlainCounts: Sendable, Equatable {
     public init() {}
 }
 
-/// HTTP/1.1 and event streams, plain or under TLS, on the thread of whoever turns it. A turn does one thing for each connection,
-/// so that none keeps the others waiting.
+/// HTTP/1.1 and event streams, and HTTP/2 where it is wanted, plain or under TLS, on the thread of whoever turns it. A turn does one
+/// thing for each connection, so that none keeps the others waiting.
+///
+/// A request is known by a number, and so is an event stream: of its connection, and in HTTP/2 of its stream.
 public final class PlainServer {
     /// The answer to a request; nil when it has made an event stream of the connection (`beginEvents`) or answers later.
-    private let answer: (PlainRequest, _ connection: UInt64) -> PlainResponse?
+    private let answer: (PlainRequest, _ request: UInt64) -> PlainResponse?
     private let listener: Listener?
     private let reactor: Reactor
     private let tls: TLSContext?
     private let hosts: HostRule
     private let limits: PlainLimits
+    private let speaksHTTP2: Bool
     private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_384)
 
     /// Told of each connection that was an event stream and is over.
@@ -58,10 +61,12 @@ public final class PlainServer {
     /// Connections that are open.
     public var open: Int { connections.count }
 
-    private var connections: [UInt64: PlainConnection] = [:]
+    private var connections: [UInt64: ServedConnection] = [:]
     private var nextToken: UInt64 = 1
     /// Have more requests to be answered though nothing comes.
-    private var waiting: [PlainConnection] = []
+    private var waiting: [ServedConnection] = []
+    /// Have answers that were not written.
+    private var unflushed: [ServedConnection] = []
     /// What all connections hold, bytes.
     private var held = 0
     private var isAccepting = true
@@ -76,14 +81,15 @@ public final class PlainServer {
 
     public init(
         listener: Listener?, tls: TLSContext? = nil, reactor: Reactor, hosts: HostRule,
-        limits: PlainLimits = PlainLimits(),
-        answer: @escaping (PlainRequest, _ connection: UInt64) -> PlainResponse?
+        limits: PlainLimits = PlainLimits(), speaksHTTP2: Bool = false,
+        answer: @escaping (PlainRequest, _ request: UInt64) -> PlainResponse?
     ) {
         self.listener = listener
         self.tls = tls
         self.reactor = reactor
         self.hosts = hosts
         self.limits = limits
+        self.speaksHTTP2 = speaksHTTP2
         self.answer = answer
         if let listener { reactor.add(listener.descriptor, token: Self.listenerToken, interest: .readable) }
     }
@@ -96,6 +102,7 @@ public final class PlainServer {
 
     /// Waits until something comes, the event loop is woken or `timeout` ns have passed, and does what there is to do.
     public func turn(timeout: UInt64) {
+        flush()
         var patience = waiting.isEmpty ? timeout : 0
         if !connections.isEmpty || !isAccepting {
             let time = MonotonicClock.now()
@@ -108,7 +115,7 @@ public final class PlainServer {
             if event.token == Self.listenerToken {
                 accept()
             } else if let connection = connections[event.token] {
-                if connection.awaited == nil {
+                if !connection.isBusy {
                     handle(connection)
                 } else {
                     connection.interrupt(event.readiness)
@@ -151,48 +158,58 @@ public final class PlainServer {
                     continue
                 }
                 connections[nextToken] = PlainConnection(
-                    token: nextToken, stream: stream, isSecure: tls != nil, reactor: reactor, limits: limits, now: now)
+                    token: nextToken, stream: stream, isSecure: tls != nil, mayBeHTTP2: speaksHTTP2, reactor: reactor,
+                    limits: limits, now: now)
                 nextToken += 1
             }
         }
     }
 
-    private func handle(_ connection: PlainConnection) {
-        let hasMore = connection.handle(buffer, now: now) { request in
+    private func handle(_ connection: ServedConnection) {
+        let hasMore = connection.handle(buffer, now: now) { request, stream in
             if let refusal = hosts.refusal(request) {
                 counts.refused += 1
                 return refusal
             }
-            return answer(request, connection.token)
+            return answer(request, Self.number(connection.token, stream))
+        }
+        if let next = connection.successor {
+            // It goes on with what was read already.
+            connections[next.token] = next
+            next.counted = connection.counted
+            return handle(next)
         }
         if hasMore { handleAgain(connection) }
         settle(connection)
     }
 
-    private func handleAgain(_ connection: PlainConnection) {
+    /// 33 bits of connection, 31 of stream.
+    private static func number(_ connection: UInt64, _ stream: Int32) -> UInt64 { connection << 31 | UInt64(stream) }
+    private static func stream(_ number: UInt64) -> Int32 { Int32(number & 0x7FFF_FFFF) }
+    private func connection(_ number: UInt64) -> ServedConnection? { connections[number >> 31] }
+
+    private func handleAgain(_ connection: ServedConnection) {
         guard !connection.isWaiting else { return }
         connection.isWaiting = true
         waiting.append(connection)
     }
 
     /// Counts what a connection now holds, and lets it go when it is closed.
-    private func settle(_ connection: PlainConnection) {
+    private func settle(_ connection: ServedConnection) {
         count(connection)
-        if connection.refused {
-            connection.refused = false
-            counts.refused += 1
-        }
+        counts.refused += connection.refused
+        connection.refused = 0
         let holds = connection.counted
         if connection.isClosed {
             if connections.removeValue(forKey: connection.token) != nil, connection.isEventStream {
-                ended(connection.token)
+                ended(Self.number(connection.token, 0))
             }
         } else if holds > 0, held - holds > limits.held {
             makeRoom(for: connection)
         }
     }
 
-    private func count(_ connection: PlainConnection) {
+    private func count(_ connection: ServedConnection) {
         let holds = connection.isClosed ? 0 : connection.held
         held += holds - connection.counted
         connection.counted = holds
@@ -200,7 +217,7 @@ public final class PlainServer {
 
     /// Of those that hold most, event streams lose the events that wait, and whoever has none to lose is closed, until a quarter of
     /// the room is free.
-    private func makeRoom(for current: PlainConnection) {
+    private func makeRoom(for current: ServedConnection) {
         let others = connections.values.filter { $0 !== current && $0.counted > 0 }
         for connection in others.sorted(by: { $0.counted > $1.counted }) {
             if held - current.counted <= limits.held / 4 * 3 { return }
@@ -230,40 +247,66 @@ public final class PlainServer {
 
     // MARK: Answers that come later
 
-    /// Lets the request that is being answered wait for `respond`, `leaveUnanswered` or `reset`; nothing more is taken from its
-    /// connection until then. There is no limit to how long that may be.
-    public func await(_ request: PlainRequest, _ connection: UInt64) { connections[connection]?.await(request) }
+    /// Lets the request that is being answered wait for `respond`, `leaveUnanswered` or `reset`; in HTTP/1.1 nothing more is taken
+    /// from its connection until then. There is no limit to how long that may be.
+    public func await(_ request: PlainRequest, _ number: UInt64) {
+        connection(number)?.await(request, stream: Self.stream(number))
+    }
 
-    /// Answers the request that waits on a connection.
+    /// Answers a request that waits. In HTTP/2 the answer may leave with the next `flush` only.
     ///
-    /// - Returns: false when the connection is gone.
+    /// - Returns: false when nobody is there for it any more.
     @discardableResult
-    public func respond(_ response: PlainResponse, to connection: UInt64) -> Bool {
-        guard let connection = connections[connection] else { return false }
-        connection.respond(response, now)
+    public func respond(_ response: PlainResponse, to number: UInt64) -> Bool {
+        guard let connection = connection(number) else { return false }
+        let isTaken = connection.respond(response, stream: Self.stream(number), now)
         if connection.hasMore { handleAgain(connection) }
-        settle(connection)
-        return true
+        didTouch(connection)
+        return isTaken
     }
 
     /// Never answers it: the client has as long to give it up as it would have to read an answer.
-    public func leaveUnanswered(_ connection: UInt64) { connections[connection]?.leaveUnanswered(now) }
+    public func leaveUnanswered(_ number: UInt64) {
+        connection(number)?.leaveUnanswered(stream: Self.stream(number), now)
+    }
 
-    /// Closes a connection with a RST.
-    public func reset(_ connection: UInt64) {
-        guard let connection = connections[connection] else { return }
-        connection.reset()
+    /// Closes the connection with a RST; in HTTP/2 resets the stream.
+    public func reset(_ number: UInt64) {
+        guard let connection = connection(number) else { return }
+        connection.reset(stream: Self.stream(number))
+        didTouch(connection)
+    }
+
+    private func didTouch(_ connection: ServedConnection) {
+        if connection.flushesLater, !connection.isUnflushed {
+            connection.isUnflushed = true
+            unflushed.append(connection)
+        }
         settle(connection)
+    }
+
+    /// Writes the answers that were given since the last turn.
+    public func flush() {
+        guard !unflushed.isEmpty else { return }
+        let all = unflushed
+        unflushed.removeAll(keepingCapacity: true)
+        for connection in all {
+            connection.isUnflushed = false
+            guard !connection.isClosed else { continue }
+            connection.flushAnswers(now)
+            if connection.hasMore { handleAgain(connection) }
+            settle(connection)
+        }
     }
 
     // MARK: Event streams
 
-    /// Makes an event stream of a connection that is being answered.
-    public func beginEvents(_ connection: UInt64) { connections[connection]?.beginEvents(now) }
+    /// Makes an event stream of a connection that is being answered, in HTTP/1.1 only.
+    public func beginEvents(_ number: UInt64) { connection(number)?.beginEvents(now) }
 
     /// Sends it, or drops it where the client does not keep up.
-    public func sendEvent(_ bytes: [UInt8], to connection: UInt64) {
-        guard let connection = connections[connection] else { return }
+    public func sendEvent(_ bytes: [UInt8], to number: UInt64) {
+        guard let connection = connection(number) else { return }
         if !connection.sendEvent(bytes, now: now, isFull: held > limits.held) { dropped(1) }
         settle(connection)
     }

@@ -51,9 +51,12 @@ import Testing
         #expect(devices.outcomes == ["lock_screen": 500] && devices.events["seal_broken"] == nil, "\(devices)")
         #expect(devices.events["extension_in_time"] == 500)
         #expect(result.latency[.timeToContent].count == 500 && result.latency[.timeToContent].min >= 20_000_000)
-        // With keys of another seed not one is.
+        // What was sealed for others is not.
+        let file = try OutputFolder.made().path + "/tokens.txt"
+        try (0..<10).map { String(repeating: "a\($0)", count: 32) + "\n" }.joined().write(
+            toFile: file, atomically: true, encoding: .utf8)
         let foreign = try Programs.load([
-            scenario("encrypted"), "--set", "pushes=100", "--mock-flags", "--device-seed 99",
+            "-n", "100", "--profile", "rich", "--device-file", file, "--device-model", Self.awake, "--seed", "99",
         ]).result
         #expect(foreign.devices?.events["seal_broken"] == 100, "\(String(describing: foreign.devices))")
         #expect(foreign.latency[.timeToContent].unanswered == 100)
@@ -153,7 +156,7 @@ import Testing
             return finished.error
         }
         #expect(
-            try refusal(["--device-model", "on", "--target", "https://127.0.0.1:9"]).contains(
+            try refusal(["--device-model", "on", "--target", "https://127.0.0.1:9", "--no-auth"]).contains(
                 "device_model is for the bundled mock, not for a --target"))
         #expect(
             try refusal(["--device-backend", "http://127.0.0.1:9"]).contains(

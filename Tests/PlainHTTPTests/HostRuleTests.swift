@@ -4,9 +4,10 @@ import Testing
 
 @Suite struct HostRuleTests {
     private func refusal(_ host: String?, _ origin: String? = nil, names: [String] = []) -> PlainResponse? {
-        HostRule(names: names, flag: "--admin-name").refusal(
-            PlainRequest(
-                method: "POST", path: "/reset", query: [:], body: [], closes: false, host: host, origin: origin))
+        var request = PlainRequest("POST", "/reset")
+        request.host = host
+        request.origin = origin
+        return HostRule(names: names, flag: "--admin-name").refusal(request)
     }
 
     @Test(

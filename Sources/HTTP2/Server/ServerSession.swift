@@ -45,6 +45,8 @@ open class ServerSession {
     /// 4.3.1, RFC 7541 section 6.3).
     @exclusivity(unchecked) var isTableToSay = false
     @exclusivity(unchecked) private var heldBack = 0
+    /// Bytes waiting in the output from which on bodies wait, for `resumeBodies`: a client with wide windows takes no more memory.
+    @exclusivity(unchecked) public final var bodyRoom = Int.max
 
     @exclusivity(unchecked) var hasSettings = false
     /// The highest stream that was begun.
@@ -234,7 +236,7 @@ open class ServerSession {
         let stream = streams.pointee.slots[slot].id
         while true {
             let window = min(sendWindow, streams.pointee.slots[slot].sendWindow)
-            guard window > 0 else {
+            guard window > 0, output.pointee.count < bodyRoom else {
                 if !streams.pointee.slots[slot].isHeldBack {
                     streams.pointee.slots[slot].isHeldBack = true
                     heldBack &+= 1
@@ -264,8 +266,11 @@ open class ServerSession {
         }
     }
 
+    /// Goes on with bodies that waited for room in the output, after `nextOutput`.
+    public final func resumeBodies() { sendHeldBack() }
+
     final func sendHeldBack() {
-        guard heldBack > 0 else { return }
+        guard heldBack > 0, output.pointee.count < bodyRoom else { return }
         for slot in streams.pointee.open where streams.pointee.slots[slot].isHeldBack && sendWindow > 0 {
             sendBody(slot)
         }

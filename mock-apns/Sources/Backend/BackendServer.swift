@@ -64,16 +64,23 @@ package final class BackendServer: @unchecked Sendable {
     private var problem: BackendError?
     private var due = DueQueue<Answer>()
     private var waitingBytes = 0
+    /// Of the answers of this round.
+    private var roundBytes = 0
+    /// So many bytes end a round.
+    private static let longestRound = 32 << 20
     private var unread: UInt64 = 0
     /// Of the requests that `plain` refused by itself, how many are counted.
     private var refusedBefore: UInt64 = 0
 
     private struct Answer: Sendable {
-        let connection: UInt64
+        /// As `plain` numbers requests.
+        let request: UInt64
         var response: PlainResponse
         var kind: BackendCounts.Kind
         /// After the commit, ns.
         let latency: UInt64
+        /// Bytes that it takes while it waits.
+        var size: Int { response.body.count + 512 }
     }
 
     /// Listens, and begins to answer.
@@ -108,13 +115,15 @@ package final class BackendServer: @unchecked Sendable {
     private func run() {
         let hosts = HostRule(names: [configuration.host] + configuration.names, flag: "--name")
         plain = PlainServer(
-            listener: listener, tls: tls, reactor: reactor, hosts: hosts, limits: configuration.limits
+            listener: listener, tls: tls, reactor: reactor, hosts: hosts, limits: configuration.limits,
+            speaksHTTP2: true
         ) { [unowned self] in take($0, $1) }
         while !stopping.load(ordering: .relaxed) {
             let now = MonotonicClock.now()
             plain.turn(timeout: due.nextDue.map { $0 > now ? $0 - now : 0 } ?? 1_000_000_000)
             finishRound()
             giveDueAnswers()
+            plain.flush()
             publish()
         }
         plain = nil
@@ -123,13 +132,13 @@ package final class BackendServer: @unchecked Sendable {
         ended.signal()
     }
 
-    private func take(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
+    private func take(_ request: PlainRequest, _ number: UInt64) -> PlainResponse? {
         if request.path == "/stats" {
             guard request.method == "GET" else { return .wrongMethod(request, allowed: ["GET"]) }
             publish()
             return .json(report.json)
         }
-        plain.await(request, connection)
+        plain.await(request, number)
         let kind = BackendPages.kind(request)
         var fate = BackendFaults.Rule.Fate.normal
         var latency: UInt64 = 0
@@ -157,7 +166,10 @@ package final class BackendServer: @unchecked Sendable {
                 answer = (.text("\(error)", status: 503), .notStored)
             }
         }
-        round.append(Answer(connection: connection, response: answer.response, kind: answer.kind, latency: latency))
+        let taken = Answer(request: number, response: answer.response, kind: answer.kind, latency: latency)
+        round.append(taken)
+        roundBytes += taken.size
+        if roundBytes > Self.longestRound { finishRound() }
         return nil
     }
 
@@ -189,11 +201,12 @@ package final class BackendServer: @unchecked Sendable {
             if answer.latency == 0 {
                 give(answer)
             } else {
-                waitingBytes += answer.response.body.count
+                waitingBytes += answer.size
                 due.add(answer, due: now &+ answer.latency)
             }
         }
         round.removeAll(keepingCapacity: true)
+        roundBytes = 0
     }
 
     /// Whether what it is answered with would not be true without the commit.
@@ -207,16 +220,16 @@ package final class BackendServer: @unchecked Sendable {
     private func giveDueAnswers() {
         let now = MonotonicClock.now()
         while let answer = due.take(now: now) {
-            waitingBytes -= answer.response.body.count
+            waitingBytes -= answer.size
             give(answer)
         }
     }
 
     private func give(_ answer: Answer) {
         switch answer.kind {
-        case .silencedByRule: plain.leaveUnanswered(answer.connection)
-        case .resetByRule: plain.reset(answer.connection)
-        default: if !plain.respond(answer.response, to: answer.connection) { unread += 1 }
+        case .silencedByRule: plain.leaveUnanswered(answer.request)
+        case .resetByRule: plain.reset(answer.request)
+        default: if !plain.respond(answer.response, to: answer.request) { unread += 1 }
         }
     }
 
