@@ -129,10 +129,15 @@ let package = Package(
         .target(
             name: "Backend", dependencies: ["CSQLite", "COpenSSL", "Faults", "Networking", "PlainHTTP", "Settings"],
             path: "mock-apns/Sources/Backend", swiftSettings: strict),
+        // What devices ask of that backend, as real HTTP.
+        .target(
+            name: "Echo",
+            dependencies: ["CCurl", "Devices", "Faults", "Measurement", "Networking", "Payloads", "Settings"],
+            path: "mock-apns/Sources/Echo", swiftSettings: strict),
         .target(
             name: "MockAPNs",
             dependencies: [
-                "Devices", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
+                "Devices", "Echo", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
                 "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -140,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Backend", "Devices", "Faults", "Networking", "Payloads", "Signing", "Measurement",
+                "MockAPNs", "Backend", "Devices", "Echo", "Faults", "Networking", "Payloads", "Signing", "Measurement",
                 "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -201,9 +206,15 @@ let package = Package(
             name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings"], exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(
+            name: "EchoTests",
+            dependencies: [
+                "Echo", "Backend", "Devices", "Faults", "Measurement", "Networking", "Payloads", "Settings", "Signing",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "MockAPNsTests",
             dependencies: [
-                "MockAPNs", "Devices", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings",
+                "MockAPNs", "Devices", "Echo", "Faults", "Payloads", "Signing", "HTTP2", "Networking", "Settings",
                 "Measurement",
                 "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),

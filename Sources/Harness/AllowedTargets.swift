@@ -43,29 +43,11 @@ package struct AllowedTargets: Sendable {
         guard host != "apple.com", !host.hasSuffix(".apple.com") else { throw apple }
         // A name without an address is found out when it is connected to.
         let address = try? SocketAddress(host: url.host, port: url.port)
-        if let address, Self.isApple(address.bytes) { throw apple }
-        if let address, Self.isThisMachine(address.bytes) { return }
+        if let address, address.isApple { throw apple }
+        if let address, address.isThisMachine { return }
         guard !hosts.contains(host) else { return }
         throw HarnessError(
             "\(name) \(text): \(host) is not this machine; if it is yours to load, say so: --allow-target \(host), or "
                 + "allowed_targets: [\(host)] in the scenario, or a line \(host) in \(files.joined(separator: " or "))")
-    }
-
-    /// 127.0.0.0/8, ::1, and the address that stands for any of the machine's.
-    private static func isThisMachine(_ address: [UInt8]) -> Bool {
-        address.count == 4
-            ? address[0] == 127 || address == [0, 0, 0, 0]
-            : address.dropLast().allSatisfy { $0 == 0 } && address[15] <= 1
-    }
-
-    /// The networks registered to Apple: 17.0.0.0/8 and 2620:149::/36 (ARIN), 2403:300::/32 (APNIC), 2a01:b740::/32 (RIPE). In
-    /// each of them APNs answers ("If your Apple devices aren't getting push notifications", support.apple.com).
-    private static func isApple(_ address: [UInt8]) -> Bool {
-        if address.count == 4 { return address[0] == 17 }
-        switch Array(address.prefix(4)) {
-        case [0x26, 0x20, 0x01, 0x49]: return address[4] < 0x10
-        case [0x24, 0x03, 0x03, 0x00], [0x2a, 0x01, 0xb7, 0x40]: return true
-        default: return false
-        }
     }
 }

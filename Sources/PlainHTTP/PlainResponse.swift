@@ -57,9 +57,11 @@ public struct PlainResponse: Sendable, Equatable {
 
     /// - Parameter isHead: the answer to HEAD, which has the head only (RFC 9110 section 9.3.2).
     public func bytes(closes: Bool, isHead: Bool = false) -> [UInt8] {
+        // 204 has no content, and says nothing of it (RFC 9110 section 15.3.5).
         let head =
-            "HTTP/1.1 \(status) \(Self.names[status] ?? "")\r\ncontent-type: \(type)\r\n"
-            + (isEventStream ? "cache-control: no-store\r\n" : "content-length: \(body.count)\r\n")
+            "HTTP/1.1 \(status) \(Self.names[status] ?? "")\r\n" + (status == 204 ? "" : "content-type: \(type)\r\n")
+            + (status == 204
+                ? "" : isEventStream ? "cache-control: no-store\r\n" : "content-length: \(body.count)\r\n")
             + fields.map { $0 + "\r\n" }.joined()
             + (closes ? "connection: close\r\n" : "") + "\r\n"
         return Array(head.utf8) + (isHead ? [] : body)

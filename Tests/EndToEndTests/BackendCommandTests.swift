@@ -126,7 +126,7 @@ import Testing
             ),
             (
                 ["--silent", "60%", "--reset", "60%"], 64,
-                "--reject, --silent and --reset: the shares add up to more than 100%"
+                "--reject, --silent, --reset and --empty: the shares add up to more than 100%"
             ),
             (["--payload-size", "11MiB"], 64, "--payload-size 11MiB: expected 0 to 10485760 bytes"),
             (["--store", folder.path], 64, "--store \(folder.path): expected a file, not a folder"),

@@ -6,6 +6,9 @@ package struct BackendCounts: Equatable, Sendable {
         /// A payload was answered for the first time, or again.
         case fetched
         case fetchedAgain = "fetched_again"
+        /// What silent pushes announce was answered: with bytes, or that there is nothing new.
+        case content
+        case noContent = "no_content"
         case attachments
         case actions
         /// A notification that there is not, or that is for another user.

@@ -3,7 +3,7 @@ import Settings
 
 /// What is asked of the backend, as fault rules tell it apart.
 package enum RequestKind: String, CaseIterable, Sendable {
-    case create, fetch, attachment, action
+    case create, fetch, attachment, action, content
 
     static func named(_ text: String) throws(SettingsError) -> RequestKind {
         guard let kind = RequestKind(rawValue: text) else {
@@ -28,11 +28,13 @@ package struct BackendFaults: Sendable, Equatable {
         package var silentShare = 0.0
         /// Reset (TCP RST) and not done.
         package var resetShare = 0.0
+        /// Of the requests for `/api/content`, those for which there is nothing new: 204.
+        package var emptyShare = 0.0
 
         package init() {}
 
         /// Of all shares together; at most 1.
-        package var totalShare: Double { rejections.reduce(silentShare + resetShare) { $0 + $1.share } }
+        package var totalShare: Double { rejections.reduce(silentShare + resetShare + emptyShare) { $0 + $1.share } }
     }
 
     package struct Rejection: Sendable, Equatable {
@@ -97,7 +99,7 @@ package struct BackendFaults: Sendable, Equatable {
 
 extension BackendFaults.Rule {
     enum Fate: Equatable {
-        case normal, silent, reset
+        case normal, silent, reset, empty
         case rejected(Int)
     }
 
@@ -123,6 +125,7 @@ extension BackendFaults.Rule {
         }
         if let share = map.take("silent") { silentShare = try share.share() }
         if let share = map.take("reset") { resetShare = try share.share() }
+        if let share = map.take("empty") { emptyShare = try share.share() }
         burst = try FaultBurst(taking: &map, of: value)
         try map.finish()
         guard totalShare <= 1.000_000_1 else {
@@ -139,6 +142,8 @@ extension BackendFaults.Rule {
         }
         if number < silentShare { return .silent }
         number -= silentShare
-        return number < resetShare ? .reset : .normal
+        if number < resetShare { return .reset }
+        number -= resetShare
+        return number < emptyShare ? .empty : .normal
     }
 }

@@ -6,8 +6,15 @@ struct BackendPages {
     let users: BackendUsers
     /// Of a payload that nobody gave, bytes.
     let payloadSize: Int
+    private let content: [UInt8]
     /// Of an attachment, bytes.
     static let largestAttachment = 10 << 20
+
+    init(users: BackendUsers, payloadSize: Int) {
+        self.users = users
+        self.payloadSize = payloadSize
+        content = Self.filler(payloadSize)
+    }
 
     /// What a request is of; nil when it is none that faults are for.
     static func kind(_ request: PlainRequest) -> RequestKind? {
@@ -15,20 +22,21 @@ struct BackendPages {
         if path.elementsEqual("/api/notifications".utf8) { return .create }
         if path.starts(with: "/api/notifications/".utf8) { return .fetch }
         if path.elementsEqual("/api/actions".utf8) { return .action }
+        if path.elementsEqual("/api/content".utf8) { return .content }
         return path.starts(with: "/attachments/".utf8) ? .attachment : nil
     }
 
     func answer(
-        _ request: PlainRequest, _ kind: RequestKind?, store: BackendStore
+        _ request: PlainRequest, _ kind: RequestKind?, isEmpty: Bool = false, store: BackendStore
     ) throws(BackendError) -> (PlainResponse, BackendCounts.Kind) {
         guard let kind else {
             return (
                 .text(
-                    "\(request.path.prefix(80)): expected /api/notifications, /api/actions, /attachments/<size> or /stats",
+                    "\(request.path.prefix(80)): expected /api/content, /api/notifications, /api/actions, /attachments/<size> or /stats",
                     status: 404), .refused
             )
         }
-        let method = kind == .fetch || kind == .attachment ? "GET" : "POST"
+        let method = kind == .create || kind == .action ? "POST" : "GET"
         guard request.method == method else { return (.wrongMethod(request, allowed: [method]), .refused) }
         if kind == .attachment { return attachment(request.path) }
         guard let user = users.user(request.authorization) else {
@@ -39,6 +47,9 @@ struct BackendPages {
         switch kind {
         case .create: return try create(request, user, store)
         case .action: return try takeAction(request, user, store)
+        case .content:
+            if isEmpty { return (PlainResponse(status: 204, body: []), .noContent) }
+            return (PlainResponse(status: 200, type: "application/octet-stream", body: content), .content)
         default: return try fetch(request.path, user, store)
         }
     }

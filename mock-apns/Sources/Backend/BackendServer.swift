@@ -143,14 +143,14 @@ package final class BackendServer: @unchecked Sendable {
             answer = (.text("by a fault rule", status: status), .rejectedByRule)
         case .reset:
             answer = (.text(""), .resetByRule)
-        case .normal, .silent:
+        case .normal, .silent, .empty:
             guard latency == 0 || waitingBytes < configuration.waitingBytes else {
                 answer = (.text("too many answers wait for their time", status: 503), .overloaded)
                 latency = 0
                 break
             }
             do throws(BackendError) {
-                answer = try pages.answer(request, kind, store: store)
+                answer = try pages.answer(request, kind, isEmpty: fate == .empty, store: store)
                 if fate == .silent { answer.kind = .silencedByRule }
             } catch {
                 problem = error

@@ -87,6 +87,10 @@ struct BackendCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Reset the connection (TCP RST) of this share of the requests.", valueName: "share"))
     var reset: String?
 
+    @Option(
+        help: ArgumentHelp("Answer this share of the requests for /api/content 204: nothing new.", valueName: "share"))
+    var empty: String?
+
     @Flag(help: "Print what machines read: one JSON object a line.")
     var json = false
 
@@ -174,8 +178,9 @@ struct BackendCommand: ParsableCommand {
         }
         if let silent { rule.silentShare = try reading("--silent", silent, Units.share) }
         if let reset { rule.resetShare = try reading("--reset", reset, Units.share) }
+        if let empty { rule.emptyShare = try reading("--empty", empty, Units.share) }
         guard rule.totalShare <= 1.000_000_1 else {
-            throw Misuse("--reject, --silent and --reset: the shares add up to more than 100%")
+            throw Misuse("--reject, --silent, --reset and --empty: the shares add up to more than 100%")
         }
         if rule != BackendFaults.Rule() { plan.rules.append(rule) }
         return plan

@@ -71,7 +71,7 @@ struct DeliveryOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What devices do with pushes: on, the bundled model, or a file of one (YAML; docs/devices.md). Without a backend every fetch of theirs fails. Default: nothing.",
+            "What devices do with pushes: on, the bundled model, or a file of one (YAML; docs/devices.md). What they fetch comes from --device-backend. Default: nothing.",
             valueName: "on|file"))
     var deviceModel: String?
 

@@ -1,3 +1,4 @@
+import Echo
 import Foundation
 import Measurement
 import MockAPNs
@@ -8,7 +9,7 @@ import Settings
 struct MockReport: Encodable {
     enum CodingKeys: String, CodingKey {
         case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
-        case devices
+        case devices, echo
         case channelRequests = "channel_requests"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
@@ -31,6 +32,8 @@ struct MockReport: Encodable {
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
+    /// nil: devices have no backend.
+    let echo: EchoFigures?
     let connectionsAccepted: UInt64
     let connectionsOpen: UInt64
     let handshakesFailed: UInt64
@@ -52,6 +55,7 @@ struct MockReport: Encodable {
         channelRequests = counts.channelRequests
         delivery = server.deliveryCounts
         devices = server.deviceFigures
+        echo = server.echoFigures
         connectionsAccepted = counts.connectionsAccepted
         connectionsOpen = counts.connectionsOpen
         handshakesFailed = counts.handshakesFailed
@@ -88,6 +92,7 @@ struct MockReport: Encodable {
                     + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
         }
         if let devices { lines += Self.lines(devices) }
+        if let echo { lines += EchoReport.lines(echo) }
         lines.append(
             "connections accepted \(connectionsAccepted), open \(connectionsOpen), "
                 + "failed before HTTP/2 \(handshakesFailed)")
@@ -102,17 +107,19 @@ struct MockReport: Encodable {
         return lines.joined(separator: "\n")
     }
 
+    /// Those that there were, most first.
+    static func listed(_ counts: [String: UInt64]) -> String {
+        counts.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\($0.key) \(Units.grouped($0.value))" }.joined(separator: ", ")
+    }
+
     private static func lines(_ devices: DeviceFigures) -> [String] {
-        func listed(_ counts: [String: UInt64]) -> String {
-            counts.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map { "\($0.key) \(Units.grouped($0.value))" }.joined(separator: ", ")
-        }
         var lines = [
             "given to devices \(Units.grouped(devices.received))"
                 + (devices.received > 0 ? ": \(listed(devices.outcomes))" : ""),
             "  devices touched \(Units.grouped(UInt64(devices.touched)))",
         ]
-        let (events, requests) = (listed(devices.events), listed(devices.requestsFailed))
+        let (events, requests) = (listed(devices.events), listed(devices.requestsFailed ?? [:]))
         if !events.isEmpty { lines.append("  events: \(events)") }
         if !requests.isEmpty { lines.append("  requests of devices that failed for want of a backend: \(requests)") }
         return lines

@@ -19,6 +19,7 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "Listening and connections") var listen: ListenOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Devices and delivery") var delivery: DeliveryOptions
+    @OptionGroup(title: "The backend of devices") var echo: EchoOptions
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
 
     @Option(
@@ -79,6 +80,7 @@ struct ServeCommand: ParsableCommand {
             try listen.apply(to: &configuration)
             created = try trust.apply(to: &configuration, host: listen.host, plaintext: listen.plaintext)
             try delivery.apply(to: &configuration)
+            try echo.apply(to: &configuration, credentials: trust.credentials)
             configuration.faults = try faults.plan()
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)

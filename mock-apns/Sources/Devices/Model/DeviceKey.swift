@@ -3,7 +3,7 @@ import Payloads
 /// A device token's hash over its digits in lower case: what is kept of it where there are many. Two of ten million have the same
 /// with a probability of 3 in a million, and then count as one device.
 package struct DeviceKey: Hashable, Sendable {
-    let word: UInt64
+    package let word: UInt64
 
     init(word: UInt64) { self.word = word }
 

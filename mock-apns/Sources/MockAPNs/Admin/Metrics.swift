@@ -36,12 +36,16 @@ enum Metrics {
                 .gauge, "device_pushes", "Pushes at their devices, by outcome so far.", by: "outcome", devices.outcomes)
             page.add(
                 .counter, "device_events_total", "What happened at devices, by event.", by: "event", devices.events)
-            page.add(
-                .counter, "device_requests_failed_total",
-                "Requests of devices that failed for want of a backend, by kind.",
-                by: "kind", devices.requestsFailed)
+            if let failed = devices.requestsFailed {
+                page.add(
+                    .counter, "device_requests_failed_total",
+                    "Requests of devices that failed for want of a backend, by kind.", by: "kind", failed)
+            }
+            gauge(
+                "device_pushes_settling", "Pushes whose screen or content is to come within seconds.", devices.settling)
             gauge("devices_touched", "Devices that something has happened to.", devices.touched)
         }
+        if let echo = stats.echo { EchoMetrics.add(echo, to: &page) }
         gauge("event_subscribers", "Event streams attached.", stats.events.subscribers)
         count("events_dropped_total", "Events not shown to slow subscribers.", stats.events.dropped)
         gauge("resident_memory_bytes", "Resident memory.", stats.memory.now)

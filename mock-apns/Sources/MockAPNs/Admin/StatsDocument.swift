@@ -1,3 +1,4 @@
+import Echo
 import Foundation
 import Measurement
 import Networking
@@ -86,6 +87,8 @@ struct StatsDocument: Encodable {
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
+    /// nil: devices have no backend.
+    let echo: EchoFigures?
     let events: Events
     let memory: Memory
     let cpuNanoseconds: UInt64
@@ -96,7 +99,7 @@ struct StatsDocument: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
-        case delivery, devices, events, memory
+        case delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
@@ -146,6 +149,7 @@ struct StatsDocument: Encodable {
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
         delivery = server.deliveryCounts
         devices = server.deviceFigures
+        echo = server.echoFigures
         events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)
         let cost = ProcessCost.sample()
         memory = Memory(now: Self.residentBytes(), peak: cost?.peakMemory ?? 0)

@@ -10,20 +10,25 @@ package struct DeviceFigures: Encodable, Sendable, Equatable {
     package let outcomes: [String: UInt64]
     /// By name, all of them: what else happened.
     package let events: [String: UInt64]
-    /// Requests of devices to their backend, by kind: as long as there is none, all have failed.
-    package let requestsFailed: [String: UInt64]
+    /// Pushes whose screen or content is still to come by itself within seconds: their extension works, the app fetches, or the local
+    /// notification of a rich push is pending.
+    package let settling: UInt64
+    /// Requests of devices that failed for want of a backend, by kind; nil: there is one (`echo`).
+    package let requestsFailed: [String: UInt64]?
 
     enum CodingKeys: String, CodingKey {
-        case received, touched, outcomes, events
+        case received, touched, outcomes, events, settling
         case requestsFailed = "requests_failed"
     }
 
-    init(_ counts: DeviceCounts, touched: Int, failed: [EchoRequest.Kind: UInt64]) {
+    init(_ counts: DeviceCounts, touched: Int, failed: [EchoRequest.Kind: UInt64]?) {
         received = counts.received
         self.touched = touched
         outcomes = Dictionary(uniqueKeysWithValues: DeviceOutcome.allCases.map { ($0.name, counts[$0]) })
         events = Dictionary(uniqueKeysWithValues: DeviceEvent.allCases.map { ($0.name, counts[$0]) })
-        requestsFailed = Dictionary(
-            uniqueKeysWithValues: EchoRequest.Kind.allCases.map { ($0.rawValue, failed[$0] ?? 0) })
+        settling = counts[.extending] + counts[.fetching] + counts[.pending]
+        requestsFailed = failed.map { failed in
+            Dictionary(uniqueKeysWithValues: EchoRequest.Kind.allCases.map { ($0.rawValue, failed[$0] ?? 0) })
+        }
     }
 }

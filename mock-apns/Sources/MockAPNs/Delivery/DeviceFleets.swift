@@ -1,4 +1,5 @@
 import Devices
+import Echo
 import Networking
 import Payloads
 import Synchronization
@@ -16,11 +17,19 @@ final class DeviceFleets: Sendable {
         private var fleet: DeviceFleet
         private var untagged: UInt64 = 0
         private var failed: [EchoRequest.Kind: UInt64] = [:]
-        private var failedRequests: [EchoRequest] = []
+        private var requests: [EchoRequest] = []
+        /// How often it was begun anew.
+        private var epoch: UInt32 = 0
+        private let place: Int
+        /// Where its devices' requests go; nil: there is no backend. Set before the workers' threads are started.
+        var echo: Echo?
         /// Of the worker whose fleet it is; set before its thread is started.
         var wakeUp = WakeUp()
 
-        init(_ fleet: DeviceFleet) { self.fleet = fleet }
+        init(_ fleet: DeviceFleet, place: Int) {
+            self.fleet = fleet
+            self.place = place
+        }
 
         /// - Returns: what `body` does, when something is due next (UNIX nanoseconds), and whether that is sooner than before.
         func use<Answer>(
@@ -35,17 +44,36 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        /// There is no backend: what devices ask of it has failed at once. Of times of pushes nobody wants to know yet.
+        /// Hands requests over; without a backend they have failed at once. Of times of pushes nobody wants to know yet.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
-                swap(&failedRequests, &fleet.requests)
-                for request in failedRequests {
-                    failed[request.kind, default: 0] += 1
-                    fleet.finished(request.id, .failed, at: time)
+                swap(&requests, &fleet.requests)
+                if let echo {
+                    echo.ask(requests, fleet: place, epoch: epoch)
+                } else {
+                    for request in requests {
+                        failed[request.kind, default: 0] += 1
+                        fleet.finished(request.id, .failed, at: time)
+                    }
                 }
-                failedRequests.removeAll(keepingCapacity: true)
+                requests.removeAll(keepingCapacity: true)
             }
             fleet.reports.removeAll(keepingCapacity: true)
+        }
+
+        /// A request of the fleet's, as it was then, has ended.
+        ///
+        /// - Returns: whether it was waited for; what is due next, and whether that is sooner than before.
+        func finished(
+            _ request: UInt64, _ ending: EchoEnding, epoch: UInt32, at time: UInt64
+        ) -> (isWaitedFor: Bool, isSooner: Bool) {
+            lock.withLock { _ in
+                guard epoch == self.epoch else { return (false, false) }
+                let before = fleet.nextDue ?? .max
+                let isWaitedFor = fleet.finished(request, ending, at: time)
+                settle(at: time)
+                return (isWaitedFor, (fleet.nextDue ?? .max) < before)
+            }
         }
 
         /// A name for a push without a trace tag, which no tagged one has. Under the lock.
@@ -62,9 +90,10 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        func begin(_ anew: sending DeviceFleet) {
+        func begin(_ anew: sending DeviceFleet, epoch: UInt32) {
             lock.withLock { _ in
                 fleet = anew
+                self.epoch = epoch
                 untagged = 0
                 failed = [:]
             }
@@ -77,6 +106,10 @@ final class DeviceFleets: Sendable {
     /// UNIX nanoseconds at `startedAt`.
     private let startTime: UInt64
     private let members: [Member]
+    /// How often they were begun anew, by one at a time.
+    private let epoch = Mutex<UInt32>(0)
+    /// Set before the workers' threads are started.
+    private let echo = Mutex<Echo?>(nil)
     /// Of any number: tells the number of each synthetic device.
     private let devices: SyntheticDevices
 
@@ -91,8 +124,8 @@ final class DeviceFleets: Sendable {
         let time = UInt64(clamping: startTime) &* 1_000_000
         self.startTime = time
         devices = SyntheticDevices(seed: seed, count: .max)
-        members = (0..<count).map { _ in
-            Member(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time))
+        members = (0..<count).map {
+            Member(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time), place: $0)
         }
     }
 
@@ -100,6 +133,25 @@ final class DeviceFleets: Sendable {
     func use(_ wakeUps: [WakeUp]) {
         for (member, wakeUp) in zip(members, wakeUps) { member.wakeUp = wakeUp }
     }
+
+    /// Lets devices ask their backend. Before the workers' threads are started.
+    func begin(_ echo: Echo) {
+        self.echo.withLock { $0 = echo }
+        for member in members { member.echo = echo }
+        echo.start(.init(startTime: startTime, startedAt: startedAt)) { [members] request, fleet, epoch, ending, now in
+            let member = members[fleet]
+            let time = self.time(now)
+            let used = member.finished(request, ending, epoch: epoch, at: time)
+            if used.isSooner { member.wakeUp.signal() }
+            return used.isWaitedFor
+        }
+    }
+
+    /// Devices ask no more; what they had asked for stays under way.
+    func stop() { echo.withLock { $0 }?.stop() }
+
+    /// What became of the requests of devices; nil: there is no backend.
+    var echoFigures: EchoFigures? { echo.withLock { $0 }?.figures }
 
     /// UNIX nanoseconds, which no change of the clock moves.
     private func time(_ now: UInt64) -> UInt64 { startTime &+ (now - min(now, startedAt)) }
@@ -160,8 +212,13 @@ final class DeviceFleets: Sendable {
 
     /// Begins anew: as if nothing had happened to any device.
     func reset(now: UInt64) {
-        for member in members {
-            member.begin(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time(now)))
+        epoch.withLock { epoch in
+            epoch &+= 1
+            // Requests of the fleets that end are forgotten from here on.
+            echo.withLock { $0 }?.begin(epoch: epoch)
+            for member in members {
+                member.begin(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time(now)), epoch: epoch)
+            }
         }
     }
 
@@ -176,6 +233,7 @@ final class DeviceFleets: Sendable {
             touched += part.touched
             failed.merge(part.failed, uniquingKeysWith: +)
         }
-        return DeviceFigures(counts, touched: touched, failed: failed)
+        let hasBackend = echo.withLock { $0 != nil }
+        return DeviceFigures(counts, touched: touched, failed: hasBackend ? nil : failed)
     }
 }

@@ -1,4 +1,5 @@
 import Devices
+import Echo
 import HTTP2
 import Networking
 import Payloads
@@ -37,6 +38,8 @@ public struct MockConfiguration: Sendable {
     public var delivery = DeliverySettings()
     /// What devices do with pushes; nil: nothing. With a model, of `delivery` only the seed and the limit for each device count.
     package var deviceModel: DeviceModel?
+    /// What devices of the model ask for content; nil: nothing, and all they ask for fails.
+    package var deviceBackend: EchoConfiguration?
 
     // Connections.
     /// SETTINGS_MAX_CONCURRENT_STREAMS; Apple's is about 1,000.

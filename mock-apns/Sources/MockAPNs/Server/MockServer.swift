@@ -1,3 +1,4 @@
+import Echo
 import Foundation
 import Logging
 import Measurement
@@ -65,6 +66,12 @@ public final class MockServer: Sendable {
         }
         self.endpoints = endpoints
         let reactor = try Reactor()
+        var echo: Echo?
+        if let backend = configuration.deviceBackend {
+            do throws(EchoError) { echo = try Echo(backend) } catch {
+                throw NetworkError(.configuration, error.description)
+            }
+        }
         let hub = EventHub(wakeUp: reactor.wakeUp)
         let shared = MockShared(configuration, hub: hub, logger: logger)
         self.shared = shared
@@ -83,6 +90,7 @@ public final class MockServer: Sendable {
         wakeUps = workers.map(\.loop.wakeUp)
         faults = Mutex(configuration.faults)
         shared.fleets?.use(wakeUps)
+        if let echo { shared.fleets?.begin(echo) }
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
         let peers = Array(zip(inboxes, wakeUps)).map { (inbox: $0, wakeUp: $1) }
         for (index, worker) in workers.enumerated() {
@@ -125,6 +133,9 @@ public final class MockServer: Sendable {
 
     /// What became of them at their devices; nil: there is no device model.
     package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
+
+    /// What they asked of their backend; nil: there is none.
+    package var echoFigures: EchoFigures? { shared.fleets?.echoFigures }
 
     /// The fault plan in force.
     public var faultPlan: FaultPlan { faults.withLock { $0 } }
@@ -175,5 +186,6 @@ public final class MockServer: Sendable {
         for wakeUp in wakeUps { wakeUp.signal() }
         admin.stop()
         running.wait()
+        shared.fleets?.stop()
     }
 }
