@@ -27,6 +27,8 @@ extension PlanDocument {
         var byKind: [String: Kind]
         /// Requests of a push until so long after it.
         var response: [Response]
+        /// Requests until so long after the first push, up to three times `spread`.
+        var wave: [Wave]
         /// From a request to its answer: the mean; 0: at once.
         var backendTime: Double
         /// Requests that wait for an answer at the same time, at most; nil when they are answered at once.
@@ -38,7 +40,7 @@ extension PlanDocument {
         var goals: [EchoGoal]
 
         enum CodingKeys: String, CodingKey {
-            case seed, requests, response, goals
+            case seed, requests, response, wave, goals
             case deviceModel = "device_model"
             case timeOfDay = "time_of_day_ns"
             case sampledDevices = "sampled_devices"
@@ -75,6 +77,16 @@ extension PlanDocument {
             enum CodingKeys: String, CodingKey {
                 case within = "within_ns"
                 case perPush = "per_push"
+            }
+        }
+
+        struct Wave: Codable, Sendable, Equatable {
+            var at: Double
+            var requests: Double
+
+            enum CodingKeys: String, CodingKey {
+                case requests
+                case at = "at_ns"
             }
         }
 

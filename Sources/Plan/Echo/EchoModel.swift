@@ -99,6 +99,10 @@ struct EchoModel {
             requests: figure { _ in 1 }, laterThanHour: figure { $0.delay > Self.hour ? 1 : 0 }, peak: peak,
             peakAfter: busiest.after, mean: pushes * response.perPush(by: spread, spread: spread) / spread * 1e9,
             byKind: byKind, response: Self.times.map { .init(within: $0, perPush: response.perPush(within: $0)) },
+            wave: (0...60).map { step in
+                let time = spread / 20 * Double(step)
+                return .init(at: time, requests: pushes * response.perPush(by: time, spread: spread))
+            },
             backendTime: question.backendTime.mean, open: open, body: question.body, bandwidth: bandwidth,
             goals: goals.map { goal($0, peak.value, edges: edges) })
     }

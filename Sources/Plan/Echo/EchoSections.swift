@@ -11,7 +11,9 @@ enum EchoSections {
         var rows = [["devices ask their backend", "", "95 % interval", ""], row("requests", echo.requests)]
         if echo.laterThanHour.value > 0 { rows.append(row("of these, after more than 1 h", echo.laterThanHour)) }
         rows.append(
-            row("requests a second, at most", echo.peak, "from \(Units.duration(nanoseconds: echo.peakAfter)) on"))
+            row(
+                "requests a second, at most", echo.peak,
+                echo.peakAfter < 1 ? "from the first push on" : "from \(time(echo.peakAfter)) on"))
         rows.append(["requests a second, on average", PlanReport.count(echo.mean), "", "while pushing"])
         if let open = echo.open {
             rows.append(
@@ -51,8 +53,10 @@ enum EchoSections {
     }
 
     private static func time(_ nanoseconds: Double) -> String {
-        nanoseconds >= 3600e9
-            ? "\(Units.fixed(nanoseconds / 3600e9, places: 1)) h" : Units.duration(nanoseconds: nanoseconds)
+        nanoseconds < 1
+            ? "at once"
+            : nanoseconds >= 3600e9
+                ? "\(Units.fixed(nanoseconds / 3600e9, places: 1)) h" : Units.duration(nanoseconds: nanoseconds)
     }
 
     /// No shorter than it is, as a duration is written.
