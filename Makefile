@@ -11,7 +11,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-audience
+.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with
 
 bench-audience: build ## ten million registrations made, indexed, counted, streamed and pushed to
 	Benchmarks/audience.py
+
+bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory
+	Benchmarks/devices.py
 
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md

@@ -16,7 +16,7 @@ let question: [Target.Dependency] = [
 
 /// What their tests may know besides.
 let asked: [Target.Dependency] = [
-    "Results", "Reports", "Analysis", "Statistics", "Measurement", "Scenarios", "Settings", "SampleRuns",
+    "Results", "Reports", "Analysis", "Statistics", "Measurement", "Scenarios", "Settings", "SampleRuns", "TestSupport",
 ]
 
 let package = Package(
@@ -156,20 +156,27 @@ let package = Package(
         // What the benchmarks turn by hand: client and mock on one thread.
         .target(
             name: "PushLoop",
-            dependencies: ["Harness", "HTTP2", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing"],
+            dependencies: [
+                "Devices", "Harness", "HTTP2", "MockAPNs", "Transport", "Networking", "Scenarios", "Signing",
+            ],
             swiftSettings: strict),
 
-        .testTarget(name: "PayloadsTests", dependencies: ["Payloads"], swiftSettings: strict),
+        // What tests of several rooms need.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "PayloadsTests", dependencies: ["Payloads", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "AudienceTests", dependencies: ["Audience", "CRoaring", "Payloads", "Settings"], exclude: ["Python"],
+            name: "AudienceTests", dependencies: ["Audience", "CRoaring", "Payloads", "Settings", "TestSupport"],
+            exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP", "Networking"], swiftSettings: strict),
         .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
         .testTarget(
-            name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL"], swiftSettings: strict),
+            name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "Networking", "CNghttp2"], swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "HTTP2", "Networking", "Signing", "CNghttp2"],
+            name: "TransportTests",
+            dependencies: ["Transport", "HTTP2", "Networking", "Signing", "CNghttp2", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "MeasurementTests",
@@ -203,7 +210,7 @@ let package = Package(
             name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
             swiftSettings: strict),
         .testTarget(
-            name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings"], exclude: ["Python"],
+            name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings", "TestSupport"], exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(
             name: "EchoTests",
@@ -228,7 +235,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "HTTP2", "Networking", "Results", "Comparison", "Gate", "Sweep", "Plan", "History", "Flags", "Signing",
-                "Settings", "pushload", "mock-apns",
+                "Settings", "TestSupport", "pushload", "mock-apns",
             ],
             exclude: ["Python"], swiftSettings: strict),
     ],

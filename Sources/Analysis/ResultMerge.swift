@@ -33,28 +33,27 @@ package enum ResultMerge {
         merged.reasons = added(parts.map(\.reasons))
         merged.failures = added(parts.map(\.failures))
         merged.notSent = added(parts.map(\.notSent))
-        merged.throughput = .init(
-            windowSeconds: parts.map(\.throughput.windowSeconds).max() ?? 0,
-            offered: parts.contains { $0.throughput.offered == nil }
-                ? nil : parts.reduce(0) { $0 + ($1.throughput.offered ?? 0) },
-            sent: parts.reduce(0) { $0 + $1.throughput.sent },
-            sentAgain: parts.contains { $0.throughput.sentAgain == nil }
-                ? nil : parts.reduce(0) { $0 + ($1.throughput.sentAgain ?? 0) },
-            answered: parts.reduce(0) { $0 + $1.throughput.answered },
-            accepted: parts.reduce(0) { $0 + $1.throughput.accepted })
-        merged.connections = .init(
-            opened: sum(parts, \.connections.opened), lost: sum(parts, \.connections.lost),
-            connectFailures: sum(parts, \.connections.connectFailures), goAways: sum(parts, \.connections.goAways),
-            reconnects: sum(parts, \.connections.reconnects))
+        merged.throughput.windowSeconds = parts.map(\.throughput.windowSeconds).max() ?? 0
+        merged.throughput.offered = sum(parts, \.throughput.offered)
+        merged.throughput.sent = sum(parts, \.throughput.sent)
+        merged.throughput.sentAgain = sum(parts, \.throughput.sentAgain)
+        merged.throughput.answered = sum(parts, \.throughput.answered)
+        merged.throughput.accepted = sum(parts, \.throughput.accepted)
+        merged.connections.opened = sum(parts, \.connections.opened)
+        merged.connections.lost = sum(parts, \.connections.lost)
+        merged.connections.connectFailures = sum(parts, \.connections.connectFailures)
+        merged.connections.goAways = sum(parts, \.connections.goAways)
+        merged.connections.reconnects = sum(parts, \.connections.reconnects)
         merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
         merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
         merged.connections.ends = added(parts.map(\.connections.ends))
         let late = parts.compactMap(\.connections.afterWindow)
-        if late.count == parts.count {
-            merged.connections.afterWindow = .init(
+        merged.connections.afterWindow =
+            late.count < parts.count
+            ? nil
+            : .init(
                 opened: late.reduce(0) { $0 &+ $1.opened }, lost: late.reduce(0) { $0 &+ $1.lost },
                 connectFailures: late.reduce(0) { $0 &+ $1.connectFailures }, ends: added(late.map(\.ends)))
-        }
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
@@ -67,25 +66,26 @@ package enum ResultMerge {
             merged.sends = sends.sends
             partNotes += sends.notes
         }
-        merged.warmup = .init(
-            seconds: parts.map(\.warmup.seconds).max() ?? 0, answered: sum(parts, \.warmup.answered),
-            steady: parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true })
-        merged.generator = .init(
-            limited: parts.contains(where: \.generator.limited),
-            reasons: results.flatMap { part in part.result.generator.reasons.map { "\(part.name): \($0)" } },
-            loopLag: try latency("loop_lag", merged),
-            workerLoad: parts.flatMap(\.generator.workerLoad).sorted(by: >),
-            runQueueDelay: parts.compactMap(\.generator.runQueueDelay).max(),
-            spin: parts.reduce(0) { $0 + $1.generator.spin } / Double(parts.count),
-            steal: parts.map(\.generator.steal).max() ?? 0,
-            overflowed: parts.contains { $0.generator.overflowed == nil }
-                ? nil : parts.reduce(0) { $0 &+ ($1.generator.overflowed ?? 0) },
-            cpu: generatorCPU(parts))
-        merged.cooldown = .init(
-            seconds: parts.map(\.cooldown.seconds).max() ?? 0, pushes: sum(parts, \.cooldown.pushes))
-        merged.retries = .init(
-            attempts: sum(parts, \.retries.attempts), recovered: sum(parts, \.retries.recovered),
-            exhausted: sum(parts, \.retries.exhausted), overBudget: sum(parts, \.retries.overBudget))
+        merged.devices = try devices(parts, merged)
+        merged.echo = try echo(parts, merged)
+        merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
+        merged.warmup.answered = sum(parts, \.warmup.answered)
+        merged.warmup.steady =
+            parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true }
+        merged.generator.limited = parts.contains(where: \.generator.limited)
+        merged.generator.reasons = results.flatMap { part in
+            part.result.generator.reasons.map { "\(part.name): \($0)" }
+        }
+        merged.generator.loopLag = try latency("loop_lag", merged)
+        merged.generator.workerLoad = parts.flatMap(\.generator.workerLoad).sorted(by: >)
+        merged.generator.runQueueDelay = parts.compactMap(\.generator.runQueueDelay).max()
+        merged.generator.spin = sum(parts, \.generator.spin) / Double(parts.count)
+        merged.generator.steal = parts.map(\.generator.steal).max() ?? 0
+        merged.generator.overflowed = sum(parts, \.generator.overflowed)
+        merged.generator.cpu = generatorCPU(parts)
+        merged.cooldown.seconds = parts.map(\.cooldown.seconds).max() ?? 0
+        merged.cooldown.pushes = sum(parts, \.cooldown.pushes)
+        merged.retries = parts.reduce(into: .init()) { $0.add($1.retries) }
         merged.cost = cost(parts)
         // A second's percentiles cannot be added, and the parts still have theirs.
         merged.series = []
@@ -180,20 +180,36 @@ package enum ResultMerge {
         parts.reduce(0) { $0 &+ $1[keyPath: path] }
     }
 
+    private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, Double>) -> Double {
+        parts.reduce(0) { $0 + $1[keyPath: path] }
+    }
+
+    /// nil where that of a part is not known.
+    private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, UInt64?>) -> UInt64? {
+        parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 &+ ($1[keyPath: path] ?? 0) }
+    }
+
+    private static func sum(_ parts: [ResultDocument], _ path: KeyPath<ResultDocument, Double?>) -> Double? {
+        parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 + ($1[keyPath: path] ?? 0) }
+    }
+
     private static func added(_ counts: [[String: UInt64]]) -> [String: UInt64] {
         counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: &+) }
     }
 
     private static func pushes(_ parts: [ResultDocument]) -> ResultDocument.Pushes {
-        func optional(_ path: KeyPath<ResultDocument, UInt64?>) -> UInt64? {
-            parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 &+ ($1[keyPath: path] ?? 0) }
-        }
-        return .init(
-            planned: sum(parts, \.pushes.planned), sent: sum(parts, \.pushes.sent),
-            sentAgain: optional(\.pushes.sentAgain), accepted: sum(parts, \.pushes.accepted),
-            rejected: sum(parts, \.pushes.rejected), failed: sum(parts, \.pushes.failed),
-            notSent: sum(parts, \.pushes.notSent), retried: sum(parts, \.pushes.retried), lost: optional(\.pushes.lost),
-            duplicated: optional(\.pushes.duplicated))
+        var whole = ResultDocument.Pushes()
+        whole.planned = sum(parts, \.pushes.planned)
+        whole.sent = sum(parts, \.pushes.sent)
+        whole.sentAgain = sum(parts, \.pushes.sentAgain)
+        whole.accepted = sum(parts, \.pushes.accepted)
+        whole.rejected = sum(parts, \.pushes.rejected)
+        whole.failed = sum(parts, \.pushes.failed)
+        whole.notSent = sum(parts, \.pushes.notSent)
+        whole.retried = sum(parts, \.pushes.retried)
+        whole.lost = sum(parts, \.pushes.lost)
+        whole.duplicated = sum(parts, \.pushes.duplicated)
+        return whole
     }
 
     private static func histograms(
@@ -219,7 +235,7 @@ package enum ResultMerge {
         .init(try histogram(key, merged))
     }
 
-    private static func histogram(_ key: String, _ merged: ResultDocument) throws(Failure) -> CensoredHistogram {
+    static func histogram(_ key: String, _ merged: ResultDocument) throws(Failure) -> CensoredHistogram {
         do throws(HistogramCodec.Failure) { return try merged.censoredHistogram(key) } catch {
             throw Failure(description: "histograms.\(key): \(error)")
         }
@@ -297,14 +313,18 @@ package enum ResultMerge {
             parts.contains { $0[keyPath: path] == nil }
                 ? nil : all > 0 ? zip(parts, weights).reduce(0) { $0 + ($1.0[keyPath: path] ?? 0) * $1.1 } / all : 0
         }
-        let mockMemory = parts.compactMap(\.cost.mockMemory)
-        return .init(
-            clientCPU: mean(\.cost.clientCPU), mockCPU: optional(\.cost.mockCPU),
-            clientMemory: sum(parts, \.cost.clientMemory),
-            mockMemory: mockMemory.count == parts.count ? mockMemory.reduce(0, &+) : nil,
-            clientAllocations: optional(\.cost.clientAllocations), mockAllocations: optional(\.cost.mockAllocations),
-            tokensSigned: sum(parts, \.cost.tokensSigned), clockReading: mean(\.cost.clockReading),
-            histogramRecord: mean(\.cost.histogramRecord), measuring: mean(\.cost.measuring))
+        var whole = ResultDocument.Cost()
+        whole.clientCPU = mean(\.cost.clientCPU)
+        whole.mockCPU = optional(\.cost.mockCPU)
+        whole.clientMemory = sum(parts, \.cost.clientMemory)
+        whole.mockMemory = sum(parts, \.cost.mockMemory)
+        whole.clientAllocations = optional(\.cost.clientAllocations)
+        whole.mockAllocations = optional(\.cost.mockAllocations)
+        whole.tokensSigned = sum(parts, \.cost.tokensSigned)
+        whole.clockReading = mean(\.cost.clockReading)
+        whole.histogramRecord = mean(\.cost.histogramRecord)
+        whole.measuring = mean(\.cost.measuring)
+        return whole
     }
 
     /// Settings in which the parts differ, besides those that must not.

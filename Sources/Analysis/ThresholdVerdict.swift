@@ -139,7 +139,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
         guard let value else { return "\(threshold.text): the run has no such figure" }
         if let unanswered {
             return "\(threshold.text): not known, more than \(written(value)) (\(Units.grouped(unanswered.count)) of "
-                + "\(Units.grouped(unanswered.whole)) pushes got no answer)"
+                + "\(Units.grouped(unanswered.whole)) \(lacking))"
         }
         return "\(threshold.text): \(written(value))\(Self.margin(value / threshold.limit))"
     }
@@ -155,6 +155,16 @@ package struct ThresholdVerdict: Sendable, Equatable {
                 ? ", \(Units.fixed(percent, places: 1)) % \(side)" : percent > 0 ? ", just \(side)" : ""
         }
         return ", \(Units.grouped(UInt64(min(ratio, 1e18).rounded()))) times the limit"
+    }
+
+    /// What pushes, or requests, of which a latency is not known did not have.
+    private var lacking: String {
+        switch threshold.metric {
+        case .latency(Threshold.echo, _, _): "requests got no answer"
+        case .latency(Stage.timeToScreen.key, _, _): "pushes were not shown"
+        case .latency(Stage.timeToContent.key, _, _): "pushes did not have their content"
+        default: "pushes got no answer"
+        }
     }
 
     private static func whole(_ value: Double) -> UInt64 { UInt64(exactly: value.rounded(.down)) ?? .max }

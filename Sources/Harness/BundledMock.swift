@@ -76,6 +76,6 @@ struct BundledMock: Sendable {
         if !scenario.signPolicy.hasPrefix("cached") { arguments += ["--token-updates", "off"] }
         server = BundledServer(
             name: "the bundled mock", arguments: arguments + scenario.mockFlags,
-            flag: scenario.mockFlags.isEmpty ? nil : "--mock-flags")
+            flag: !scenario.mockFlags.isEmpty ? "--mock-flags" : scenario.deviceModel != nil ? "--device-model" : nil)
     }
 }

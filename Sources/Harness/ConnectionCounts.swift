@@ -1,3 +1,4 @@
+import Results
 import Transport
 
 /// What became of connections.
@@ -28,5 +29,21 @@ struct ConnectionCounts: Sendable {
         goAways += other.goAways
         reconnects += other.reconnects
         ends.add(other.ends)
+    }
+
+    /// As a result has them.
+    ///
+    /// - Parameter late: those of them once the measured span of an open loop was over.
+    func section(late: ConnectionCounts) -> ResultDocument.Connections {
+        var section = ResultDocument.Connections()
+        section.opened = opened
+        section.lost = lost
+        section.connectFailures = connectFailures
+        section.goAways = goAways
+        section.reconnects = reconnects
+        section.ends = ends.counts
+        section.afterWindow = .init(
+            opened: late.opened, lost: late.lost, connectFailures: late.connectFailures, ends: late.ends.counts)
+        return section
     }
 }

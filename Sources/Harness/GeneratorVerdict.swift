@@ -33,14 +33,14 @@ struct GeneratorVerdict {
 
     private var reasons: [String] {
         var reasons: [String] = []
-        if let busiest = outcome.workerLoad.first, busiest >= Self.busyLoad {
+        if let busiest = outcome.generator.workerLoad.first, busiest >= Self.busyLoad {
             reasons.append(
                 "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: "
                     + (threads < cores
                         ? "give more threads (-t) with connections of their own"
                         : "no core is left for another (\(Units.counted(cores, "core")))"))
         }
-        if let delay = outcome.runQueueDelay, delay >= Self.noticedRunQueueDelay {
+        if let delay = outcome.generator.runQueueDelay, delay >= Self.noticedRunQueueDelay {
             reasons.append(
                 "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: other threads"
                     + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too")
@@ -51,14 +51,15 @@ struct GeneratorVerdict {
                 "pushes left late although streams were free: p99 \(Units.duration(nanoseconds: Double(lag.p99)))")
         }
         let overflowed = outcome.measurements.notSent[FailureCause.overflowed.index]
-        if outcome.ownOverflows > 0, outcome.ownOverflows >= overflowed / 2 {
+        let own = outcome.generator.overflowed ?? 0
+        if own > 0, own >= overflowed / 2 {
             reasons.append(
-                "\(Units.counted(outcome.ownOverflows, "push")) overflowed the backlog while a worker thread stood still or was busy"
+                "\(Units.counted(own, "push")) overflowed the backlog while a worker thread stood still or was busy"
             )
         }
-        if outcome.steal >= Self.noticedSteal {
+        if outcome.generator.steal >= Self.noticedSteal {
             reasons.append(
-                "\(Units.fixed(outcome.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
+                "\(Units.fixed(outcome.generator.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
             )
         }
         return reasons
@@ -90,11 +91,15 @@ struct GeneratorVerdict {
     }
 
     var section: ResultDocument.Generator {
-        let reasons = reasons
-        return .init(
-            limited: !reasons.isEmpty, reasons: reasons, loopLag: RunDocument.latency(outcome.loopLag.summary),
-            workerLoad: outcome.workerLoad.map { ($0 * 1000).rounded() / 1000 },
-            runQueueDelay: outcome.runQueueDelay.map(RunDocument.share), spin: RunDocument.share(outcome.spin),
-            steal: RunDocument.share(outcome.steal), overflowed: outcome.ownOverflows, cpu: cpu)
+        var section = outcome.generator
+        section.reasons = reasons
+        section.limited = !section.reasons.isEmpty
+        section.loopLag = .init(outcome.loopLag.summary)
+        section.workerLoad = section.workerLoad.map { ($0 * 1000).rounded() / 1000 }
+        section.runQueueDelay = section.runQueueDelay.map(RunDocument.share)
+        section.spin = RunDocument.share(section.spin)
+        section.steal = RunDocument.share(section.steal)
+        section.cpu = cpu
+        return section
     }
 }

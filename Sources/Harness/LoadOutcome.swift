@@ -1,8 +1,9 @@
 import Foundation
 import Measurement
+import Results
 import Transport
 
-/// What the workers of one run brought home.
+/// What the workers of one run brought home. What a result has of it as it is, is of its types: `RunDocument` adds the rest.
 struct LoadOutcome: Sendable {
     var measurements = MergedMeasurements(causes: FailureCause.count)
     var breakdowns = MergedBreakdowns()
@@ -12,29 +13,18 @@ struct LoadOutcome: Sendable {
     var feedback = Feedback()
     /// How late the loops came back for pushes they could have sent on time.
     var loopLag = LatencyHistogram.empty
-    var retries = RetryCounts()
-    /// Of each worker: its thread's CPU time as a share of the run's time.
-    var workerLoad: [Double] = []
-    /// Of the worker that had to wait for a core most: the share of the run's time; nil where the kernel does not tell.
-    var runQueueDelay: Double?
-    /// Share of the workers' time that they spun away.
-    var spin = 0.0
-    /// Share of the machine's CPU time that other virtual machines took.
-    var steal = 0.0
-    /// The four rates; nil when nothing was measured, or for too short a time.
-    var rates: Rates?
-    /// Seconds from the start to the begin of the measured span.
-    var warmup = 0.0
-    /// With `--warmup auto`: whether the end was found, rather than set after a quarter of the run.
-    var foundSteadyState: Bool?
-    /// From the last push being taken to the end of the last one, seconds, and pushes open then.
-    var cooldown = (seconds: 0.0, pushes: UInt64(0))
+    var retries = ResultDocument.Retries()
+    /// As measured: `GeneratorVerdict` judges it.
+    var generator = ResultDocument.Generator()
+    var throughput = ResultDocument.Throughput()
+    /// Without how many pushes it had.
+    var warmup = ResultDocument.Warmup()
+    var cooldown = ResultDocument.Cooldown()
     /// CPU time of all worker threads in all, and what of it is known, ns.
     var workerTime = WorkerTime()
     var planned: UInt64 = 0
     /// Pushes of the plan that no worker took; they are among those not sent.
     var untaken: UInt64 = 0
-    var isInterrupted = false
     /// A worker gave up for want of a connection.
     var isAbandoned = false
     /// Its time ended it, with pushes still to be sent or answered.
@@ -46,18 +36,14 @@ struct LoadOutcome: Sendable {
     var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     var lateConnections = ConnectionCounts()
-    /// Of the pushes that overflowed, those that came due while a worker's thread stood still or was busy.
-    var ownOverflows: UInt64 = 0
     var holdUps = HoldUps()
     var tokensSigned: UInt64 = 0
-    /// When the schedule, or the first push of a closed loop, began; nil when nothing did.
-    var startedAt: Date?
-    /// First intended send time to the end of the last push, seconds; where nothing began, for how long it was tried to.
-    var duration: Double = 0
+    /// What workers know of it. It starts when the schedule or the first push of a closed loop does (empty: nothing did), and lasts
+    /// from the first intended send time to the end of the last push; where nothing began, for as long as it was tried to.
+    var run = ResultDocument.Run()
     var cpu: UInt64 = 0
     var allocations: UInt64?
     var series: [SeriesPoint] = []
-    var tls: String?
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
     /// What was wrong with a worker's first stream that the target broke.
@@ -68,45 +54,10 @@ struct LoadOutcome: Sendable {
     var notes: [String] = []
 
     /// - Parameters:
-    ///   - time: ns of the monotonic clock.
+    ///   - time: when it started, ns of the monotonic clock.
     ///   - now: the same clock's reading now.
-    static func date(of time: UInt64, now: UInt64) -> Date {
-        Date().addingTimeInterval(-Double(now - min(now, time)) / 1e9)
-    }
-}
-
-/// Pushes a second over one span.
-struct Rates: Sendable {
-    /// Seconds.
-    let span: Double
-    let offered: Double
-    let sent: Double
-    let sentAgain: Double
-    let answered: Double
-    let accepted: Double
-
-    /// A shorter span, ns, says nothing of rates where the clock ends it: what is sent in it depends on when a thread looks.
-    static let shortest: UInt64 = 1_000_000
-
-    /// All workers' spans as one, from the first begin to the last end; nil when nothing was measured, or for too short a time.
-    ///
-    /// - Parameter now: where a span that has not ended is cut, ns.
-    init?(_ windows: [RateWindow], now: UInt64 = .max) {
-        let known = windows.filter { $0.from != .max }
-        guard let from = known.map(\.from).min() else { return nil }
-        let to = min(now, known.map { $0.to == .max ? $0.lastAnswer : $0.to }.max() ?? 0)
-        let endsWithAnswers = known.allSatisfy { $0.to == .max }
-        guard to > from, endsWithAnswers || to - from >= Self.shortest else { return nil }
-        let seconds = Double(to - from) / 1e9
-        span = seconds
-        func perSecond(_ count: (RateWindow) -> UInt64) -> Double {
-            Double(known.reduce(0) { $0 + count($1) }) / seconds
-        }
-        offered = perSecond(\.offered)
-        sent = perSecond(\.sent)
-        sentAgain = perSecond(\.sentAgain)
-        answered = perSecond(\.answered)
-        accepted = perSecond(\.accepted)
+    mutating func noteStart(_ time: UInt64, now: UInt64) {
+        run.startedAt = RunDocument.timestamp(Date().addingTimeInterval(-Double(now - min(now, time)) / 1e9))
     }
 }
 

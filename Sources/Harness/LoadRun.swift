@@ -104,9 +104,9 @@ final class LoadRun: Sendable {
         if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, .failed) }
         var outcome = collect(gathering.workers.withLock { $0.map(\.worker) }, watcher)
         // Nothing could be sent: how long that was tried for.
-        if outcome.startedAt == nil { outcome.duration = Double(MonotonicClock.now() - begun) / 1e9 }
+        if outcome.run.startedAt.isEmpty { outcome.run.durationSeconds = Double(MonotonicClock.now() - begun) / 1e9 }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
-        outcome.steal = MachineTime.sample().stealShare(since: machineBefore)
+        outcome.generator.steal = MachineTime.sample().stealShare(since: machineBefore)
         if let before = allocationsBefore, let after = allocationsAfter {
             outcome.allocations = after - min(before, after)
         }
@@ -141,38 +141,39 @@ final class LoadRun: Sendable {
             outcome.retries.add(driver.retries.counts)
             outcome.connections.add(driver.connections)
             outcome.lateConnections.add(driver.lateConnections)
-            outcome.ownOverflows += driver.ownOverflows
             outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
             outcome.workerTime.add(worker.time)
             lastEnd = max(lastEnd, driver.lastEnd)
             outcome.isAbandoned = outcome.isAbandoned || driver.abandonedBy != nil
-            outcome.tls = outcome.tls ?? worker.engine.tlsDescription
+            outcome.run.tls = outcome.run.tls ?? worker.engine.tlsDescription
             if !worker.problem.isEmpty { outcome.lastProblem = worker.problem }
             if outcome.streamFault.isEmpty { outcome.streamFault = driver.streamFault }
         }
+        outcome.generator.overflowed = workers.reduce(0) { $0 + $1.driver.ownOverflows }
         let start = state.start.load(ordering: .relaxed)
-        if start > 0 { outcome.startedAt = LoadOutcome.date(of: start, now: MonotonicClock.now()) }
-        outcome.duration = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
+        if start > 0 { outcome.noteStart(start, now: MonotonicClock.now()) }
+        outcome.run.durationSeconds = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
         var windows = workers.map(\.driver.window)
         let interruptedAt = workers.map(\.driver.interruptedAt).max() ?? 0
         if interruptedAt > 0 {
             // A worker that had ended before was not told.
             for index in windows.indices { windows[index].cut(interruptedAt) }
         }
-        outcome.rates = Rates(windows)
+        outcome.throughput = .init(windows, isOpenLoop: inputs.schedule != nil)
         if let from = windows.map(\.from).min(), from != .max, from > start {
-            outcome.warmup = Double(min(from, max(lastEnd, start)) - start) / 1e9
+            outcome.warmup.seconds = Double(min(from, max(lastEnd, start)) - start) / 1e9
         }
         if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }
-        if outcome.duration > 0 {
+        if outcome.run.durationSeconds > 0 {
             outcome.addWaits(of: workers)
-            outcome.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.duration) }.sorted(by: >)
+            outcome.generator.workerLoad = workers.map { min(1, Double($0.cpu) / 1e9 / outcome.run.durationSeconds) }
+                .sorted(by: >)
         }
         // Not where all had ended before they were asked to.
         let ranOut = outcome.measurements.failures[FailureCause.runEnded.index] > 0
-        outcome.isInterrupted = interruptedAt > 0 || control.isInterrupted && ranOut
+        outcome.run.interrupted = interruptedAt > 0 || control.isInterrupted && ranOut
         outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && !outcome.isAbandoned
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
@@ -181,8 +182,8 @@ final class LoadRun: Sendable {
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
-        outcome.abortedFor = outcome.isInterrupted ? watcher.abortedFor : nil
-        outcome.foundSteadyState = watcher.foundSteadyState
+        outcome.abortedFor = outcome.run.interrupted ? watcher.abortedFor : nil
+        outcome.warmup.steady = watcher.foundSteadyState
         // The time of a closed loop is over for its workers before anyone tells them.
         let isOver = control.request == .none && inputs.schedule == nil && inputs.scenario.duration != nil
         if outcome.untaken > 0, isOver, !outcome.isAbandoned { outcome.hasEndedInTime = true }
@@ -193,7 +194,8 @@ final class LoadRun: Sendable {
                 cause: (driver.abandonedBy ?? (isOver ? .runEnded : control.cause)).index)
         }
         outcome.measurements.add(
-            watcher.finish(workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.duration))
+            watcher.finish(
+                workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.run.durationSeconds))
         outcome.series = watcher.series.points
         outcome.notes = watcher.notes
         return outcome

@@ -1,4 +1,5 @@
 import Measurement
+import Results
 import Scenarios
 import Transport
 
@@ -39,7 +40,7 @@ struct Retries {
     /// Attempts that the budget was asked for.
     private var granted: UInt64 = 0
     private var random: UInt64
-    private(set) var counts = RetryCounts()
+    private(set) var counts = ResultDocument.Retries()
 
     init(_ scenario: Scenario, worker: UInt64) {
         policy = (try? RetryPolicy(parsing: scenario.retry)) ?? .off

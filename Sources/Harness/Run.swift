@@ -167,6 +167,7 @@ package struct Run: Sendable {
             clientCA: identity.certificate?.certificateOrigin, backend: backend?.url,
             provider: identity.provider, providerFile: identity.providerFile)
         let control = stopper
+        let tell: @Sendable (String) -> Void = record?.tell ?? { _ in }
         let ((load, outcome, costs, waited), counts) = try await mock.server.run(ended: { control.targetEnded() }) {
             handle in
             let load = try makeLoad(
@@ -177,7 +178,7 @@ package struct Run: Sendable {
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             if keepsFeedback { keepFeedback(&outcome) }
-            let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle)
+            let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle, tell: tell)
             return (load, outcome, MockCosts(before: before, after: after), waited)
         }
         var account = MockAccount(costs: costs, counts: counts)
@@ -216,10 +217,20 @@ package struct Run: Sendable {
     /// Devices that still fetch, decrypt or are about to show something get the time for it.
     ///
     /// - Returns: how long that took, ns.
-    private func waitForDevices(_ mock: BundledServer<BundledMock.Counts>.Handle) async -> UInt64 {
+    private func waitForDevices(
+        _ mock: BundledServer<BundledMock.Counts>.Handle, tell: @Sendable (String) -> Void
+    ) async -> UInt64 {
         let begun = MonotonicClock.now()
+        var isTold = false
         while MonotonicClock.now() - begun < inputs.scenario.deviceWait, !stopper.isStopped {
             guard let devices = await mock.ask()?.devices, devices.settling > 0 else { break }
+            if !isTold, MonotonicClock.now() - begun > 1_000_000_000 {
+                isTold = true
+                tell(
+                    "all pushes have ended; waiting for devices, at most "
+                        + "\(Units.duration(nanoseconds: Double(inputs.scenario.deviceWait))) (device_wait): "
+                        + "\(Units.counted(devices.settling, "push")) still to be shown, fetched or decrypted")
+            }
             try? await Task.sleep(nanoseconds: 200_000_000)
         }
         return MonotonicClock.now() - begun

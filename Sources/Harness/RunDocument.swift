@@ -42,82 +42,106 @@ struct RunDocument {
     }
 
     var result: ResultDocument {
-        let counts = outcome.measurements.counts
-        let answered = counts.accepted + counts.rejected
+        let measured = outcome.measurements
         let oneWay = mock?.oneWay ?? OneWayTimes()
-        let ledger = ledger
-        func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
-        var mockCPU: Double?
-        if let before = mock?.costs.before, let after = mock?.costs.after { mockCPU = perPush(after.cpu - before.cpu) }
-        // Takes a few milliseconds: not while the run goes on.
-        let measuring = outcome.isPartial ? nil : self.measuring ?? Self.measuredCost()
-        let isOpenLoop = inputs.schedule != nil
-        let facts = MachineFacts()
-        let scenario = inputs.scenario
-        var result = ResultDocument(
-            run: .init(
-                id: inputs.run.description, name: scenario.name,
-                startedAt: Self.timestamp(outcome.startedAt ?? started),
-                durationSeconds: outcome.duration,
-                complete: (outcome.untaken == 0 && !outcome.isAbandoned || outcome.hasEndedInTime)
-                    && !outcome.isInterrupted && outcome.planned > 0,
-                interrupted: outcome.isInterrupted, engine: scenario.engine, target: target, tls: outcome.tls),
-            environment: .init(
-                host: facts.host, cpu: facts.cpuModel, cores: facts.cores, memoryBytes: facts.memoryBytes,
-                kernel: facts.kernel, system: facts.system, versions: Versions.all, commit: Versions.commit),
-            scenario: Self.settings(scenario),
-            pushes: .init(
-                planned: outcome.planned, sent: counts.sent, sentAgain: counts.sentAgain, accepted: counts.accepted,
-                rejected: counts.rejected, failed: counts.failed, notSent: counts.notSent, retried: counts.retried,
-                lost: ledger?.lost,
-                duplicated: ledger?.duplicated),
-            throughput: .init(
-                windowSeconds: outcome.rates?.span ?? 0, offered: isOpenLoop ? outcome.rates?.offered ?? 0 : nil,
-                sent: outcome.rates?.sent ?? 0, sentAgain: outcome.rates?.sentAgain ?? 0,
-                answered: outcome.rates?.answered ?? 0,
-                accepted: outcome.rates?.accepted ?? 0),
-            latency: latencies(oneWay),
-            breakdown: breakdown,
-            warmup: .init(
-                seconds: outcome.warmup, answered: scenario.measure ? answered - counts.measured : 0,
-                steady: outcome.foundSteadyState),
-            generator: GeneratorVerdict(outcome, inputs: inputs).section,
-            statuses: Self.named(outcome.measurements.statuses) { String($0) }, reasons: outcome.measurements.reasons,
-            failures: Self.named(outcome.measurements.failures) { FailureCause.names[$0] },
-            connections: .init(
-                opened: outcome.connections.opened, lost: outcome.connections.lost,
-                connectFailures: outcome.connections.connectFailures, goAways: outcome.connections.goAways,
-                reconnects: outcome.connections.reconnects),
-            cost: .init(
-                clientCPU: perPush(outcome.cpu), mockCPU: mockCPU,
-                clientMemory: ProcessCost.sample()?.peakMemory ?? 0,
-                mockMemory: mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory,
-                clientAllocations: outcome.allocations.map(perPush),
-                mockAllocations: mock?.counts?.allocations.map(perPush), tokensSigned: outcome.tokensSigned,
-                clockReading: measuring?.clockReading ?? 0, histogramRecord: measuring?.histogramRecord ?? 0,
-                measuring: scenario.measure ? measuring?.perPush(isOpenLoop: isOpenLoop) ?? 0 : 0),
-            series: outcome.series,
-            histograms: histograms(oneWay),
-            notes: RunNotes(inputs: inputs, outcome: outcome, mock: mock).all)
-        result.notSent = Self.named(outcome.measurements.notSent) { FailureCause.names[$0] }
+        var result = ResultDocument()
+        result.run = run
+        result.environment = Self.environment
+        result.scenario = Self.settings(inputs.scenario)
+        result.pushes = pushes
+        result.throughput = outcome.throughput
+        result.latency = latencies(oneWay)
+        result.breakdown = breakdown
         result.sends = sends
         if let devices = mock?.devices {
             result.devices = devices.section
             result.echo = devices.echo?.section(backend: devices.backend, start: devices.start)
             result.echo?.backendCounts = devices.backendCounts
         }
-        result.cooldown = .init(seconds: outcome.cooldown.seconds, pushes: outcome.cooldown.pushes)
-        result.connections.ends = outcome.connections.ends.counts
-        let late = outcome.lateConnections
-        result.connections.afterWindow = .init(
-            opened: late.opened, lost: late.lost, connectFailures: late.connectFailures, ends: late.ends.counts)
+        result.warmup = outcome.warmup
+        if inputs.scenario.measure { result.warmup.answered = answered - measured.counts.measured }
+        result.cooldown = outcome.cooldown
+        result.retries = outcome.retries
+        result.generator = GeneratorVerdict(outcome, inputs: inputs).section
+        result.statuses = Self.named(measured.statuses) { String($0) }
+        result.reasons = measured.reasons
+        result.failures = Self.named(measured.failures) { FailureCause.names[$0] }
+        result.notSent = Self.named(measured.notSent) { FailureCause.names[$0] }
+        result.connections = outcome.connections.section(late: outcome.lateConnections)
         result.connections.windowLimited = outcome.holdUps.windowLimited.map(Self.share)
         result.connections.writeBlocked = outcome.holdUps.writeBlocked.map(Self.share)
-        let retries = outcome.retries
-        result.retries = .init(
-            attempts: retries.attempts, recovered: retries.recovered, exhausted: retries.exhausted,
-            overBudget: retries.overBudget)
+        result.cost = cost
+        result.series = outcome.series
+        result.histograms = histograms(oneWay)
+        result.notes = RunNotes(inputs: inputs, outcome: outcome, mock: mock).all
         return result
+    }
+
+    private var answered: UInt64 { outcome.measurements.counts.accepted + outcome.measurements.counts.rejected }
+
+    private var run: ResultDocument.Run {
+        var run = outcome.run
+        run.id = inputs.run.description
+        run.name = inputs.scenario.name
+        if run.startedAt.isEmpty { run.startedAt = Self.timestamp(started) }
+        run.complete =
+            (outcome.untaken == 0 && !outcome.isAbandoned || outcome.hasEndedInTime) && !run.interrupted
+            && outcome.planned > 0
+        run.engine = inputs.scenario.engine
+        run.target = target
+        return run
+    }
+
+    private static var environment: ResultDocument.Environment {
+        let facts = MachineFacts()
+        var environment = ResultDocument.Environment()
+        environment.host = facts.host
+        environment.cpu = facts.cpuModel
+        environment.cores = facts.cores
+        environment.memoryBytes = facts.memoryBytes
+        environment.kernel = facts.kernel
+        environment.system = facts.system
+        environment.versions = Versions.all
+        environment.commit = Versions.commit
+        return environment
+    }
+
+    private var pushes: ResultDocument.Pushes {
+        let counts = outcome.measurements.counts
+        var pushes = ResultDocument.Pushes()
+        pushes.planned = outcome.planned
+        pushes.sent = counts.sent
+        pushes.sentAgain = counts.sentAgain
+        pushes.accepted = counts.accepted
+        pushes.rejected = counts.rejected
+        pushes.failed = counts.failed
+        pushes.notSent = counts.notSent
+        pushes.retried = counts.retried
+        pushes.lost = ledger?.lost
+        pushes.duplicated = ledger?.duplicated
+        return pushes
+    }
+
+    private var cost: ResultDocument.Cost {
+        func perPush(_ value: UInt64) -> Double { answered > 0 ? Double(value) / Double(answered) : 0 }
+        var cost = ResultDocument.Cost()
+        cost.clientCPU = perPush(outcome.cpu)
+        if let before = mock?.costs.before, let after = mock?.costs.after {
+            cost.mockCPU = perPush(after.cpu - before.cpu)
+        }
+        cost.clientMemory = ProcessCost.sample()?.peakMemory ?? 0
+        cost.mockMemory = mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory
+        cost.clientAllocations = outcome.allocations.map(perPush)
+        cost.mockAllocations = mock?.counts?.allocations.map(perPush)
+        cost.tokensSigned = outcome.tokensSigned
+        // Takes a few milliseconds: not while the run goes on.
+        if !outcome.isPartial {
+            let measuring = measuring ?? Self.measuredCost()
+            cost.clockReading = measuring.clockReading
+            cost.histogramRecord = measuring.histogramRecord
+            if inputs.scenario.measure { cost.measuring = measuring.perPush(isOpenLoop: inputs.schedule != nil) }
+        }
+        return cost
     }
 
     /// What the mock's ledger says against ours; nil where they cannot be compared.
@@ -229,12 +253,6 @@ struct RunDocument {
 
     private func latencies(_ oneWay: OneWayTimes) -> ResultDocument.Latencies {
         .init { .init(answered($0, oneWay)) }
-    }
-
-    static func latency(_ summary: LatencySummary) -> ResultDocument.Latency {
-        .init(
-            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
-            p99: summary.p99, p999: summary.p999, max: summary.max)
     }
 
     private static func named(_ counts: [UInt64], _ name: (Int) -> String) -> [String: UInt64] {

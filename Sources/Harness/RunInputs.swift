@@ -62,17 +62,17 @@ package struct RunInputs: Sendable {
         let longestToken = population.longestToken
         mix = try sends?.mix ?? Self.mix(scenario, longestToken: longestToken)
         var headers: [PushHeaders] = []
-        let priorities = sends?.all.flatMap { send in send.mix.entries.map { _ in send.priority } }
+        let owners = sends?.all.flatMap { send in send.mix.entries.map { _ in send } }
         for (place, entry) in mix.entries.enumerated() {
             // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
-            let wanted = (priorities?[place] ?? scenario.priority).flatMap {
+            let wanted = (owners.map { $0[place].priority } ?? scenario.priority).flatMap {
                 entry.profile.pushType == .background && $0 == 10 ? nil : $0
             }
             headers.append(
                 try PushHeaders(
                     pushType: entry.profile.pushType, bundleID: scenario.topic,
                     priority: wanted ?? entry.profile.priority, expiration: scenario.expiration,
-                    collapseID: scenario.collapseID))
+                    collapseID: owners.map { $0[place].collapseID } ?? scenario.collapseID))
         }
         self.headers = headers
         let order = sends.flatMap { $0.isOnce ? Self.order($0) : nil }

@@ -66,7 +66,7 @@ struct RunNotes {
     private var breakdown: String? {
         let isLeftOut = outcome.breakdowns.dimensions.contains { $0 != "status" && $0 != "send" }
         guard outcome.untaken > 0, isLeftOut else { return nil }
-        let isTooMuch = outcome.isAbandoned && !outcome.isInterrupted && inputs.schedule != nil
+        let isTooMuch = outcome.isAbandoned && !outcome.run.interrupted && inputs.schedule != nil
         return
             "the breakdown leaves out \(Units.counted(outcome.untaken, "push")) that were not sent: "
             + (isTooMuch
@@ -101,12 +101,13 @@ struct RunNotes {
 
     /// Without a warm-up the first answers are missing in the window, where latencies vary: by then nothing had been sent.
     private var ramp: String? {
-        guard let rates = outcome.rates, rates.offered > 0, outcome.warmup == 0, !outcome.isInterrupted,
-            rates.sent >= 0.98 * rates.offered
+        let rates = outcome.throughput
+        guard let offered = rates.offered, offered > 0, outcome.warmup.seconds == 0, !outcome.run.interrupted,
+            rates.sent >= 0.98 * offered
         else { return nil }
         let totals = outcome.measurements.totals.answered.summary
-        guard totals.count > 0, rates.answered < 0.98 * rates.offered else { return nil }
-        let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.span
+        guard totals.count > 0, rates.answered < 0.98 * offered else { return nil }
+        let missing = (totals.mean - Double(totals.min)) / 1e9 / rates.windowSeconds
         guard missing > 0.01 else { return nil }
         return
             "answered and accepted a second may be up to \(Units.fixed(100 * min(1, missing), places: 1)) % low: answers take "
@@ -115,8 +116,8 @@ struct RunNotes {
     }
 
     private var steadyState: String? {
-        guard outcome.foundSteadyState == false else { return nil }
-        return outcome.warmup < 2.1
+        guard outcome.warmup.steady == false else { return nil }
+        return outcome.warmup.seconds < 2.1
             ? "too short to tell whether rate and latency were steady: --warmup auto needs 2 s within a quarter of the run"
             : "rate and latency were not steady after a quarter of the run; measured from there on"
     }

@@ -5,9 +5,15 @@ package struct RunOutput: Sendable {
     let folder: String
     /// Told what cannot be written, and what connections ran into, one line each; the run goes on.
     let warn: @Sendable (String) -> Void
+    /// Told what the run is busy with when it sends no more, one line each.
+    let tell: @Sendable (String) -> Void
 
-    package init(folder: String, warn: @escaping @Sendable (String) -> Void) {
+    package init(
+        folder: String, warn: @escaping @Sendable (String) -> Void,
+        tell: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.folder = folder
         self.warn = warn
+        self.tell = tell
     }
 }

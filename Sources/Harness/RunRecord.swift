@@ -34,6 +34,7 @@ final class RunRecord: @unchecked Sendable {
     }
 
     func warn(_ problem: String) { output.warn(problem) }
+    var tell: @Sendable (String) -> Void { output.tell }
 
     /// Adds an interval to the log.
     ///
@@ -70,12 +71,12 @@ final class RunRecord: @unchecked Sendable {
     /// Writes a partial result, in the place of the last one.
     func write(_ outcome: LoadOutcome) {
         var outcome = outcome
-        let elapsed = UInt64(outcome.duration * 1e9)
+        let elapsed = UInt64(outcome.run.durationSeconds * 1e9)
         nextResult = elapsed + Self.pause
         outcome.notes =
             [
                 ResultDocument.partialMark
-                    + "written while the run went on, \(Units.fixed(outcome.duration, places: 0)) s after its start; it is "
+                    + "written while the run went on, \(Units.fixed(outcome.run.durationSeconds, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)

@@ -173,9 +173,9 @@ final class RunWatcher: @unchecked Sendable {
     private func outcome(_ now: RunSnapshot, _ start: UInt64) -> LoadOutcome {
         var outcome = LoadOutcome()
         outcome.isPartial = true
-        outcome.startedAt = LoadOutcome.date(of: start, now: now.time)
-        outcome.isInterrupted = true
-        outcome.duration = Double(now.time - start) / 1e9
+        outcome.noteStart(start, now: now.time)
+        outcome.run.interrupted = true
+        outcome.run.durationSeconds = Double(now.time - start) / 1e9
         let taken = now.counts.taken
         outcome.planned = max(taken, inputs.planned ?? taken)
         outcome.untaken = outcome.planned - taken
@@ -187,11 +187,11 @@ final class RunWatcher: @unchecked Sendable {
         }
         outcome.measurements.addFailed(taken - min(taken, now.counts.ended), cause: FailureCause.interrupted.index)
         outcome.measurements.addNotSent(outcome.untaken, cause: FailureCause.interrupted.index)
-        outcome.rates = Rates(now.windows, now: now.time)
+        outcome.throughput = .init(now.windows, isOpenLoop: inputs.schedule != nil, now: now.time)
         if let from = now.windows.map(\.from).min(), from != .max, from > start {
-            outcome.warmup = Double(from - start) / 1e9
+            outcome.warmup.seconds = Double(from - start) / 1e9
         }
-        outcome.foundSteadyState = foundSteadyState
+        outcome.warmup.steady = foundSteadyState
         outcome.abortedFor = abortedFor
         outcome.series = series.points(atMost: RunRecord.mostPoints)
         return outcome

@@ -15,6 +15,8 @@ package struct Sends: Sendable {
         let mix: ProfileMix
         /// `apns-priority`; nil: the push type's own.
         let priority: Int?
+        /// `apns-collapse-id`.
+        let collapseID: String?
         /// After the run's start, ns.
         let start: UInt64
         /// The run's number of its first push, and how many registrations its audience has.
@@ -52,13 +54,14 @@ package struct Sends: Sendable {
         }
         let settings =
             scenario.sends.isEmpty
-            ? [SendSetting(name: scenario.name, audience: scenario.audience ?? "*")] : scenario.sends
+            ? [(number: 0, setting: SendSetting(name: scenario.name, audience: scenario.audience ?? "*"))]
+            : scenario.sends.enumerated().flatMap { number, send in send.each.map { (number: number, setting: $0) } }
         isOnce = !scenario.sends.isEmpty
         var all: [Send] = []
         var (first, entry): (UInt64, Int) = (0, 0)
         var content: [Content] = []
         var expired: [(send: String, count: UInt64)] = []
-        for (number, setting) in settings.enumerated() {
+        for (number, setting) in settings {
             let origin = Origin(send: isOnce ? (number, setting.name) : nil)
             var rows = try Self.rows(setting.audience, registrations, reachable, origin)
             let late = Int64(clamping: setting.start / 1_000_000_000)
@@ -77,7 +80,8 @@ package struct Sends: Sendable {
                 Send(
                     name: setting.name, audience: setting.audience,
                     devices: AudienceDevices(registrations, rows, entries: made.entries), mix: made.mix,
-                    priority: setting.priority ?? scenario.priority, start: setting.start, first: first,
+                    priority: setting.priority ?? scenario.priority,
+                    collapseID: setting.collapseID ?? scenario.collapseID, start: setting.start, first: first,
                     count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows),
                     fingerprint: registrations.fingerprint(of: rows)))
             first += rows.count
@@ -109,7 +113,7 @@ package struct Sends: Sendable {
                     + (scenario.templates == nil
                         ? "templates or properties (--templates, --property)" : "properties (--property)"))
         }
-        self.notes = notes + Self.unused(scenario, settings, content.map(\.used))
+        self.notes = notes + Self.unused(scenario, settings.map(\.setting), content.map(\.used))
     }
 
     /// A path that leads nowhere is a mistake of the setting, anything else one of the file.

@@ -13,16 +13,9 @@ struct AnswerInterval {
     var high = 0.0
     /// Pushes due and not yet answered, at its end.
     var unanswered = 0.0
+}
 
-    init(seconds: Double, answers: Double, level: Double, variance: Double, high: Double, unanswered: Double) {
-        self.seconds = seconds
-        self.answers = answers
-        self.level = level
-        self.variance = variance
-        self.high = high
-        self.unanswered = unanswered
-    }
-
+extension AnswerInterval {
     /// What `total` holds and `earlier`, a copy of it, does not.
     init(seconds: Double, total: LatencyHistogram, since earlier: LatencyHistogram, unanswered: UInt64) {
         self.seconds = seconds

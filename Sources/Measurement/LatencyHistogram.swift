@@ -246,19 +246,4 @@ public struct LatencySummary: Sendable, Equatable {
     public var p99: UInt64 = 0
     public var p999: UInt64 = 0
     public var max: UInt64 = 0
-
-    public init() {}
-
-    init(
-        count: UInt64, min: UInt64, mean: Double, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
-    ) {
-        self.count = count
-        self.min = min
-        self.mean = mean
-        self.p50 = p50
-        self.p90 = p90
-        self.p99 = p99
-        self.p999 = p999
-        self.max = max
-    }
 }

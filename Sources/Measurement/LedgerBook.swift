@@ -6,6 +6,8 @@ public final class LedgerBook: Sendable {
     /// One run's part.
     public struct Entry: Sendable {
         public let run: UInt64
+        /// In the list of runs, from 0.
+        public let place: Int
         /// Which pushes arrived.
         public let ledger: DeliveryLedger
         /// When some of them did; the first run only, where it was asked for.
@@ -32,7 +34,7 @@ public final class LedgerBook: Sendable {
             if let known = list.first(where: { $0.run == run }) { return known }
             guard list.count < Self.runLimit, let ledger = DeliveryLedger(capacity: capacity) else { return nil }
             let times = list.isEmpty ? timesInterval.flatMap { PushTimes(interval: $0) } : nil
-            list.append(Entry(run: run, ledger: ledger, times: times))
+            list.append(Entry(run: run, place: list.count, ledger: ledger, times: times))
             return list.last
         }
     }

@@ -1,55 +1,57 @@
 /// A page of metrics in Prometheus' text format (version 0.0.4): one family after the other, each with `# HELP` and `# TYPE`.
 /// Names follow its conventions: a prefix for the program, base units (seconds, bytes), `_total` for counters alone.
-public struct MetricsText {
-    public enum Kind: String, Sendable {
+package struct MetricsText {
+    package enum Kind: String, Sendable {
         case counter, gauge
     }
 
     /// Pairs of name and value, in order.
-    public typealias Labels = [(name: String, value: String)]
+    package typealias Labels = [(name: String, value: String)]
 
-    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
     /// Upper bounds of the buckets of latencies, ns: 1, 1.5, 2, 3, 5 and 7 times each power of ten from 10 us to 70 s and 100 s,
     /// so that a quantile taken from them is at most a third off.
-    public static let latencyBounds: [UInt64] =
+    package static let latencyBounds: [UInt64] =
         [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000].flatMap { power in
             [10, 15, 20, 30, 50, 70].map { power / 10 * $0 }
         } + [100_000_000_000]
 
-    public private(set) var text = ""
+    package private(set) var text = ""
     private let prefix: String
 
     /// - Parameter prefix: what every name begins with, such as `pushload_`.
-    public init(prefix: String) { self.prefix = prefix }
+    package init(prefix: String) { self.prefix = prefix }
 
     /// One family; nothing when it has no samples.
-    public mutating func add(_ kind: Kind, _ name: String, _ help: String, _ samples: [(labels: Labels, value: Double)])
-    {
+    package mutating func add(
+        _ kind: Kind, _ name: String, _ help: String, _ samples: [(labels: Labels, value: Double)]
+    ) {
         guard !samples.isEmpty else { return }
         begin(name, kind.rawValue, help)
         for sample in samples { line(name, sample.labels, sample.value) }
     }
 
     /// One family of one sample without labels.
-    public mutating func add(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
+    package mutating func add(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
         add(kind, name, help, [([], value)])
     }
 
     /// A counter or gauge apart by one label, in the order of its values.
-    public mutating func add(_ kind: Kind, _ name: String, _ help: String, by label: String, _ values: [String: UInt64])
-    {
+    package mutating func add(
+        _ kind: Kind, _ name: String, _ help: String, by label: String, _ values: [String: UInt64]
+    ) {
         add(kind, name, help, values.sorted { $0.key < $1.key }.map { ([(label, $0.key)], Double($0.value)) })
     }
 
     /// What one histogram holds.
-    public struct Histogram: Sendable {
+    package struct Histogram: Sendable {
         /// Of each of `latencyBounds`, how many observations lie at or below it.
-        public var below: [UInt64]
-        public var count: UInt64
+        package var below: [UInt64]
+        package var count: UInt64
         /// Of all observations, seconds.
-        public var sum: Double
+        package var sum: Double
 
-        public init(below: [UInt64], count: UInt64, sum: Double) {
+        package init(below: [UInt64], count: UInt64, sum: Double) {
             self.below = below
             self.count = count
             self.sum = sum
@@ -57,7 +59,7 @@ public struct MetricsText {
     }
 
     /// A classic histogram of latencies in seconds: cumulative `_bucket`s, `_sum` and `_count`.
-    public mutating func add(_ name: String, _ help: String, _ samples: [(labels: Labels, histogram: Histogram)]) {
+    package mutating func add(_ name: String, _ help: String, _ samples: [(labels: Labels, histogram: Histogram)]) {
         begin(name, "histogram", help)
         for (labels, histogram) in samples {
             for (bound, count) in zip(Self.latencyBounds, histogram.below) {

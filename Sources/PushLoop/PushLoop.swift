@@ -1,3 +1,4 @@
+import Devices
 import Harness
 import MockAPNs
 import Networking
@@ -14,19 +15,22 @@ public final class PushLoop {
 
     /// Connects, and sends the first pushes.
     ///
+    /// - Parameter devices: so many devices do with the pushes what the device model says; nil: without a model, a million.
     /// - Throws: when the system has no socket.
-    public init() throws {
+    public init(devices: UInt64? = nil) throws {
         let identity = try ProviderIdentity(
             key: try ProviderKey.ephemeral(), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         var configuration = MockConfiguration()
         configuration.accounts = [ProviderAccount(identity)]
         configuration.allStreamsAtOnce = true
         configuration.ledgerCapacity = Self.most
+        if devices != nil { configuration.deviceModel = Self.model }
         mock = try HandDrivenMock(configuration)
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
         var scenario = Scenario()
         scenario.pushes = Self.most
         scenario.streams = Self.streams
+        if let devices { scenario.devices = devices }
         client = try HandDrivenRun(scenario, address: listener.address, identity: identity)
         client.begin()
         while true {
@@ -36,6 +40,15 @@ public final class PushLoop {
             }
         }
         precondition(run(10_000) >= 10_000, "pushes are accepted")
+    }
+
+    /// The bundled one, at any hour, with users who take so long that what they do is planned and not done: the same work whenever it
+    /// is run, and however long it takes.
+    private static var model: DeviceModel {
+        var model = DeviceModel()
+        model.hours = [Double](repeating: 1, count: 24)
+        model.reaction.delay.median = 1_000_000_000_000_000
+        return model
     }
 
     /// Pushes one loop is good for.

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Settings
 
@@ -49,6 +50,7 @@ package enum SummaryReport {
             lines += latencyTable(result.latency, picture.width)
             lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
+            lines += devices(result)
             lines.append("")
         }
         lines += counts("statuses", result.statuses)
@@ -115,6 +117,30 @@ package enum SummaryReport {
         return [""] + table.lines(width: width) + ["  (fan-out: from the send's start to its accepted answers)"]
     }
 
+    /// What became of pushes at their devices, and what these asked of their backend.
+    private static func devices(_ result: ResultDocument) -> [String] {
+        var lines: [String] = []
+        func listed(_ counts: [(String, UInt64)]) -> String {
+            counts.map { "\($0.0) \(Units.grouped($0.1))" }.joined(separator: ", ")
+        }
+        if let devices = result.devices {
+            let outcomes = DeviceSection.sorted(devices.outcomes).map { (DeviceSection.words($0.0), $0.1) }
+            lines += ["", "at the devices: \(outcomes.isEmpty ? "nothing" : listed(outcomes))"]
+            if !devices.contentWithin.isEmpty { lines.append("content: \(DeviceSection.contentWithin(devices))") }
+        }
+        if let echo = result.echo {
+            let counts = zip(DeviceSection.countNames, DeviceSection.counts(echo)).map { ($0, $1) }
+            lines.append("asked of \(echo.backend): \(echo.requests == 0 ? "nothing" : listed(counts))")
+            if echo.requests > 0 { lines.append("  " + DeviceSection.peak(echo)) }
+            if echo.latency.count > 0 {
+                let figures = zip(["p50", "p99", "max"], Written.latenciesAlike(echo.latency, [.p50, .p99, .max]))
+                lines.append(
+                    "  device's moment to answer: " + figures.map { "\($0) \($1)" }.joined(separator: ", "))
+            }
+        }
+        return lines
+    }
+
     /// A table for each dimension: outcomes and total latency by label.
     private static func breakdowns(_ result: ResultDocument, _ width: Int) -> [String] {
         result.breakdown.keys.sorted().flatMap { dimension -> [String] in
@@ -157,6 +183,12 @@ package enum SummaryReport {
         if latency.isWorthTakingApart {
             stages.append(("  accepted", "", latency[.totalAccepted]))
             if latency[.totalRejected].count > 0 { stages.append(("  rejected", "", latency[.totalRejected])) }
+        }
+        for (name, span, stage) in [
+            ("to the screen", "due to presented", Stage.timeToScreen),
+            ("to the content", "due to fetched or decrypted", .timeToContent),
+        ] where latency[stage].count > 0 {
+            stages.append((name, span, latency[stage]))
         }
         var table = TextTable(names: 2)
         table.add(["latency", "", "min", "mean", "p50", "p90", "p99", "p99.9", "max"])

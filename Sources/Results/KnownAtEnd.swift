@@ -26,24 +26,11 @@ public protocol EmptyValue { init() }
 
 extension Dictionary: EmptyValue {}
 extension ResultDocument.Latency: EmptyValue {}
-extension ResultDocument.Cooldown: EmptyValue { public init() { self.init(seconds: 0) } }
-extension ResultDocument.Retries: EmptyValue { public init() { self.init(attempts: 0) } }
-
-extension ResultDocument.Connections: EmptyValue {
-    public init() { self.init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0) }
-}
-
-extension ResultDocument.Cost: EmptyValue {
-    public init() {
-        self.init(
-            clientCPU: 0, mockCPU: nil, clientMemory: 0, mockMemory: nil, clientAllocations: nil, mockAllocations: nil,
-            tokensSigned: 0, clockReading: 0, histogramRecord: 0, measuring: 0)
-    }
-}
-
-extension ResultDocument.Generator: EmptyValue {
-    public init() { self.init(limited: false, reasons: [], loopLag: .init(), workerLoad: [], steal: 0, cpu: .init()) }
-}
+extension ResultDocument.Cooldown: EmptyValue {}
+extension ResultDocument.Retries: EmptyValue {}
+extension ResultDocument.Connections: EmptyValue {}
+extension ResultDocument.Cost: EmptyValue {}
+extension ResultDocument.Generator: EmptyValue {}
 
 extension CodingUserInfoKey {
     /// Set where the document that is read or written is a partial result.

@@ -115,6 +115,13 @@ extension ResultDocument {
             public var notBegun: UInt64 = 0
             public var underWay: UInt64 = 0
 
+            package func adding(_ other: Kind) -> Kind {
+                Kind(
+                    requests: requests &+ other.requests, answered: answered &+ other.answered,
+                    failed: failed &+ other.failed, givenUp: givenUp &+ other.givenUp,
+                    notBegun: notBegun &+ other.notBegun, underWay: underWay &+ other.underWay)
+            }
+
             enum CodingKeys: String, CodingKey {
                 case requests, answered, failed
                 case givenUp = "given_up"

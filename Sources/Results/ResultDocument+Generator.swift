@@ -2,25 +2,25 @@ extension ResultDocument {
     /// How the generator itself did: whether it, rather than the target, set the limit.
     public struct Generator: Codable, Sendable, Equatable {
         /// The generator was the limit, or close to it: the figures say more of it than of the target.
-        package var limited: Bool
+        package var limited = false
         /// Why, one sentence each.
-        public var reasons: [String]
+        public var reasons: [String] = []
         /// How late pushes were sent as far as that is the generator's own fault: since they were due, or since the event loop
         /// last waited with nothing to do, whichever was later; open loop only.
-        var loopLag: Latency
+        package var loopLag = Latency()
         /// Of each worker thread: CPU time, without `spin`, as a share of the run's time, the busiest first.
-        package var workerLoad: [Double]
+        package var workerLoad: [Double] = []
         /// Of the worker thread that had to wait for a core most: the share of the run's time in which it could have run and did
         /// not; nil where the kernel does not tell.
         @Nullable package var runQueueDelay: Double?
         /// Share of the worker threads' time spun away until pushes were due.
-        package var spin: Double
+        package var spin = 0.0
         /// Share of the machine's CPU time that the hypervisor gave to others.
-        package var steal: Double
+        package var steal = 0.0
         /// Of the pushes that overflowed, those that came due while a worker thread stood still or was busy.
         @AddedLater package var overflowed: UInt64?
         /// Where the workers' CPU time went.
-        package var cpu: CPU
+        package var cpu = CPU()
 
         enum CodingKeys: String, CodingKey {
             case limited, reasons, spin, steal, overflowed
@@ -30,20 +30,7 @@ extension ResultDocument {
             case runQueueDelay = "run_queue_delay"
         }
 
-        package init(
-            limited: Bool, reasons: [String], loopLag: Latency, workerLoad: [Double], runQueueDelay: Double? = nil,
-            spin: Double = 0, steal: Double, overflowed: UInt64? = nil, cpu: CPU
-        ) {
-            self.limited = limited
-            self.reasons = reasons
-            self.loopLag = loopLag
-            self.workerLoad = workerLoad
-            self.runQueueDelay = runQueueDelay
-            self.spin = spin
-            self.steal = steal
-            self.overflowed = overflowed
-            self.cpu = cpu
-        }
+        public init() {}
 
         /// Nanoseconds of CPU time a push; together they are `cost.client_cpu_ns_per_push`.
         public struct CPU: Codable, Sendable, Equatable {
@@ -72,14 +59,11 @@ extension ResultDocument {
     /// What was waited for at the end.
     public struct Cooldown: Codable, Sendable, Equatable {
         /// From the last push being taken to the last answer.
-        public var seconds: Double
+        public var seconds = 0.0
         /// Pushes open when the last one had been taken.
-        public var pushes: UInt64
+        public var pushes: UInt64 = 0
 
-        package init(seconds: Double = 0, pushes: UInt64 = 0) {
-            self.seconds = seconds
-            self.pushes = pushes
-        }
+        public init() {}
     }
 
     /// Outcomes of one label of a breakdown.
@@ -108,39 +92,37 @@ extension ResultDocument {
 
     /// Pushes sent again after an answer or a loss (`--retry`); what was refused unprocessed is `pushes.retried`.
     public struct Retries: Codable, Sendable, Equatable {
-        public var attempts: UInt64
+        public var attempts: UInt64 = 0
         /// Pushes accepted after at least one.
-        public var recovered: UInt64
+        public var recovered: UInt64 = 0
         /// Pushes that had been sent again as often as allowed, or for which the budget was used up.
-        public var exhausted: UInt64
-        public var overBudget: UInt64
+        public var exhausted: UInt64 = 0
+        public var overBudget: UInt64 = 0
 
         enum CodingKeys: String, CodingKey {
             case attempts, recovered, exhausted
             case overBudget = "over_budget"
         }
 
-        package init(attempts: UInt64 = 0, recovered: UInt64 = 0, exhausted: UInt64 = 0, overBudget: UInt64 = 0) {
-            self.attempts = attempts
-            self.recovered = recovered
-            self.exhausted = exhausted
-            self.overBudget = overBudget
+        public init() {}
+
+        package mutating func add(_ other: Retries) {
+            attempts &+= other.attempts
+            recovered &+= other.recovered
+            exhausted &+= other.exhausted
+            overBudget &+= other.overBudget
         }
     }
 
     /// What was left out of rate and latencies.
     public struct Warmup: Codable, Sendable, Equatable {
         /// From the start to the first push that was measured.
-        public var seconds: Double
+        public var seconds = 0.0
         /// Answered pushes that were not measured.
-        public var answered: UInt64
+        public var answered: UInt64 = 0
         /// With `--warmup auto`: the figures had become steady; false: they had not after a quarter of the run.
         @Nullable package var steady: Bool?
 
-        package init(seconds: Double, answered: UInt64, steady: Bool? = nil) {
-            self.seconds = seconds
-            self.answered = answered
-            self.steady = steady
-        }
+        package init() {}
     }
 }

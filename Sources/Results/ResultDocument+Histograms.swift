@@ -26,12 +26,15 @@ extension ResultDocument {
 }
 
 extension ResultDocument.Latency {
+    package init(_ summary: LatencySummary) {
+        self.init(
+            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
+            p99: summary.p99, p999: summary.p999, max: summary.max)
+    }
+
     package init(_ histogram: CensoredHistogram) {
         let summary = histogram.summary
-        let figures = summary.figures
-        self.init(
-            count: figures.count, min: figures.min, mean: figures.mean, p50: figures.p50, p90: figures.p90,
-            p99: figures.p99, p999: figures.p999, max: figures.max)
+        self.init(summary.figures)
         unanswered = summary.unanswered
         censored = LatencyFigure.allCases.map(\.rawValue).filter(summary.censored.contains)
     }

@@ -7,37 +7,37 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     static let currentSchema = "pushload.result/3"
 
     var schema = ResultDocument.currentSchema
-    public var run: Run
-    package var environment: Environment
+    public var run = Run()
+    package var environment = Environment()
     /// The settings, flat.
-    public var scenario: [String: JSONValue]
-    public var pushes: Pushes
-    public var throughput: Throughput
-    public var latency: Latencies
+    public var scenario: [String: JSONValue] = [:]
+    public var pushes = Pushes()
+    public var throughput = Throughput()
+    public var latency = Latencies()
     /// Outcomes apart by stage, profile or status, where there is more than one: by dimension, then label.
-    @KnownAtEnd public var breakdown: [String: [String: Part]]
+    @KnownAtEnd public var breakdown: [String: [String: Part]] = [:]
     /// What went to which audience; nil where no registrations were given, and in results of older versions.
     @AddedLater public var sends: [Send]?
     /// What became of accepted pushes at their devices; nil without a device model.
     @AddedLater public var devices: Devices?
     /// What devices asked of their backend; nil without one.
     @AddedLater public var echo: Echo?
-    public var warmup: Warmup
+    public var warmup = Warmup()
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
-    @KnownAtEnd package var generator: Generator
-    @KnownAtEnd public var statuses: [String: UInt64]
-    @KnownAtEnd public var reasons: [String: UInt64]
-    public var failures: [String: UInt64]
+    @KnownAtEnd package var generator = Generator()
+    @KnownAtEnd public var statuses: [String: UInt64] = [:]
+    @KnownAtEnd public var reasons: [String: UInt64] = [:]
+    public var failures: [String: UInt64] = [:]
     /// Pushes that were never begun, by cause.
     public var notSent: [String: UInt64] = [:]
-    @KnownAtEnd public var connections: Connections
-    @KnownAtEnd package var cost: Cost
-    public var series: [SeriesPoint]
+    @KnownAtEnd public var connections = Connections()
+    @KnownAtEnd package var cost = Cost()
+    public var series: [SeriesPoint] = []
     /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
-    public var histograms: [String: String]
+    public var histograms: [String: String] = [:]
     /// What a reader must know beside the figures, one sentence each.
-    package var notes: [String]
+    package var notes: [String] = []
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
@@ -46,44 +46,22 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         case notSent = "not_sent"
     }
 
-    public init(
-        run: Run, environment: Environment, scenario: [String: JSONValue], pushes: Pushes, throughput: Throughput,
-        latency: Latencies, breakdown: [String: [String: Part]], warmup: Warmup, generator: Generator,
-        statuses: [String: UInt64], reasons: [String: UInt64], failures: [String: UInt64],
-        connections: Connections, cost: Cost, series: [SeriesPoint], histograms: [String: String],
-        notes: [String]
-    ) {
-        self.run = run
-        self.environment = environment
-        self.scenario = scenario
-        self.pushes = pushes
-        self.throughput = throughput
-        self.latency = latency
-        self.breakdown = breakdown
-        self.warmup = warmup
-        self.generator = generator
-        self.statuses = statuses
-        self.reasons = reasons
-        self.failures = failures
-        self.connections = connections
-        self.cost = cost
-        self.series = series
-        self.histograms = histograms
-        self.notes = notes
-    }
+    /// Of nothing.
+    package init() {}
 
     public struct Run: Codable, Sendable, Equatable {
-        public var id: String
-        package var name: String
-        package var startedAt: String
-        public var durationSeconds: Double
+        public var id = ""
+        package var name = ""
+        /// ISO 8601, UTC.
+        package var startedAt = ""
+        public var durationSeconds = 0.0
         /// False when the run was stopped before its plan was done.
-        package var complete: Bool
-        public var interrupted: Bool
+        package var complete = true
+        public var interrupted = false
         /// `target` where no URL was given.
         package static let bundledMock = "bundled mock"
-        package var engine: String
-        package var target: String
+        package var engine = ""
+        package var target = ""
         @Nullable package var tls: String?
 
         enum CodingKeys: String, CodingKey {
@@ -92,30 +70,17 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case durationSeconds = "duration_seconds"
         }
 
-        package init(
-            id: String, name: String, startedAt: String, durationSeconds: Double, complete: Bool, interrupted: Bool,
-            engine: String, target: String, tls: String?
-        ) {
-            self.id = id
-            self.name = name
-            self.startedAt = startedAt
-            self.durationSeconds = durationSeconds
-            self.complete = complete
-            self.interrupted = interrupted
-            self.engine = engine
-            self.target = target
-            self.tls = tls
-        }
+        package init() {}
     }
 
     public struct Environment: Codable, Sendable, Equatable {
-        package var host: String
-        package var cpu: String
-        package var cores: Int
-        package var memoryBytes: UInt64
-        package var kernel: String
-        package var system: String
-        package var versions: [String: String]
+        package var host = ""
+        package var cpu = ""
+        package var cores = 0
+        package var memoryBytes: UInt64 = 0
+        package var kernel = ""
+        package var system = ""
+        package var versions: [String: String] = [:]
         @Nullable package var commit: String?
 
         enum CodingKeys: String, CodingKey {
@@ -123,33 +88,21 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case memoryBytes = "memory_bytes"
         }
 
-        package init(
-            host: String, cpu: String, cores: Int, memoryBytes: UInt64, kernel: String, system: String,
-            versions: [String: String], commit: String?
-        ) {
-            self.host = host
-            self.cpu = cpu
-            self.cores = cores
-            self.memoryBytes = memoryBytes
-            self.kernel = kernel
-            self.system = system
-            self.versions = versions
-            self.commit = commit
-        }
+        package init() {}
     }
 
     public struct Pushes: Codable, Sendable, Equatable {
-        public var planned: UInt64
-        public var sent: UInt64
+        public var planned: UInt64 = 0
+        public var sent: UInt64 = 0
         /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
-        @AddedLater public var sentAgain: UInt64?
-        public var accepted: UInt64
-        public var rejected: UInt64
+        @AddedLater public var sentAgain: UInt64? = 0
+        public var accepted: UInt64 = 0
+        public var rejected: UInt64 = 0
         /// Begun, and not answered.
-        public var failed: UInt64
+        public var failed: UInt64 = 0
         /// Never begun: overflowed, or the run ended first.
-        public var notSent: UInt64
-        public var retried: UInt64
+        public var notSent: UInt64 = 0
+        public var retried: UInt64 = 0
         /// nil: no ledger could be read.
         @Nullable public var lost: UInt64?
         @Nullable package var duplicated: UInt64?
@@ -163,37 +116,23 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         /// The four ends there are.
         public var ended: UInt64 { accepted &+ rejected &+ failed &+ notSent }
 
-        package init(
-            planned: UInt64, sent: UInt64, sentAgain: UInt64? = 0, accepted: UInt64, rejected: UInt64, failed: UInt64,
-            notSent: UInt64 = 0, retried: UInt64, lost: UInt64?, duplicated: UInt64?
-        ) {
-            self.sentAgain = sentAgain
-            self.notSent = notSent
-            self.planned = planned
-            self.sent = sent
-            self.accepted = accepted
-            self.rejected = rejected
-            self.failed = failed
-            self.retried = retried
-            self.lost = lost
-            self.duplicated = duplicated
-        }
+        package init() {}
     }
 
     /// Pushes a second, all four over the same window: `results/README.md` defines it.
     public struct Throughput: Codable, Sendable, Equatable {
         /// Length of the window, seconds; 0 when nothing was measured, or for too short a time (`hasRates`).
-        public var windowSeconds: Double
+        public var windowSeconds = 0.0
         /// Due; nil in closed loop, which offers what streams free.
         @Nullable public var offered: Double?
         /// Handed to the kernel, attempts counted.
-        public var sent: Double
+        public var sent = 0.0
         /// Of these, attempts of pushes that had been sent before; nil: results of older versions do not tell.
-        @AddedLater public var sentAgain: Double?
+        @AddedLater public var sentAgain: Double? = 0
         /// Answered with any status.
-        public var answered: Double
+        public var answered = 0.0
         /// Answered with status 200: goodput.
-        public var accepted: Double
+        public var accepted = 0.0
 
         enum CodingKeys: String, CodingKey {
             case windowSeconds = "window_seconds"
@@ -204,14 +143,15 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case accepted = "accepted_per_second"
         }
 
+        /// Of nothing.
+        package init() {}
+
         /// - Parameters:
         ///   - sent: nil: as many as were answered.
         ///   - accepted: nil: all that were answered.
         package init(
-            windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, sentAgain: Double? = 0, answered: Double,
-            accepted: Double? = nil
+            windowSeconds: Double = 1, offered: Double?, sent: Double? = nil, answered: Double, accepted: Double? = nil
         ) {
-            self.sentAgain = sentAgain
             self.windowSeconds = windowSeconds
             self.offered = offered
             self.sent = sent ?? answered
@@ -228,6 +168,9 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             get { figures[stage.rawValue] }
             set { figures[stage.rawValue] = newValue }
         }
+
+        /// Of nothing.
+        package init() {}
 
         /// - Parameter figure: called for every stage.
         package init<Failure>(_ figure: (Stage) throws(Failure) -> Latency) throws(Failure) {
@@ -248,7 +191,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public func encode(to encoder: any Encoder) throws {
             var stages = encoder.container(keyedBy: Stage.self)
             for stage in Stage.allCases {
-                if Stage.ofDevices.contains(stage), self[stage].count == 0 { continue }
+                let isPartial = encoder.userInfo[.isPartialResult] != nil
+                if Stage.ofDevices.contains(stage), self[stage].count == 0 || isPartial { continue }
                 if Self.knownMeanwhile.contains(stage) {
                     try stages.encode(self[stage], forKey: stage)
                 } else {
@@ -300,11 +244,11 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Connections: Codable, Sendable, Equatable {
-        public var opened: UInt64
-        public var lost: UInt64
-        public var connectFailures: UInt64
-        public var goAways: UInt64
-        public var reconnects: UInt64
+        public var opened: UInt64 = 0
+        public var lost: UInt64 = 0
+        public var connectFailures: UInt64 = 0
+        public var goAways: UInt64 = 0
+        public var reconnects: UInt64 = 0
         /// Connections that ended before the run did, by why.
         public var ends: [String: UInt64] = [:]
         /// Share of the streams in use, and of the time, that the target's windows kept from sending; nil where nobody looked.
@@ -323,13 +267,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case goAways = "goaways"
         }
 
-        package init(opened: UInt64, lost: UInt64, connectFailures: UInt64, goAways: UInt64, reconnects: UInt64) {
-            self.opened = opened
-            self.lost = lost
-            self.connectFailures = connectFailures
-            self.goAways = goAways
-            self.reconnects = reconnects
-        }
+        public init() {}
     }
 
     package struct AfterWindow: Codable, Sendable, Equatable {
@@ -354,16 +292,16 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     }
 
     public struct Cost: Codable, Sendable, Equatable {
-        package var clientCPU: Double
+        package var clientCPU = 0.0
         @Nullable package var mockCPU: Double?
-        package var clientMemory: UInt64
+        package var clientMemory: UInt64 = 0
         @Nullable package var mockMemory: UInt64?
         @Nullable package var clientAllocations: Double?
         @Nullable package var mockAllocations: Double?
-        package var tokensSigned: UInt64
-        package var clockReading: Double
-        package var histogramRecord: Double
-        package var measuring: Double
+        package var tokensSigned: UInt64 = 0
+        package var clockReading = 0.0
+        package var histogramRecord = 0.0
+        package var measuring = 0.0
 
         enum CodingKeys: String, CodingKey {
             case clientCPU = "client_cpu_ns_per_push"
@@ -378,21 +316,6 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case measuring = "measuring_ns_per_push"
         }
 
-        package init(
-            clientCPU: Double, mockCPU: Double?, clientMemory: UInt64, mockMemory: UInt64?, clientAllocations: Double?,
-            mockAllocations: Double?, tokensSigned: UInt64, clockReading: Double, histogramRecord: Double,
-            measuring: Double
-        ) {
-            self.clientCPU = clientCPU
-            self.mockCPU = mockCPU
-            self.clientMemory = clientMemory
-            self.mockMemory = mockMemory
-            self.clientAllocations = clientAllocations
-            self.mockAllocations = mockAllocations
-            self.tokensSigned = tokensSigned
-            self.clockReading = clockReading
-            self.histogramRecord = histogramRecord
-            self.measuring = measuring
-        }
+        public init() {}
     }
 }

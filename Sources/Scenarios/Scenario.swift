@@ -295,9 +295,13 @@ public struct Scenario: Sendable, Equatable, Codable {
                 "registrations: say who is pushed to: an audience (a tag expression, * for everyone) or sends")
         }
         guard !sends.isEmpty else { return problems }
-        if sends.count > SendSetting.most { problems.append("sends: \(sends.count); at most \(SendSetting.most)") }
+        let each = sends.flatMap(\.each)
+        if each.count > SendSetting.most {
+            problems.append(
+                "sends: \(each.count)\(each.count > sends.count ? " with repeats" : ""); at most \(SendSetting.most)")
+        }
         var names: Set<String> = []
-        for send in sends where !names.insert(send.name).inserted {
+        for send in each where !names.insert(send.name).inserted {
             problems.append("sends: \"\(send.name)\" is there twice")
         }
         for (name, isGiven) in [
@@ -410,6 +414,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             deviceBackend == nil || backendFlagText == nil,
             "backend_flags are for the bundled backend, not for a --device-backend")
+        check(deviceWait <= 3_600_000_000_000, "device_wait: at most 1h")
         check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems
     }

@@ -17,12 +17,30 @@ public struct SendSetting: Sendable, Equatable {
     public var profile: String?
     /// The name of one of the run's `templates`, for all its devices.
     public var template: String?
+    /// `apns-collapse-id`, at most 64 bytes; nil: the run's.
+    public var collapseID: String?
+    /// How often it is sent, each `every` after the one before, ns: as sends of their own, `NAME 1` and so on.
+    public var times = 1
+    public var every: UInt64 = 0
     /// `NAME=VALUE`, besides the run's `properties`.
     public var properties: [String] = []
 
     /// Sends a run may have.
     public static let most = 50
     static let longestName = 60
+
+    /// Each time it is sent.
+    package var each: [SendSetting] {
+        guard times > 1 else { return [self] }
+        return (0..<times).map { number in
+            var one = self
+            one.name += " \(number + 1)"
+            let (after, isLong) = every.multipliedReportingOverflow(by: UInt64(number))
+            one.start = isLong ? .max : start.addingReportingOverflow(after).overflow ? .max : start + after
+            (one.times, one.every) = (1, 0)
+            return one
+        }
+    }
 
     public init(name: String, audience: String) {
         self.name = name
@@ -48,7 +66,10 @@ public struct SendSetting: Sendable, Equatable {
 
     private static let origin = "send"
 
-    static let keys = ["name", "audience", "start", "priority", "profile", "template", "properties"]
+    static let keys = [
+        "name", "audience", "start", "priority", "profile", "template", "properties", "collapse_id",
+        "repeat", "every",
+    ]
 
     /// - Throws: what is wrong, at its place.
     init(_ value: YAMLValue) throws(SettingsError) {
@@ -77,6 +98,14 @@ public struct SendSetting: Sendable, Equatable {
         }
         if let value = map.take("template") { template = try value.text() }
         if let value = map.take("properties") { properties = try value.pairs() }
+        if let value = map.take("collapse_id") {
+            let text = try value.text()
+            guard (1...64).contains(text.utf8.count) else {
+                throw value.error("\"\(text.prefix(80))\": expected 1 to 64 bytes")
+            }
+            collapseID = text
+        }
+        try readRepeats(&map)
         let isName = name.unicodeScalars.allSatisfy {
             !"{}=\"".unicodeScalars.contains($0) && $0.properties.generalCategory != .control
         }
@@ -89,6 +118,25 @@ public struct SendSetting: Sendable, Equatable {
         }
         guard profile == nil || template == nil else {
             throw value.error("profile and template exclude each other: give one of them")
+        }
+    }
+
+    private mutating func readRepeats(_ map: inout YAMLMap) throws(SettingsError) {
+        let (repeats, pause) = (map.take("repeat"), map.take("every"))
+        if let repeats {
+            let text = try repeats.text()
+            guard let number = Int(text), (1...Self.most).contains(number) else {
+                throw repeats.error("\"\(text)\": expected 1 to \(Self.most) times")
+            }
+            guard number == 1 || pause != nil else {
+                throw repeats.error("say how long after each other: every, such as every: 5s")
+            }
+            times = number
+        }
+        if let pause {
+            every = try pause.duration()
+            guard repeats != nil else { throw pause.error("goes with repeat, how often it is sent") }
+            guard every > 0 else { throw pause.error("expected more than 0") }
         }
     }
 
@@ -131,6 +179,8 @@ public struct SendSetting: Sendable, Equatable {
         if let priority { parts.append("priority: \(priority)") }
         if let profile { parts.append("profile: \(YAMLValue.quoted(profile))") }
         if let template { parts.append("template: \(YAMLValue.quoted(template))") }
+        if let collapseID { parts.append("collapse_id: \(YAMLValue.quoted(collapseID))") }
+        if times > 1 { parts.append("repeat: \(times), every: \(Units.written(duration: every))") }
         if !properties.isEmpty {
             let pairs = properties.map { pair in
                 let sign = pair.firstIndex(of: "=") ?? pair.endIndex

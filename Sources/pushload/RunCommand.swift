@@ -83,7 +83,9 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         defer { pauses.cancel() }
         let product: RunProduct
         do {
-            let output = RunOutput(folder: folder.path) { problem in display.say(problem) }
+            let output = RunOutput(
+                folder: folder.path, warn: { problem in display.say(problem) },
+                tell: { [isQuiet = quiet] words in if !isQuiet { display.say(words) } })
             product = try await run.execute(
                 isTerminal: display.isRedrawn, judge: judge(scenario), output: output
             ) { display.show(Reports.Progress($0)) }

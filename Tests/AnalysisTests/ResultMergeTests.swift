@@ -13,35 +13,25 @@ import Testing
     ) -> ResultDocument {
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
-        let summary = histogram.summary
-        let latency = ResultDocument.Latency(
-            count: summary.count, min: summary.min, mean: summary.mean, p50: summary.p50, p90: summary.p90,
-            p99: summary.p99, p999: summary.p999, max: summary.max)
-        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
+        let latency = ResultDocument.Latency(histogram.summary)
         let count = UInt64(values.count)
         let text = HistogramCodec.encodeForLog(histogram)
-        return ResultDocument(
-            run: .init(
-                id: id, name: "n", startedAt: started, durationSeconds: seconds, complete: true, interrupted: false,
-                engine: "wire", target: "t", tls: nil),
-            environment: .init(
-                host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["engine": .string("wire"), "connections": .integer(Int64(count))],
-            pushes: .init(
-                planned: count, sent: count, accepted: count, rejected: 0, failed: 0, retried: 1, lost: 0, duplicated: 0
-            ),
-            throughput: .init(offered: 10, answered: Double(count) / 2),
-            latency: .init { [.total, .toMock, .inMock, .fromMock].contains($0) ? latency : none },
-            breakdown: ["stage": ["hold": .init(accepted: count, rejected: 0, failed: 0, total: latency)]],
-            warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: [], loopLag: none, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
-            statuses: ["200": count], reasons: [:], failures: [:],
-            connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-            cost: .init(
-                clientCPU: 100, mockCPU: nil, clientMemory: 5, mockMemory: nil, clientAllocations: nil,
-                mockAllocations: nil, tokensSigned: 1, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], histograms: ["total": text, "total{stage=hold}": text], notes: [])
+        var result = ResultDocument()
+        (result.run.id, result.run.startedAt, result.run.durationSeconds) = (id, started, seconds)
+        result.scenario = ["engine": .string("wire"), "connections": .integer(Int64(count))]
+        (result.pushes.planned, result.pushes.sent, result.pushes.accepted) = (count, count, count)
+        result.pushes.retried = 1
+        (result.pushes.lost, result.pushes.duplicated) = (0, 0)
+        result.throughput = .init(offered: 10, answered: Double(count) / 2)
+        for stage in [.total, .toMock, .inMock, .fromMock] as [Stage] { result.latency[stage] = latency }
+        result.breakdown = ["stage": ["hold": .init(accepted: count, rejected: 0, failed: 0, total: latency)]]
+        result.generator.workerLoad = [0.5]
+        result.generator.cpu.encode = 100
+        result.statuses = ["200": count]
+        result.connections.opened = 1
+        (result.cost.clientCPU, result.cost.clientMemory, result.cost.tokensSigned) = (100, 5, 1)
+        result.histograms = ["total": text, "total{stage=hold}": text]
+        return result
     }
 
     private func message(_ results: [(String, ResultDocument)]) -> String {

@@ -10,28 +10,16 @@ import Testing
         lost: UInt64? = 0, duplicated: UInt64? = 0, reasons: [String: UInt64] = [:], failures: [String: UInt64] = [:],
         expected: [String] = [], interrupted: Bool = false
     ) -> ResultDocument {
-        let latency = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
-        return ResultDocument(
-            run: .init(
-                id: "", name: "", startedAt: "", durationSeconds: 0, complete: !interrupted, interrupted: interrupted,
-                engine: "", target: "", tls: nil),
-            environment: .init(
-                host: "", cpu: "", cores: 0, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["expected_reasons": .array(expected.map { .string($0) })],
-            pushes: .init(
-                planned: planned, sent: 0, accepted: accepted, rejected: rejected, failed: failed,
-                notSent: notSent, retried: 0, lost: lost, duplicated: duplicated),
-            throughput: .init(offered: nil, answered: 0),
-            latency: .init { [.totalAccepted, .totalRejected].contains($0) ? .init() : latency },
-            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
-            statuses: [:], reasons: reasons, failures: failures,
-            connections: .init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-            cost: .init(
-                clientCPU: 0, mockCPU: nil, clientMemory: 0, mockMemory: nil, clientAllocations: nil,
-                mockAllocations: nil, tokensSigned: 0, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], histograms: [:], notes: [])
+        var result = ResultDocument()
+        (result.run.complete, result.run.interrupted) = (!interrupted, interrupted)
+        result.scenario = ["expected_reasons": .array(expected.map { .string($0) })]
+        result.pushes.planned = planned
+        (result.pushes.accepted, result.pushes.rejected) = (accepted, rejected)
+        (result.pushes.failed, result.pushes.notSent) = (failed, notSent)
+        (result.pushes.lost, result.pushes.duplicated) = (lost, duplicated)
+        result.throughput = .init(offered: nil, answered: 0)
+        (result.reasons, result.failures) = (reasons, failures)
+        return result
     }
 
     @Test("A run in which every push was accepted is good, with or without a ledger")
@@ -203,7 +191,9 @@ import Testing
         #expect(
             RunVerdict(closedLate).problems.first?.hasSuffix(
                 ": connections were lost or could not be made: connection_closed") == true)
-        closedLate.connections = .init(opened: 1, lost: 0, connectFailures: 9, goAways: 0, reconnects: 9)
+        closedLate.connections = .init()
+        (closedLate.connections.opened, closedLate.connections.connectFailures) = (1, 9)
+        closedLate.connections.reconnects = 9
         closedLate.connections.afterWindow = .init(connectFailures: 9)
         #expect(RunVerdict(closedLate).problems.first?.hasSuffix(": the generator was a limit, see there") == true)
         (result.connections.opened, result.connections.lost) = (0, 0)

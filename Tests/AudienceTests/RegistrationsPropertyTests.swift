@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Audience
@@ -15,7 +16,7 @@ import Testing
         var expires: UInt32?
         var registered: UInt32?
 
-        init(_ numbers: inout RandomWords) {
+        init(_ numbers: inout SeededRandom) {
             func maybe<T>(_ value: T) -> T? { Bool.random(using: &numbers) ? value : nil }
             token = String(
                 Int.random(in: 0x1000...0x10FF, using: &numbers), radix: 16, uppercase: .random(using: &numbers))
@@ -35,7 +36,7 @@ import Testing
             registered = maybe(UInt32.random(in: 1..<1000, using: &numbers))
         }
 
-        func csv(_ numbers: inout RandomWords) -> String {
+        func csv(_ numbers: inout SeededRandom) -> String {
             [
                 token, tags.joined(separator: ";"), topic ?? "", environment ?? "", user ?? "", language ?? "",
                 template ?? "", expires.map { "\($0)" } ?? "", registered.map { "\($0)" } ?? "",
@@ -47,7 +48,7 @@ import Testing
             }.joined(separator: ",")
         }
 
-        func json(_ numbers: inout RandomWords) -> String {
+        func json(_ numbers: inout SeededRandom) -> String {
             func quoted(_ text: String) -> String {
                 var result = "\""
                 for scalar in text.unicodeScalars {
@@ -76,7 +77,7 @@ import Testing
 
     @Test("The index says what the rows say", arguments: 0..<UInt64(30))
     func theIndexSaysWhatTheRowsSay(seed: UInt64) throws {
-        var numbers = RandomWords(seed)
+        var numbers = SeededRandom(seed)
         let rows = (0..<Int.random(in: 1...400, using: &numbers)).map { _ in Row(&numbers) }
         let folder = ScratchFolder()
         let header = "token,tags,topic,environment,user,language,template,expires,registered\n"

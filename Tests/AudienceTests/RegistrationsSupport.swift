@@ -54,21 +54,6 @@ final class ScratchFolder {
     func text(_ name: String) -> String { String(decoding: read(name), as: UTF8.self) }
 }
 
-/// Splitmix64, so that a failure can be had again from its seed.
-struct RandomWords: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 extension RowSet {
     var all: [UInt32] {
         var rows: [UInt32] = []

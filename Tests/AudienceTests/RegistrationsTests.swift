@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Audience
@@ -325,7 +326,7 @@ import Testing
     @Test("Any bytes are read or refused but trap nothing")
     func anyBytesAreReadOrRefusedButTrapNothing() {
         for seed in 0..<UInt64(300) {
-            var numbers = RandomWords(seed)
+            var numbers = SeededRandom(seed)
             var bytes = Array((seed % 2 == 0 ? Self.csv : Self.ndjson).utf8)
             for _ in 0..<Int.random(in: 1...6, using: &numbers) {
                 let place = Int.random(in: 0..<bytes.count, using: &numbers)

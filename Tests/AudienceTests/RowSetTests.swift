@@ -1,5 +1,6 @@
 import CRoaring
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Audience
@@ -9,7 +10,7 @@ import Testing
     static let kinds = 5
 
     /// - Parameter kinds: of the containers at three places.
-    static func rows(_ kinds: [Int], _ numbers: inout RandomWords) -> [UInt32] {
+    static func rows(_ kinds: [Int], _ numbers: inout SeededRandom) -> [UInt32] {
         var rows: [UInt32] = []
         for (high, kind) in zip([0, 7, 152] as [UInt32], kinds) {
             let start = high << 16
@@ -48,7 +49,7 @@ import Testing
     @Test("Set algebra is that of sets, whatever the containers of either side", arguments: 0..<9)
     func setAlgebra(round: Int) throws {
         let seed = UInt64.random(in: 1...999_999_999)
-        var numbers = RandomWords(seed)
+        var numbers = SeededRandom(seed)
         // Nine rounds of three places have each of the 25 pairs of kinds.
         let pairs = (0..<3).map { (round * 3 + $0) % (Self.kinds * Self.kinds) }
         let left = Self.rows(pairs.map { $0 / Self.kinds }, &numbers)

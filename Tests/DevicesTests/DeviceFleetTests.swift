@@ -1,5 +1,6 @@
 import Foundation
 import Payloads
+import TestSupport
 import Testing
 
 @testable import Devices
@@ -18,7 +19,7 @@ struct DeviceFleetTests {
         model.silent.perHour = 2
         model.serviceExtension.time.sigma = 0
         model.serviceExtension.crashes = 0
-        fleet = DeviceFleet(model, seed: 1, sealingSeed: nil, startedAt: Self.start)
+        fleet = DeviceFleet(model, seed: 1, sealingSeed: nil, startedAt: Self.start, isReporting: true)
         for trait in [
             .online(true), .unlocked(true), .app(.background), .platform(.phone), .level(.alert, .granted),
             .level(.sound, .granted), .level(.badge, .granted),
@@ -65,8 +66,8 @@ struct DeviceFleetTests {
         #expect(fleet.act("More", on: shown.handle, of: key, at: at) == .noNotification)
         #expect(
             fleet.reports == [
-                .init(ticket: 1, kind: .content, after: 2 * Self.second),
-                .init(ticket: 1, kind: .screen, after: 7 * Self.second),
+                .init(ticket: 1, kind: .content, at: Self.start + 2 * Self.second),
+                .init(ticket: 1, kind: .outcome(.banner), at: Self.start + 7 * Self.second),
             ])
         // In the foreground the app shows an alert of its own.
         fleet.requests = []
@@ -92,7 +93,11 @@ struct DeviceFleetTests {
         let id = fleet.requests[0].id
         #expect(!fleet.finished(id, .newData, at: Self.start + 30 * Self.second))
         #expect(fleet.counts[.fetchFailed] == 1 && fleet.counts[.wakeTimedOut] == 1)
-        #expect(fleet.reports == [.init(ticket: 1, kind: .noContent, after: 30 * Self.second)])
+        let end = Self.start + 30 * Self.second
+        #expect(
+            fleet.reports == [
+                .init(ticket: 1, kind: .outcome(.fetchFailed), at: end), .init(ticket: 1, kind: .noContent, at: end),
+            ])
     }
 
     @Test("Wakes beyond the hour's are held, the newest only, until the next hour")
@@ -117,7 +122,7 @@ struct DeviceFleetTests {
         fleet.set(.online(true), on: key, at: Self.start + 50 * Self.second)
         #expect(screen(50).notifications.map(\.body) == ["c"])
         #expect(fleet.counts[.replaced] == 1 && fleet.counts[.banner] == 1)
-        #expect(fleet.reports.last == .init(ticket: 3, kind: .screen, after: 50 * Self.second))
+        #expect(fleet.reports.last == .init(ticket: 3, kind: .outcome(.banner), at: Self.start + 50 * Self.second))
         fleet.set(.online(false), on: key, at: Self.start + 60 * Self.second)
         push(#"{"aps":{"alert":"d"}}"#, ticket: 4, expiration: Int64(Self.start / Self.second) + 70, seconds: 60)
         fleet.set(.online(true), on: key, at: Self.start + 70 * Self.second)
@@ -138,8 +143,8 @@ struct DeviceFleetTests {
 
     @Test("What comes of a payload that is no JSON, or says what nobody expects, is counted and does no harm")
     func strangers() {
-        var random = Seeded(state: .random(in: 0...1_000_000))
-        let seed = random.state
+        let seed = UInt64.random(in: 0...1_000_000)
+        var random = SeededRandom(seed)
         let whole =
             #"{"aps":{"alert":{"title":"\u00e4\ud83d","body":"b\"c"},"badge":-1e5,"sound":{"critical":1},"mutable-content":1,"category":"M","thread-id":"t"},"encrypted-content":"AA==","attachment-url":"\/a","richId":{},"richType":[]}"#
         let odd = [
@@ -151,7 +156,7 @@ struct DeviceFleetTests {
         for _ in 0..<2000 {
             var bytes = Array(whole.utf8)
             for _ in 0..<Int.random(in: 1...8, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = random.pick(Array("\"\\{}[],:x0 ".utf8))
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = random.one(of: Array("\"\\{}[],:x0 ".utf8))
             }
             payloads.append(String(decoding: bytes, as: UTF8.self))
         }
@@ -215,7 +220,7 @@ struct DeviceFleetTests {
     func time() {
         push(#"{"aps":{"alert":"a","mutable-content":1}}"#, seconds: 100)
         push(#"{"aps":{"alert":"b"}}"#, ticket: 2, seconds: 50)
-        #expect(fleet.reports.allSatisfy { $0.after < 1000 * Self.second })
+        #expect(fleet.reports.allSatisfy { $0.at < Self.start + 1000 * Self.second })
         fleet.advance(to: .max)
         push(#"{"aps":{"content-available":1}}"#, ticket: 3, type: .background)
         push(#"{"aps":{"alert":"a","mutable-content":1}}"#, ticket: 4)
@@ -226,18 +231,65 @@ struct DeviceFleetTests {
         #expect(fleet.counts.total == 4)
     }
 
-    @Test("What is still under way at the end of a run is told, with how long it has been waited for")
+    @Test(
+        "What is still under way at the end of a run is told with the outcome it has, and so is content that has not come"
+    )
     func unfinished() {
         push(#"{"aps":{"content-available":1}}"#, ticket: 5, type: .background)
+        push(#"{"aps":{"content-available":1},"richId":"1","richMessage":"m"}"#, ticket: 8, type: .background)
         fleet.set(.online(false), on: key, at: Self.start)
-        push(#"{"aps":{"alert":"b"}}"#, ticket: 6, seconds: 4)
-        push(#"{"aps":{"alert":"c"}}"#, ticket: 7, expiration: 0, seconds: 4)
-        let left = fleet.unfinished(at: Self.start + 10 * Self.second).sorted { $0.ticket < $1.ticket }
+        push(#"{"aps":{"alert":"b"}}"#, ticket: 6, seconds: 1)
+        let lost = #"{"aps":{"alert":"c","mutable-content":1},"attachment-url":"/a"}"#
+        push(lost, ticket: 7, expiration: 0, seconds: 1)
+        let at = Self.start + Self.second
         #expect(
-            left == [
-                .init(ticket: 5, kind: .lost, after: 10 * Self.second),
-                .init(ticket: 6, kind: .lost, after: 6 * Self.second),
+            fleet.reports == [
+                .init(ticket: 7, kind: .noContent, at: at), .init(ticket: 7, kind: .outcome(.notStored), at: at),
             ])
+        func unfinished() -> [DeviceReport] {
+            var left: [DeviceReport] = []
+            fleet.tellUnfinished { left.append($0) }
+            return left.sorted { $0.ticket < $1.ticket }
+        }
+        #expect(
+            unfinished() == [
+                .init(ticket: 5, kind: .outcome(.fetching), at: 0), .init(ticket: 5, kind: .noContent, at: 0),
+                .init(ticket: 6, kind: .outcome(.stored), at: 0), .init(ticket: 8, kind: .outcome(.pending), at: 0),
+            ])
+        // What is stored is content for the app.
+        push(lost, ticket: 9, seconds: 2)
+        #expect(fleet.reports.last == .init(ticket: 6, kind: .outcome(.replaced), at: Self.start + 2 * Self.second))
+        #expect(unfinished().filter { $0.ticket == 9 }.map(\.kind) == [.outcome(.stored), .noContent])
+    }
+
+    @Test("A fleet that is not asked what became of pushes tells nothing, and does the same")
+    func silence() {
+        let silent = DeviceFleet(DeviceModel(), seed: 1, sealingSeed: nil, startedAt: Self.start)
+        let telling = DeviceFleet(DeviceModel(), seed: 1, sealingSeed: nil, startedAt: Self.start, isReporting: true)
+        for fleet in [silent, telling] {
+            for number in 0..<2000 as Range<UInt64> {
+                Array(#"{"aps":{"alert":"a","mutable-content":1},"attachment-url":"/a"}"#.utf8).withUnsafeBytes {
+                    _ = fleet.receive(
+                        DevicePush(
+                            device: DeviceKey("device \(number % 500)"), number: number, ticket: number, type: .alert,
+                            priority: 10, collapseID: UnsafeRawBufferPointer(start: nil, count: 0), expiration: nil,
+                            payload: $0), at: Self.start + number * Self.second)
+                }
+            }
+        }
+        #expect(silent.reports.isEmpty && silent.counts == telling.counts && silent.memory == telling.memory)
+        var last: [UInt64: DeviceOutcome] = [:]
+        func note(_ report: DeviceReport) {
+            if case .outcome(let outcome) = report.kind {
+                #expect(last.updateValue(outcome, forKey: report.ticket) == nil)
+            }
+        }
+        telling.reports.forEach(note)
+        telling.tellUnfinished(note)
+        #expect(last.count == 2000)
+        for outcome in DeviceOutcome.allCases {
+            #expect(UInt64(last.values.count { $0 == outcome }) == telling.counts[outcome], "\(outcome)")
+        }
     }
 
     @Test("Requests of the app: 64 pending, no repetition within a minute, nothing without a moment")

@@ -36,7 +36,7 @@ struct DrawnTests {
     }
 
     private func fleet(_ model: DeviceModel) -> DeviceFleet {
-        DeviceFleet(model, seed: 5, sealingSeed: nil, startedAt: Self.start)
+        DeviceFleet(model, seed: 5, sealingSeed: nil, startedAt: Self.start, isReporting: true)
     }
 
     /// Six standard deviations.
@@ -79,7 +79,7 @@ struct DrawnTests {
         #expect(UInt64(fleet.reports.count) == Self.devices)
         for report in fleet.reports {
             let next = fleet.traits.nextOnline(key(report.ticket), after: Self.start)
-            #expect(report.kind == .screen && Self.start + report.after == next)
+            #expect([.outcome(.banner), .outcome(.lockScreen)].contains(report.kind) && report.at == next)
         }
     }
 

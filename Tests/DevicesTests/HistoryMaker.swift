@@ -1,22 +1,7 @@
 import Foundation
+import TestSupport
 
 @testable import Payloads
-
-/// Splitmix64, so that a failure can be had again from its seed.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
-    mutating func pick<Value>(_ values: [Value]) -> Value { values.randomElement(using: &self)! }
-}
 
 /// Makes up a history: a model in which nothing is left to chance, and what happens to three devices whose states are all said.
 struct HistoryMaker {
@@ -24,12 +9,12 @@ struct HistoryMaker {
     static let sealingSeed: UInt64 = 77
     static let devices = ["d0", "d1", "d2"]
     private static let second: UInt64 = 1_000_000_000
-    private var random: Seeded
+    private var random: SeededRandom
     private var now: UInt64
     private var tickets: UInt64 = 0
 
     init(seed: UInt64) {
-        random = Seeded(state: seed)
+        random = SeededRandom(seed)
         now = 1_790_000_000 * Self.second + random.next() % (400 * 86_400 * Self.second)
     }
 
@@ -38,7 +23,7 @@ struct HistoryMaker {
         let model = model()
         var events: [JSON] = []
         for device in Self.devices {
-            for (what, values) in Self.states { events.append(set(device, what, random.pick(values))) }
+            for (what, values) in Self.states { events.append(set(device, what, random.one(of: values))) }
         }
         for number in 1...Int.random(in: 30...80, using: &random) {
             now += gap()
@@ -46,7 +31,7 @@ struct HistoryMaker {
             if number % 10 == 0 { events.append(["do": "check", "at": now]) }
         }
         // Beyond what is stored: with repeated requests that is long.
-        now += (random.chance(0.03) ? 40 * 86_400 : random.pick([0, 1, 40, 4000])) * Self.second
+        now += (random.chance(0.03) ? 40 * 86_400 : random.one(of: [0, 1, 40, 4000])) * Self.second
         events.append(["do": "check", "at": now])
         return ["model": model, "start": start, "events": events]
     }
@@ -63,8 +48,8 @@ struct HistoryMaker {
 
     // MARK: The model
 
-    private mutating func certain() -> String { random.pick(["0%", "100%"]) }
-    private mutating func time(_ times: [String]) -> JSON { ["median": random.pick(times), "sigma": 0] }
+    private mutating func certain() -> String { random.one(of: ["0%", "100%"]) }
+    private mutating func time(_ times: [String]) -> JSON { ["median": random.one(of: times), "sigma": 0] }
 
     private mutating func model() -> JSON {
         let options: [Any] = [
@@ -72,13 +57,13 @@ struct HistoryMaker {
         ]
         let limits: [Any] = [0, 1, 2, 3, "unlimited"]
         return [
-            "utc_offsets": [random.pick(["-5", "0", "2", "9"]): "100%"], "will_present": random.pick(options),
+            "utc_offsets": [random.one(of: ["-5", "0", "2", "9"]): "100%"], "will_present": random.one(of: options),
             "silent": [
-                "per_hour": random.pick(limits), "fetches": random.pick(["0%", "100%", "100%"]), "path": "/sync",
+                "per_hour": random.one(of: limits), "fetches": random.one(of: ["0%", "100%", "100%"]), "path": "/sync",
             ],
             "service_extension": [
                 "time": time(["0s", "200ms", "8s", "29s", "30s", "31s", "50s"]),
-                "crashes": random.pick(["0%", "0%", "100%"]),
+                "crashes": random.one(of: ["0%", "0%", "100%"]),
                 "best_attempt": certain(),
             ],
             "reaction": reaction(), "categories": ["MESSAGE": category(), "richPush": category()],
@@ -122,14 +107,14 @@ struct HistoryMaker {
     }
 
     private mutating func event() throws -> JSON {
-        let device = random.pick(Self.devices)
+        let device = random.one(of: Self.devices)
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<50: return try push(device)
         case 50..<64:
-            let (what, values) = random.pick(Self.states)
-            return set(device, what, random.pick(values))
+            let (what, values) = random.one(of: Self.states)
+            return set(device, what, random.one(of: values))
         case 64..<74:
-            let action = random.pick(["default", "dismiss", "REPLY", "LIKE", "More", "NONE"])
+            let action = random.one(of: ["default", "dismiss", "REPLY", "LIKE", "More", "NONE"])
             let text: Any = random.chance(0.5) ? "Hëllo \"there\"" : NSNull()
             return [
                 "do": "act", "at": now, "device": device, "index": Int.random(in: 0..<3, using: &random),
@@ -142,48 +127,49 @@ struct HistoryMaker {
             return ["do": "remove_delivered", "at": now, "device": device, "identifiers": identifiers()]
         case 86..<90:
             return [
-                "do": "crossed", "at": now, "device": device, "region": random.pick(["home", "work"]),
+                "do": "crossed", "at": now, "device": device, "region": random.one(of: ["home", "work"]),
                 "entering": random.chance(0.5),
             ]
         default:
             return [
                 "do": "finish", "at": now, "request": Int.random(in: 0..<30, using: &random),
-                "how": random.pick(["new_data", "new_data", "no_data", "failed"]),
+                "how": random.one(of: ["new_data", "new_data", "no_data", "failed"]),
             ]
         }
     }
 
     private mutating func identifiers() -> Any {
         let some: [Any] = [NSNull(), ["score"], ["local", "17"], ["mätch"]]
-        return random.pick(some)
+        return random.one(of: some)
     }
 
     private mutating func add(_ device: String) -> JSON {
         var trigger: JSON
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
-            trigger = ["kind": "interval", "time": random.pick([0, 1, 5, 59, 60, 600, 7200]) * Self.second]
+            trigger = ["kind": "interval", "time": random.one(of: [0, 1, 5, 59, 60, 600, 7200]) * Self.second]
         case 1:
             trigger = ["kind": "calendar"]
             let units: [(String, ClosedRange<Int>)] = [
                 ("month", 1...12), ("day", 1...31), ("weekday", 1...7), ("hour", 0...23), ("minute", 0...59),
                 ("second", 0...59),
             ]
-            let (always, _) = random.pick(units)
+            let (always, _) = random.one(of: units)
             for (unit, range) in units where unit == always || random.chance(0.3) {
                 trigger[unit] = Int.random(in: range, using: &random)
             }
         default:
-            trigger = ["kind": "region", "region": random.pick(["home", "work"]), "entering": random.chance(0.5)]
+            trigger = ["kind": "region", "region": random.one(of: ["home", "work"]), "entering": random.chance(0.5)]
         }
         trigger["repeats"] = random.chance(0.3)
         let badge: Any = random.chance(0.3) ? Int.random(in: 0...9, using: &random) : NSNull()
         return [
             "do": "add", "at": now, "device": device,
             "request": [
-                "identifier": random.pick(["local", "17", "score", "other"]), "title": random.pick(["", "Title"]),
-                "body": random.pick(["Local news", "Größe \u{1F600}\n"]),
-                "category": random.pick(["", "MESSAGE", "richPush", "OTHER"]), "sound": random.chance(0.5),
+                "identifier": random.one(of: ["local", "17", "score", "other"]),
+                "title": random.one(of: ["", "Title"]),
+                "body": random.one(of: ["Local news", "Größe \u{1F600}\n"]),
+                "category": random.one(of: ["", "MESSAGE", "richPush", "OTHER"]), "sound": random.chance(0.5),
                 "badge": badge, "trigger": trigger,
             ],
         ]
@@ -194,17 +180,17 @@ struct HistoryMaker {
         var aps: JSON = [:]
         var payload: JSON = [:]
         var plain: Any = NSNull()
-        var type = random.pick(["alert", "alert", "alert", "alert", "alert", "alert", "alert", "voip"])
+        var type = random.one(of: ["alert", "alert", "alert", "alert", "alert", "alert", "alert", "voip"])
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
             type = "background"
             aps["content-available"] = 1
             if random.chance(0.5) { aps["sound"] = "" }
             if random.chance(0.6) {
-                let identifier: Any = random.chance(0.5) ? random.pick(["17", "18"]) : 19
+                let identifier: Any = random.chance(0.5) ? random.one(of: ["17", "18"]) : 19
                 payload["richId"] = identifier
-                payload["richMessage"] = random.pick(["A picture for you", "Ein \"Bild\" für dich"])
-                payload["richType"] = random.pick(["img", "img", "img", "txt"])
+                payload["richMessage"] = random.one(of: ["A picture for you", "Ein \"Bild\" für dich"])
+                payload["richType"] = random.one(of: ["img", "img", "img", "txt"])
             }
         case 2: break
         default:
@@ -212,12 +198,12 @@ struct HistoryMaker {
                 "Kick-off", "", ["title": "Goal", "body": "2:1 \u{2013} \"late\""], ["loc-key": "GOAL"],
                 ["title": "Goal", "subtitle": "Arsenal\u{0} \u{1F3C6}", "body": "A/B\\C"], [String: String](),
             ]
-            if random.chance(0.85) { aps["alert"] = random.pick(alerts) }
+            if random.chance(0.85) { aps["alert"] = random.one(of: alerts) }
             if random.chance(0.4) { aps["badge"] = Int.random(in: 0...12, using: &random) }
-            if random.chance(0.4) { aps["sound"] = random.pick(["default", "", "ping.aiff"]) }
-            if random.chance(0.5) { aps["category"] = random.pick(["MESSAGE", "richPush", "OTHER"]) }
-            if random.chance(0.3) { aps["thread-id"] = random.pick(["news", "sport"]) }
-            if random.chance(0.2) { aps["interruption-level"] = random.pick(["passive", "active"]) }
+            if random.chance(0.4) { aps["sound"] = random.one(of: ["default", "", "ping.aiff"]) }
+            if random.chance(0.5) { aps["category"] = random.one(of: ["MESSAGE", "richPush", "OTHER"]) }
+            if random.chance(0.3) { aps["thread-id"] = random.one(of: ["news", "sport"]) }
+            if random.chance(0.2) { aps["interruption-level"] = random.one(of: ["passive", "active"]) }
             if random.chance(0.4) {
                 aps["mutable-content"] = 1
                 if random.chance(0.6) { (payload["encrypted-content"], plain) = sealed(for: device) }
@@ -232,8 +218,8 @@ struct HistoryMaker {
             decoding: try JSONSerialization.data(withJSONObject: payload, options: options), as: UTF8.self)
         return [
             "do": "push", "at": now, "device": device, "ticket": tickets, "type": type,
-            "priority": random.pick([10, 10, 5, 1]), "collapse": random.pick(["", "score", "mätch", "17"]),
-            "expiration": random.pick(expirations), "payload": text, "plain": plain,
+            "priority": random.one(of: [10, 10, 5, 1]), "collapse": random.one(of: ["", "score", "mätch", "17"]),
+            "expiration": random.one(of: expirations), "payload": text, "plain": plain,
         ]
     }
 

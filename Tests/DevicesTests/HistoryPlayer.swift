@@ -16,7 +16,8 @@ final class HistoryPlayer {
         let json = try JSONSerialization.data(withJSONObject: history["model"]!, options: .sortedKeys)
         let model = try DeviceModelFile.parse(String(decoding: json, as: UTF8.self), file: "model")
         fleet = DeviceFleet(
-            model, seed: 1, sealingSeed: HistoryMaker.sealingSeed, startedAt: history["start"] as! UInt64)
+            model, seed: 1, sealingSeed: HistoryMaker.sealingSeed, startedAt: history["start"] as! UInt64,
+            isReporting: true)
     }
 
     func play(_ history: HistoryMaker.JSON) throws -> [Any] {
@@ -145,9 +146,13 @@ final class HistoryPlayer {
                 "pending": screen.pending.map { [$0.identifier, orNull($0.firesAt)] },
             ]
         }
-        let kinds: [DeviceReport.Kind: String] = [
-            .screen: "screen", .content: "content", .noContent: "no_content", .lost: "lost",
-        ]
+        func name(_ kind: DeviceReport.Kind) -> String {
+            switch kind {
+            case .outcome(let outcome): outcome.name
+            case .content: "content"
+            case .noContent: "no_content"
+            }
+        }
         return [
             "outcomes": counted(DeviceOutcome.allCases.map { ($0.name, fleet.counts[$0]) }),
             "events": counted(DeviceEvent.allCases.map { ($0.name, fleet.counts[$0]) }), "screens": screens,
@@ -157,7 +162,7 @@ final class HistoryPlayer {
                     $0.action, $0.text, $0.deadline,
                 ]
             },
-            "reports": reports.map { ($0.ticket, kinds[$0.kind]!, $0.after) }.sorted { $0 < $1 }
+            "reports": reports.map { ($0.ticket, name($0.kind), $0.at) }.sorted { $0 < $1 }
                 .map { [$0.0, $0.1, $0.2] as [Any] },
         ]
     }

@@ -156,7 +156,6 @@ struct TraitsTests {
     @Test("Platforms, environments and authorizations have their shares, and users change their minds in time")
     func shares() {
         var model = DeviceModel()
-        model.development = 0.1
         model.authorization.neverAsked = 0.2
         model.authorization.changed = 0.5
         model.authorization.changedWithin = 100 * Self.hour
@@ -171,7 +170,6 @@ struct TraitsTests {
         for choice in model.platforms {
             expect(choice.share, choice.value.rawValue) { traits.platform($0) == choice.value }
         }
-        expect(0.1, "development") { traits.isDevelopment($0) }
         let levels: [(Presentation, Double)] = [(.alert, 0.7), (.sound, 0.65), (.badge, 0.75)]
         for (level, granted) in levels {
             expect(0.8 * granted, "granted") { traits.level(level, $0, at: Self.start) == .granted }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What killed commands, changed files and damaged indexes leave, and what the next command makes of it.
@@ -29,7 +30,7 @@ import Testing
     /// Kills a command at random moments of the time that it takes.
     private func kill(_ arguments: [String], seconds: Double, times: Int, _ after: (UInt64) throws -> Void) throws {
         let seed = UInt64.random(in: 1...999_999_999)
-        var random = AudienceTests.SplitMix(state: seed)
+        var random = SeededRandom(seed)
         for _ in 0..<times {
             let running = try Programs.start("pushload", ["audience"] + arguments)
             usleep(UInt32(Double.random(in: 0...seconds, using: &random) * 1e6))

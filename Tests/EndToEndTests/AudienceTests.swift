@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `pushload audience` as a user runs it.
@@ -81,7 +82,7 @@ import Testing
         let script = Self.root + "/Tests/AudienceTests/Python/evaluate_rows.py"
         let folder = try OutputFolder.made()
         let seed = UInt64.random(in: 1...999_999_999)
-        var random = SplitMix(state: seed)
+        var random = SeededRandom(seed)
         let files = try ["r.csv", "r.ndjson"].map { try Self.made(folder, $0, rows: 1500, seed: seed) }
         let now = "\(Int(Date().timeIntervalSince1970))"
         for round in 0..<60 {
@@ -111,17 +112,7 @@ import Testing
         let steps: [Step]
     }
 
-    struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
-    private static func expression(depth: Int, _ random: inout SplitMix) -> String {
+    private static func expression(depth: Int, _ random: inout SeededRandom) -> String {
         guard depth > 0 else {
             let tags = [
                 "follows_RedSox", "follows_Cardinals", "location_Boston", "location_Tokyo", "lang_en", "lang_es",

@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import TestSupport
 import Testing
 
 /// What answers of a run say of devices, as the journal beside the registrations has it afterwards.
@@ -191,7 +192,7 @@ import Testing
     @Test("Killed while it is written, the journal has every whole line, and the next start says what it leaves out")
     func killed() throws {
         let seed = UInt64.random(in: 1...999_999_999)
-        var random = AudienceTests.SplitMix(state: seed)
+        var random = SeededRandom(seed)
         for round in 0..<3 {
             try? FileManager.default.removeItem(atPath: path + ".feedback")
             let output = folder.path + "/killed\(round)"

@@ -25,13 +25,13 @@ import Transport
 
     @Test("A worker that waits for a core more than a twentieth of the time is a limit")
     func starved() throws {
-        #expect(try reasons { $0.runQueueDelay = nil }.isEmpty)
-        #expect(try reasons { $0.runQueueDelay = 0.04 }.isEmpty)
-        let reasons = try reasons { $0.runQueueDelay = 0.17 }
+        #expect(try reasons { $0.generator.runQueueDelay = nil }.isEmpty)
+        #expect(try reasons { $0.generator.runQueueDelay = 0.04 }.isEmpty)
+        let reasons = try reasons { $0.generator.runQueueDelay = 0.17 }
         let waited = "a worker thread waited for a core 17 % of the time: other threads"
         #expect(reasons == [waited + ", the bundled mock's among them, need the cores too"])
         var outcome = LoadOutcome()
-        outcome.runQueueDelay = 0.17
+        outcome.generator.runQueueDelay = 0.17
         let elsewhere = try Self.inputs { $0.target = "http://127.0.0.1:1" }
         #expect(GeneratorVerdict(outcome, inputs: elsewhere).section.reasons == [waited + " need the cores too"])
     }
@@ -39,7 +39,7 @@ import Transport
     @Test("More threads are advised where there are cores for them")
     func advice() throws {
         var outcome = LoadOutcome()
-        outcome.workerLoad = [0.99]
+        outcome.generator.workerLoad = [0.99]
         func reasons(cores: Int, _ change: (inout Scenario) -> Void = { _ in }) throws -> [String] {
             GeneratorVerdict(outcome, inputs: try Self.inputs(change), cores: cores).section.reasons
         }
@@ -147,7 +147,7 @@ import Transport
             #expect(driver.recorder.counts.notSent == 490 && driver.ownOverflows == own)
             var outcome = LoadOutcome()
             outcome.measurements.add(driver.recorder)
-            outcome.ownOverflows = driver.ownOverflows
+            outcome.generator.overflowed = driver.ownOverflows
             let section = GeneratorVerdict(outcome, inputs: inputs).section
             #expect(section.overflowed == own)
             #expect(

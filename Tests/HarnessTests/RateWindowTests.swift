@@ -1,3 +1,4 @@
+import Results
 import Testing
 
 @testable import Harness
@@ -25,31 +26,34 @@ import Testing
         return window
     }
 
+    private func rates(_ window: RateWindow) -> ResultDocument.Throughput { .init([window], isOpenLoop: true) }
+
     @Test("Pushes that are never answered take nothing from the rate of the others, however long they are waited for")
     func silence() {
         let window = window { $0 % 400 == 7 ? nil : 300_000 }
         #expect(window.offered == 1200 && window.sent == 1200 && window.answered == 1197)
-        #expect(Rates([window])?.answered == 199.5 && Rates([window])?.offered == 200 && Rates([window])?.span == 6)
+        #expect(rates(window).answered == 199.5 && rates(window).offered == 200 && rates(window).windowSeconds == 6)
     }
 
     @Test("A long way there and back is no time in which nothing was answered")
     func farAway() {
         let window = window { _ in 800 * Self.millisecond }
-        #expect(Rates([window])?.answered == 200 && Rates([window])?.accepted == 200)
+        #expect(rates(window).answered == 200 && rates(window).accepted == 200)
     }
 
     @Test("A server that answers half as fast as is asked shows it, though it answers everything in the end")
     func overload() {
         let window = window { UInt64($0 + 1) * 5 * Self.millisecond }
         #expect(window.answered > 590 && window.answered < 610, "\(window.answered)")
-        #expect(Rates([window])?.offered == 200)
+        #expect(rates(window).offered == 200)
     }
 
     @Test(
         "With a warm-up all rates are of the same span, and answers of the warm-up's pushes count when they come in it")
     func warmUp() {
         let window = window(warmup: 2 * Self.second) { _ in 50 * Self.millisecond }
-        #expect(window.offered == 800 && window.sent == 800 && window.answered == 800 && Rates([window])?.span == 4)
+        #expect(
+            window.offered == 800 && window.sent == 800 && window.answered == 800 && rates(window).windowSeconds == 4)
     }
 
     @Test("Without a schedule the span ends with the last answer, and failures do not make it longer")
@@ -61,8 +65,8 @@ import Testing
             window.noteAnswer(
                 Self.second + number * Self.millisecond, total: 500_000, isAccepted: number % 2 == 0, isMeasured: true)
         }
-        let rates = Rates([window])
-        #expect(rates?.span == 1 && rates?.answered == 1000 && rates?.accepted == 500 && rates?.sent == 1000)
+        let rates = rates(window)
+        #expect(rates.windowSeconds == 1 && rates.answered == 1000 && rates.accepted == 500 && rates.sent == 1000)
     }
 
     @Test("A burst at the very end of the schedule is in none of the rates")
@@ -81,8 +85,8 @@ import Testing
             window.noteSent(2 * Self.second + 1000)
             window.noteAnswer(2 * Self.second + 300_000, total: 300_000, isAccepted: true, isMeasured: true)
         }
-        let rates = Rates([window])
-        #expect(rates?.offered == 1000 && rates?.sent == 1000 && rates?.answered == 1000)
+        let rates = rates(window)
+        #expect(rates.offered == 1000 && rates.sent == 1000 && rates.answered == 1000)
     }
 
     @Test("A closed loop that is cut short is measured up to there, however long its last answers take")
@@ -94,8 +98,8 @@ import Testing
         }
         window.cut(Self.second + Self.millisecond)
         window.noteAnswer(9 * Self.second, total: 8 * Self.second, isAccepted: true, isMeasured: true)
-        let rates = Rates([window])
-        #expect(rates?.span == 1.001 && window.answered == 1000)
+        let rates = rates(window)
+        #expect(rates.windowSeconds == 1.001 && window.answered == 1000)
     }
 
     @Test("Less than a millisecond by the clock is too short for a rate; answers may end the span sooner")
@@ -106,13 +110,13 @@ import Testing
             window.end(.at(Self.second + length))
             window.noteDue(Self.second)
             window.noteAnswer(Self.second + 1, total: 1, isAccepted: true, isMeasured: true)
-            #expect((Rates([window]) != nil) == hasRates, "\(length) ns")
+            #expect(rates(window).hasRates == hasRates, "\(length) ns")
         }
         var window = RateWindow()
         window.begin(Self.second)
         window.noteSent(Self.second + 1000)
         window.noteAnswer(Self.second + 100_000, total: 99_000, isAccepted: true, isMeasured: true)
-        #expect(Rates([window])?.sent == 10_000 && Rates([window])?.answered == 10_000)
+        #expect(rates(window).sent == 10_000 && rates(window).answered == 10_000)
     }
 
     @Test("A run that is cut short is measured up to there")
@@ -123,6 +127,6 @@ import Testing
         window.cut(2 * Self.second)
         window.cut(5 * Self.second)
         #expect(window.to == 2 * Self.second)
-        #expect(Rates([window])?.span == 2 && Rates([RateWindow()]) == nil)
+        #expect(rates(window).windowSeconds == 2 && !rates(RateWindow()).hasRates)
     }
 }

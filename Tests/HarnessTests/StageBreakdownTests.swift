@@ -1,5 +1,4 @@
 import Harness
-import Networking
 import Scenarios
 import Testing
 import Transport
@@ -14,13 +13,8 @@ import Transport
             "hold 1k 1s, burst 50, hold 2k 500ms, burst 20, burst 30, pause 1s, burst 10 1s, ramp 10 1k 1s")
         (scenario.arrivals, scenario.pushes, scenario.plaintext) = (arrivals, nil, true)
         (scenario.threads, scenario.connections) = (2, 2)
-        var drivers: [PushDriver] = []
-        let run = try HandDrivenRun(
-            scenario, address: try SocketAddress(host: "127.0.0.1", port: 1), identity: nil,
-            observe: { _, driver in
-                drivers.append(driver)
-                return driver
-            })
+        let observed = try ObservedRun(scenario)
+        let (run, drivers) = (observed.run, observed.drivers)
         let schedule = try #require(try scenario.makeSchedule())
         var asked = [UInt64](repeating: 0, count: schedule.stageNames.count)
         var cursor = schedule.cursor()

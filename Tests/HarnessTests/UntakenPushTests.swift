@@ -1,5 +1,4 @@
 import Measurement
-import Networking
 import Scenarios
 import Synchronization
 import Testing
@@ -15,13 +14,8 @@ import Transport
         scenario.threads = 2
         scenario.connections = 2
         scenario.plaintext = true
-        var drivers: [PushDriver] = []
-        let run = try HandDrivenRun(
-            scenario, address: try SocketAddress(host: "127.0.0.1", port: 1), identity: nil,
-            observe: { _, driver in
-                drivers.append(driver)
-                return driver
-            })
+        let observed = try ObservedRun(scenario)
+        let (run, drivers) = (observed.run, observed.drivers)
         drivers[0].abandon(.connectTimeout, now: 1)
         drivers[1].abandon(.certificateUntrusted, now: 1)
         let result = run.result()
@@ -41,18 +35,12 @@ import Transport
         var scenario = Scenario()
         (scenario.rate, scenario.pushes) = (1000, 10_000)
         (scenario.threads, scenario.connections, scenario.plaintext) = (2, 2, true)
-        var drivers: [PushDriver] = []
         let told = Told()
-        let run = try HandDrivenRun(
-            scenario, address: try SocketAddress(host: "127.0.0.1", port: 1), identity: nil,
-            judge: { _, _, _, due, _ in
-                told.due.withLock { $0 = due }
-                return nil
-            },
-            observe: { _, driver in
-                drivers.append(driver)
-                return driver
-            })
+        let observed = try ObservedRun(scenario) { _, _, _, due, _ in
+            told.due.withLock { $0 = due }
+            return nil
+        }
+        let (run, drivers) = (observed.run, observed.drivers)
         let start = 5 * Self.second
         func tick(_ time: UInt64) {
             for driver in drivers { driver.tick(now: time, unixTime: 0, inFlight: 0) }
@@ -101,7 +89,7 @@ import Transport
             for breakdown in driver.breakdowns.all { outcome.breakdowns.add(breakdown) }
             (outcome.planned, outcome.untaken) = (3000, 3000 - outcome.measurements.counts.taken)
             outcome.isAbandoned = driver.abandonedBy != nil
-            outcome.isInterrupted = driver.interruptedAt > 0
+            outcome.run.interrupted = driver.interruptedAt > 0
             let result = RunDocument(inputs: inputs, outcome: outcome, target: "t").result
             let parts = result.breakdown["stage"]!.values.reduce(0) { $0 + $1.notSent }
             return (result.notes, parts, parts + outcome.untaken)
@@ -135,13 +123,8 @@ import Transport
         var scenario = Scenario()
         (scenario.rate, scenario.duration, scenario.pushes) = (1000, 10 * Self.second, nil)
         (scenario.threads, scenario.connections, scenario.plaintext) = (2, 2, true)
-        var drivers: [PushDriver] = []
-        let run = try HandDrivenRun(
-            scenario, address: try SocketAddress(host: "127.0.0.1", port: 1), identity: nil,
-            observe: { _, driver in
-                drivers.append(driver)
-                return driver
-            })
+        let observed = try ObservedRun(scenario)
+        let (run, drivers) = (observed.run, observed.drivers)
         let start = 5 * Self.second
         var ticket = PushTicket(sequence: 0, due: 0)
         // One has no connection before the schedule begins.

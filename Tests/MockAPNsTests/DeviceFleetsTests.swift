@@ -1,5 +1,6 @@
 import Devices
 import Foundation
+import Measurement
 import Payloads
 import Synchronization
 import Testing
@@ -59,7 +60,9 @@ import Testing
                     turns[device].number.withLock { turn in
                         let push = request(token(device), "{\"aps\":{\"alert\":\"\(turn)\"}}")
                         turn += 1
-                        fleets.receive(push, sequence: UInt64(turn), isOffline: false, now: 5, by: thread % 3)
+                        fleets.receive(
+                            push, .init(run: 7, place: 0, sequence: UInt64(turn)), isOffline: false, now: 5,
+                            by: thread % 3)
                     }
                 }
                 _ = fleets.advance(thread % 3, now: 6)
@@ -96,10 +99,10 @@ import Testing
         let attached = "{\"aps\":{\"alert\":\"a\",\"mutable-content\":1},\"attachment-url\":\"https://x/y\"}"
         for device in 0..<9 {
             fleets.receive(
-                request(token(device), silent, type: .background), sequence: nil, isOffline: false, now: 1, by: 0)
+                request(token(device), silent, type: .background), nil, isOffline: false, now: 1, by: 0)
             fleets.receive(
-                request(token(device), rich, type: .background), sequence: nil, isOffline: false, now: 1, by: 0)
-            fleets.receive(request(token(device), attached), sequence: nil, isOffline: false, now: 1, by: 0)
+                request(token(device), rich, type: .background), nil, isOffline: false, now: 1, by: 0)
+            fleets.receive(request(token(device), attached), nil, isOffline: false, now: 1, by: 0)
         }
         let before = fleets.figures(now: 2)
         #expect(before.outcomes["fetch_failed"] == 18 && before.outcomes["extending"] == 9 && before.settling == 9)
@@ -114,12 +117,101 @@ import Testing
     @Test("A device that somebody says is offline keeps its pushes at APNs until it is said to be online; then, anew")
     func offline() throws {
         let fleets = try fleets()
-        fleets.receive(request(token(1), "{\"aps\":{\"alert\":\"a\"}}"), sequence: 1, isOffline: true, now: 1, by: 0)
+        fleets.receive(request(token(1), "{\"aps\":{\"alert\":\"a\"}}"), nil, isOffline: true, now: 1, by: 0)
         #expect(fleets.figures(now: 2).outcomes["stored"] == 1)
         fleets.use(token(1), now: 3) { $0.set(.online(true), on: $1, number: $2, at: $3) }
         #expect(fleets.figures(now: 4).outcomes["lock_screen"] == 1)
         fleets.reset(now: 5)
         let figures = fleets.figures(now: 6)
         #expect(figures.received == 0 && figures.touched == 0 && figures.outcomes.values.allSatisfy { $0 == 0 })
+    }
+
+    // MARK: The device log
+
+    private func said(_ path: String, run: UInt64) throws -> [UInt64: [String]] {
+        var (said, names): ([UInt64: [String]], [String]) = ([:], [])
+        try DeviceLogFile.read(path, run: run) {
+            names = $0
+        } _: { sequence, event, time in
+            let what: String =
+                switch event {
+                case .outcome(let code): names[code]
+                case .content: "content"
+                case .noContent: "no content"
+                }
+            said[sequence, default: []].append("\(what) \(time)")
+        }
+        // Of different devices they are in no order.
+        return said.mapValues { $0.sorted() }
+    }
+
+    @Test(
+        "The log tells the pushes of each run apart, with the times of what was stored first, and begins anew with the devices"
+    )
+    func log() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let fleets = DeviceFleets(
+            try DeviceModelFile.parse(Self.plain, file: "model"), seed: 1, count: 3, startedAt: 1000,
+            startTime: 1_700_000_000_000,
+            log: DeviceLogWriter(path, names: DeviceOutcome.allCases.map(\.name)))
+        func push(_ device: Int, _ push: TracedPush?, isOffline: Bool = false, now: UInt64, _ type: PushType = .alert) {
+            let body =
+                type == .alert ? "{\"aps\":{\"alert\":\"a\"}}" : "{\"aps\":{\"content-available\":1}}"
+            fleets.receive(request(token(device), body, type: type), push, isOffline: isOffline, now: now, by: 0)
+        }
+        push(1, .init(run: 6, place: 0, sequence: 1), now: 1500)
+        fleets.reset(now: 1600)
+        func run(of device: Int) -> (UInt64, Int) { device % 2 == 0 ? (77, 0) : (88, 63) }
+        for device in 0..<6 {
+            let (run, place) = run(of: device)
+            push(device, .init(run: run, place: place, sequence: 5), isOffline: device == 2, now: 2000 + UInt64(device))
+        }
+        for device in 0..<3 {
+            let (run, place) = run(of: device)
+            push(device, .init(run: run, place: place, sequence: 9), now: 3000, .background)
+        }
+        push(9, nil, now: 4000)
+        push(9, .init(run: 77, place: 0, sequence: DeviceLog.highestSequence + 1), now: 4000)
+        push(8, .init(run: 77, place: 0, sequence: DeviceLog.highestSequence), isOffline: true, now: 4000)
+        fleets.use(token(2), now: 5000) { $0.set(.online(true), on: $1, number: $2, at: $3) }
+        let figures = fleets.figures(now: 6000)
+        try fleets.endLog()
+        // The first has been replaced in the store by the second, which failed when its device came back.
+        let first = try said(path, run: 77)
+        #expect(
+            first
+                == [
+                    5: ["lock_screen 2000", "replaced 3000", "lock_screen 2004"],
+                    9: ["fetch_failed 3000", "no content 3000", "fetch_failed 5000", "no content 5000"],
+                    DeviceLog.highestSequence: ["stored 0"],
+                ].mapValues { $0.sorted() }, "\(first)")
+        let second = try said(path, run: 88)
+        #expect(
+            second == [
+                5: ["lock_screen 2001", "lock_screen 2003", "lock_screen 2005"],
+                9: ["fetch_failed 3000", "no content 3000"],
+            ], "\(second)")
+        #expect(throws: DeviceLog.Failure.self) { try said(path, run: 6) }
+        #expect(figures.received == 12)
+        #expect(try DeviceLogFile.read(path, run: 88, names: { _ in }) { _, _, _ in } == 2)
+    }
+
+    @Test("A push's name at its device is its own, whatever its run and number, and the first run's is its number")
+    func tickets() {
+        var words: Set<UInt64> = []
+        for place in [0, 1, 62, 63] {
+            for sequence in [0, 1, 2, 1 << 32, DeviceLog.highestSequence] as [UInt64] {
+                let ticket = DeviceTicket(TracedPush(run: 3, place: place, sequence: sequence))
+                #expect(ticket?.place == place && ticket?.sequence == sequence)
+                if place == 0 { #expect(ticket?.word == sequence) }
+                if let ticket { #expect(words.insert(ticket.word).inserted) }
+            }
+        }
+        #expect(DeviceTicket(TracedPush(run: 3, place: 0, sequence: DeviceLog.highestSequence + 1)) == nil)
+        for number in [1, 2, 1 << 47] as [UInt64] {
+            let ticket = DeviceTicket(untagged: number)
+            #expect(ticket.place == nil && words.insert(ticket.word).inserted)
+        }
     }
 }

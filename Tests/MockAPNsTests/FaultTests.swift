@@ -27,6 +27,20 @@ import Testing
         } catch { return error.description }
     }
 
+    @Test("A stall ends each period of the server's age")
+    func stall() {
+        var faults = ConnectionFaults()
+        #expect(faults.stallLeft(at: 5) == 0 && !faults.areTimed)
+        (faults.stallEvery, faults.stallLength) = (100, 30)
+        let left = [0, 69, 70, 99, 100, 175, .max].map(faults.stallLeft)
+        #expect(left == [0, 0, 30, 1, 0, 25, 0] && faults.areTimed)
+        // Longer than its period: all the time.
+        faults.stallLength = 1000
+        #expect([0, 99, 100].map(faults.stallLeft) == [100, 1, 100])
+        faults.stallEvery = 0
+        #expect(faults.stallLeft(at: 5) == 0)
+    }
+
     @Test("A fault file with everything in it is read as it is meant")
     func file() throws {
         let plan = try FaultFile.parse(

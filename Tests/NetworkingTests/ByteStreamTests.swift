@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import Signing
+import TestSupport
 import Testing
 
 @testable import Networking
@@ -146,7 +147,7 @@ import Testing
         arguments: [TLSVersion.v12, .v13], [2_304, 50_000, 4_000_000])
     func gathering(_ version: TLSVersion, _ socketBuffer: Int) throws {
         let seed = UInt64.random(in: 1...UInt64.max)
-        var random = SplitMixGenerator(seed: seed)
+        var random = SeededRandom(seed)
         let pool = BufferPool(capacity: 131_072)
         let (pair, client, server) = try connect(
             try contexts(clientVersions: (version, version)), options: SocketOptions(sendBuffer: socketBuffer),
@@ -179,18 +180,6 @@ import Testing
             }
         }
         #expect(sent == bytes.count && received == bytes, "seed \(seed), \(sent) sent, \(received.count) received")
-    }
-
-    private struct SplitMixGenerator: RandomNumberGenerator {
-        private var state: UInt64
-        init(seed: UInt64) { state = seed }
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
     }
 
     @Test("A certificate of a foreign authority, or for another host, is not trusted")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Payloads
@@ -11,7 +12,7 @@ import Testing
     @Test("A synthetic token leads back to its device, and to none for another seed or a smaller population")
     func roundTrip() {
         let seed = UInt64.random(in: .min ... .max)
-        var random = SeededGenerator(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<2000 {
             let devices = SyntheticDevices(
                 seed: random.next(), count: UInt64.random(in: 1...100_000_000, using: &random))

@@ -25,6 +25,8 @@ import Testing
             case "alert": #expect(aps.alert != nil && aps.badge != nil && aps.threadID == "news")
             case "silent": #expect(aps.contentAvailable == 1 && aps.alert == nil)
             case "rich": #expect(aps.mutableContent == 1 && notification.custom["encrypted-content"] != nil)
+            case "rich-push":
+                #expect(aps.contentAvailable == 1 && aps.alert == nil && notification.custom["richId"] != nil)
             case "live-activity":
                 #expect(aps.event == .update && aps.contentState != nil && aps.timestamp == 1_700_000_000)
             default: #expect(notification.custom["call"] != nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Payloads
@@ -113,7 +114,7 @@ import Testing
             "{\"k\":\"\\u00e9\\n\"}",
         ]
         let seed = UInt64.random(in: .min ... .max)
-        var random = SeededGenerator(seed)
+        var random = SeededRandom(seed)
         for round in 0..<300 {
             let members = (0..<Int.random(in: 0...6, using: &random)).map {
                 "\"k\($0)\" : \(holes.randomElement(using: &random)!)"
@@ -127,15 +128,5 @@ import Testing
                 "seed \(seed) round \(round): \(text)")
             #expect(try write(json, sequence: sequence, seed: seed) == text, "seed \(seed) round \(round)")
         }
-    }
-}
-
-/// A generator whose seed can be printed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        return Mix.finalise(state)
     }
 }

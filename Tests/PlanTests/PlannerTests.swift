@@ -264,9 +264,9 @@ import Testing
             -> String?
         {
             var result = SampleRun.make("a", 1)
-            result.pushes = .init(
-                planned: accepted + rejected + failed + notSent, sent: accepted, accepted: accepted, rejected: rejected,
-                failed: failed, notSent: notSent, retried: 0, lost: nil, duplicated: nil)
+            result.pushes.planned = accepted + rejected + failed + notSent
+            (result.pushes.accepted, result.pushes.rejected) = (accepted, rejected)
+            (result.pushes.failed, result.pushes.notSent) = (failed, notSent)
             result.cost.clientCPU = cpu
             return CostSample.problem(result)
         }

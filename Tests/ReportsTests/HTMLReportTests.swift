@@ -116,15 +116,14 @@ import Testing
         var document = ReportedDocument.make()
         document.series = []
         document.histograms = ["total": "not a histogram"]
-        document.latency[.total] = ReportedDocument.none
-        document.latency[.roundTrip] = ReportedDocument.none
+        document.latency[.total] = .init()
+        document.latency[.roundTrip] = .init()
         document.statuses = [:]
         document.reasons = [:]
         document.failures = [:]
         document.breakdown = [:]
         document.generator.cpu = .init()
-        document.pushes = .init(
-            planned: 0, sent: 0, accepted: 0, rejected: 0, failed: 0, retried: 0, lost: nil, duplicated: nil)
+        document.pushes = .init()
         for page in [page(document), page(document, document)] {
             #expect(MarkupChecker.problem(page) == nil)
             #expect(page.contains("There is no histogram that can be read."))

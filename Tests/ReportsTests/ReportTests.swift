@@ -7,35 +7,40 @@ import Testing
     private var document: ResultDocument {
         let latency = ResultDocument.Latency(
             count: 5, min: 1000, mean: 2500, p50: 2000, p90: 3000, p99: 4_000_000, p999: 5_000_000, max: 2_000_000_000)
-        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
-        var result = ResultDocument(
-            run: .init(
-                id: "1", name: "n", startedAt: "", durationSeconds: 2, complete: true, interrupted: false,
-                engine: "nghttp2",
-                target: "bundled mock", tls: "TLSv1.3 X"),
-            environment: .init(
-                host: "", cpu: "", cores: 1, memoryBytes: 1, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: [:],
-            pushes: .init(
-                planned: 1_000_000, sent: 1_000_000, accepted: 999_980, rejected: 7, failed: 3, notSent: 10,
-                retried: 0, lost: 1, duplicated: 2),
-            throughput: .init(
-                windowSeconds: 2, offered: 200, sent: 499_998.5, answered: 499_998.5, accepted: 199.46),
-            latency: .init { $0 == .total ? latency : none },
-            breakdown: [
-                "profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, notSent: 5, total: latency)]
-            ],
-            warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0,
-                cpu: .init(encode: 130, tls: 150)),
-            statuses: ["200": 999_980, "400": 7], reasons: ["BadTopic": 7], failures: ["push_timeout": 3],
-            connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
-            cost: .init(
-                clientCPU: 2345, mockCPU: 3456, clientMemory: 40_000_000, mockMemory: 50_000_000,
-                clientAllocations: 0.01, mockAllocations: nil, tokensSigned: 1, clockReading: 20, histogramRecord: 4,
-                measuring: 80),
-            series: [], histograms: [:], notes: ["something"])
+        var result = ResultDocument()
+        result.run.durationSeconds = 2
+        result.run.engine = "nghttp2"
+        result.run.tls = "TLSv1.3 X"
+        result.pushes.planned = 1_000_000
+        result.pushes.sent = 1_000_000
+        result.pushes.accepted = 999_980
+        result.pushes.rejected = 7
+        result.pushes.failed = 3
+        result.pushes.notSent = 10
+        result.pushes.lost = 1
+        result.pushes.duplicated = 2
+        result.throughput = .init(
+            windowSeconds: 2, offered: 200, sent: 499_998.5, answered: 499_998.5, accepted: 199.46)
+        result.latency[.total] = latency
+        result.breakdown = [
+            "profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, notSent: 5, total: latency)]
+        ]
+        result.generator.reasons = ["it was busy"]
+        result.generator.workerLoad = [0.5]
+        result.generator.cpu.encode = 130
+        result.generator.cpu.tls = 150
+        result.statuses = ["200": 999_980, "400": 7]
+        result.reasons = ["BadTopic": 7]
+        result.failures = ["push_timeout": 3]
+        (result.connections.opened, result.connections.lost, result.connections.reconnects) = (2, 1, 1)
+        result.cost.clientCPU = 2345
+        result.cost.mockCPU = 3456
+        result.cost.clientMemory = 40_000_000
+        result.cost.mockMemory = 50_000_000
+        result.cost.clientAllocations = 0.01
+        result.cost.tokensSigned = 1
+        result.cost.measuring = 80
+        result.notes = ["something"]
         result.notSent = ["overflowed": 9, "something_new": 1]
         result.latency[.total].unanswered = 2
         result.latency[.total].censored = ["mean", "p99_9", "max"]

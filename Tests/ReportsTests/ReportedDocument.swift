@@ -4,7 +4,6 @@ import Results
 
 /// A result for reports to show; every figure is one of its own.
 enum ReportedDocument {
-    static let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
     static let total = ResultDocument.Latency(
         count: 1000, min: 1000, mean: 2500, p50: 2_110_000, p90: 3_220_000, p99: 4_330_000, p999: 5_440_000,
         max: 2_000_000_000)
@@ -13,41 +12,44 @@ enum ReportedDocument {
         var histogram = LatencyHistogram()
         for step in 1...1000 as ClosedRange<UInt64> { histogram.record(step * 10_000) }
         let log = HistogramCodec.encodeForLog(histogram)
-        return ResultDocument(
-            run: .init(
-                id: "00112233", name: name, startedAt: "2026-11-21T00:00:00Z", durationSeconds: 2.25, complete: true,
-                interrupted: false, engine: "wire", target: "bundled mock", tls: "TLSv1.3 X"),
-            environment: .init(
-                host: "h", cpu: "a processor", cores: 2, memoryBytes: 8_000_000_000, kernel: "6.1", system: "Debian",
-                versions: ["OpenSSL": "3.0"], commit: nil),
-            scenario: ["streams": .integer(500), "topic": .string("com.example.app")],
-            pushes: .init(
-                planned: 1_000_123, sent: 1_000_123, accepted: 999_990, rejected: 77, failed: 56, retried: 0, lost: 3,
-                duplicated: 4),
-            throughput: .init(offered: target, answered: 499_998.5),
-            latency: .init { [.roundTrip, .total].contains($0) ? total : none },
-            breakdown: ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: total)]],
-            warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: true, reasons: ["it was busy"], loopLag: none, workerLoad: [0.5], steal: 0,
-                cpu: .init(encode: 130, sign: 2, tls: 150, socket: 300, other: 200)),
-            statuses: ["200": 999_990, "400": 77], reasons: ["BadTopic": 77], failures: ["push_timeout": 56],
-            connections: .init(opened: 2, lost: 1, connectFailures: 0, goAways: 0, reconnects: 1),
-            cost: .init(
-                clientCPU: 2345, mockCPU: 3456, clientMemory: 40_100_000, mockMemory: 50_200_000,
-                clientAllocations: 0.01, mockAllocations: nil, tokensSigned: 1, clockReading: 20, histogramRecord: 4,
-                measuring: 80),
-            series: [
-                .init(
-                    time: 1, sent: 500_000, accepted: 500_000, rejected: 0, failed: 0, notSent: 0, inFlight: 500,
-                    backlog: 0,
-                    p50: 2_000_000, p99: 4_000_000),
-                .init(
-                    time: 2, sent: 500_123, accepted: 499_990, rejected: 77, failed: 56, notSent: 0, inFlight: 0,
-                    backlog: 0,
-                    p50: 3_000_000, p99: 5_000_000),
-            ],
-            histograms: ["total": log, "round_trip": log], notes: ["a note"])
+        var result = ResultDocument()
+        result.run.id = "00112233"
+        result.run.name = name
+        result.run.startedAt = "2026-11-21T00:00:00Z"
+        result.run.durationSeconds = 2.25
+        (result.run.engine, result.run.target, result.run.tls) = ("wire", "bundled mock", "TLSv1.3 X")
+        (result.environment.host, result.environment.cpu, result.environment.cores) = ("h", "a processor", 2)
+        result.environment.memoryBytes = 8_000_000_000
+        (result.environment.kernel, result.environment.system) = ("6.1", "Debian")
+        result.environment.versions = ["OpenSSL": "3.0"]
+        result.scenario = ["streams": .integer(500), "topic": .string("com.example.app")]
+        (result.pushes.planned, result.pushes.sent) = (1_000_123, 1_000_123)
+        (result.pushes.accepted, result.pushes.rejected, result.pushes.failed) = (999_990, 77, 56)
+        (result.pushes.lost, result.pushes.duplicated) = (3, 4)
+        result.throughput = .init(offered: target, answered: 499_998.5)
+        (result.latency[.roundTrip], result.latency[.total]) = (total, total)
+        result.breakdown = ["profile": ["alert": .init(accepted: 1_000, rejected: 2, failed: 0, total: total)]]
+        (result.generator.limited, result.generator.reasons) = (true, ["it was busy"])
+        result.generator.workerLoad = [0.5]
+        result.generator.cpu = .init(encode: 130, sign: 2, tls: 150, socket: 300, other: 200)
+        result.statuses = ["200": 999_990, "400": 77]
+        result.reasons = ["BadTopic": 77]
+        result.failures = ["push_timeout": 56]
+        (result.connections.opened, result.connections.lost, result.connections.reconnects) = (2, 1, 1)
+        (result.cost.clientCPU, result.cost.mockCPU) = (2345, 3456)
+        (result.cost.clientMemory, result.cost.mockMemory) = (40_100_000, 50_200_000)
+        (result.cost.clientAllocations, result.cost.tokensSigned, result.cost.measuring) = (0.01, 1, 80)
+        result.series = [
+            .init(
+                time: 1, sent: 500_000, accepted: 500_000, rejected: 0, failed: 0, notSent: 0, inFlight: 500,
+                backlog: 0, p50: 2_000_000, p99: 4_000_000),
+            .init(
+                time: 2, sent: 500_123, accepted: 499_990, rejected: 77, failed: 56, notSent: 0, inFlight: 0,
+                backlog: 0, p50: 3_000_000, p99: 5_000_000),
+        ]
+        result.histograms = ["total": log, "round_trip": log]
+        result.notes = ["a note"]
+        return result
     }
 
     /// 997 pushes answered within 9.97 ms, 3 given up after 20 s, 5 never sent.

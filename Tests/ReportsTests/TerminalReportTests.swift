@@ -71,8 +71,8 @@ import Testing
     func empty() {
         var document = ReportedDocument.make()
         document.series = []
-        document.latency[.total] = ReportedDocument.none
-        document.latency[.roundTrip] = ReportedDocument.none
+        document.latency[.total] = .init()
+        document.latency[.roundTrip] = .init()
         document.statuses = [:]
         document.generator.cpu = .init()
         let text = TerminalReport.text([ReportedDocument.run(document)], unicode)

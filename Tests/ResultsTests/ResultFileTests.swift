@@ -7,33 +7,38 @@ import Testing
 func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0) -> ResultDocument {
     let latency = ResultDocument.Latency(
         count: 9, min: 1, mean: 2.5, p50: 2, p90: 3, p99: 4, p999: 5, max: 6)
-    return ResultDocument(
-        run: .init(
-            id: "00", name: "n", startedAt: "2026-01-02T03:04:05Z", durationSeconds: 1.5, complete: true,
-            interrupted: false, engine: "nghttp2", target: "bundled mock", tls: nil),
-        environment: .init(
-            host: "h", cpu: "c", cores: 2, memoryBytes: 3, kernel: "k", system: "s", versions: ["a": "1"], commit: nil),
-        scenario: ["pushes": .integer(9), "rate": .null, "profile": .string("alert"), "expected_reasons": .array([])],
-        pushes: .init(
-            planned: accepted + rejected + failed, sent: 9, accepted: accepted, rejected: rejected, failed: failed,
-            retried: 0, lost: 0, duplicated: nil),
-        throughput: .init(offered: nil, answered: 6),
-        latency: .init { [.totalAccepted, .totalRejected].contains($0) ? .init() : latency },
-        breakdown: ["stage": ["a": .init(accepted: 1, rejected: 0, failed: 0, total: latency)]],
-        warmup: .init(seconds: 0, answered: 0),
-        generator: .init(
-            limited: false, reasons: [], loopLag: latency, workerLoad: [0.5], steal: 0, cpu: .init(encode: 1)),
-        statuses: ["200": accepted], reasons: [:], failures: [:],
-        connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-        cost: .init(
-            clientCPU: 1, mockCPU: nil, clientMemory: 2, mockMemory: nil, clientAllocations: 0.5, mockAllocations: nil,
-            tokensSigned: 1, clockReading: 20, histogramRecord: 3, measuring: 75),
-        series: [
-            .init(
-                time: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, notSent: 0, inFlight: 0, backlog: 0, p50: 1,
-                p99: 2)
-        ],
-        histograms: [:], notes: [])
+    var result = ResultDocument()
+    result.run.id = "00"
+    result.run.name = "n"
+    result.run.startedAt = "2026-01-02T03:04:05Z"
+    result.run.durationSeconds = 1.5
+    (result.run.engine, result.run.target) = ("nghttp2", "bundled mock")
+    (result.environment.host, result.environment.cpu, result.environment.cores) = ("h", "c", 2)
+    result.environment.memoryBytes = 3
+    (result.environment.kernel, result.environment.system) = ("k", "s")
+    result.environment.versions = ["a": "1"]
+    result.scenario = [
+        "pushes": .integer(9), "rate": .null, "profile": .string("alert"), "expected_reasons": .array([]),
+    ]
+    (result.pushes.planned, result.pushes.sent) = (accepted + rejected + failed, 9)
+    (result.pushes.accepted, result.pushes.rejected, result.pushes.failed) = (accepted, rejected, failed)
+    result.pushes.lost = 0
+    result.throughput = .init(offered: nil, answered: 6)
+    result.latency = .init { [.totalAccepted, .totalRejected].contains($0) ? .init() : latency }
+    result.breakdown = ["stage": ["a": .init(accepted: 1, rejected: 0, failed: 0, total: latency)]]
+    result.generator.loopLag = latency
+    result.generator.workerLoad = [0.5]
+    result.generator.cpu.encode = 1
+    result.statuses = ["200": accepted]
+    result.connections.opened = 1
+    (result.cost.clientCPU, result.cost.clientMemory, result.cost.clientAllocations) = (1, 2, 0.5)
+    result.cost.tokensSigned = 1
+    (result.cost.clockReading, result.cost.histogramRecord, result.cost.measuring) = (20, 3, 75)
+    result.series = [
+        .init(
+            time: 1, sent: 9, accepted: 9, rejected: 0, failed: 0, notSent: 0, inFlight: 0, backlog: 0, p50: 1, p99: 2)
+    ]
+    return result
 }
 
 @Suite struct ResultFileTests {

@@ -7,31 +7,31 @@ package enum SampleRun {
     package static func make(_ id: String, _ factor: Double, _ values: [UInt64] = [100, 200, 300]) -> ResultDocument {
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value, count: 1000) }
-        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
         let figure = UInt64(1000 * factor)
         let latency = ResultDocument.Latency(
             count: 9, min: figure, mean: Double(figure), p50: figure, p90: figure, p99: figure, p999: figure,
             max: figure)
-        return ResultDocument(
-            run: .init(
-                id: id, name: "n", startedAt: "", durationSeconds: 2, complete: true, interrupted: false,
-                engine: "wire", target: "t", tls: nil),
-            environment: .init(
-                host: "h", cpu: "c", cores: 2, memoryBytes: 0, kernel: "", system: "", versions: ["openssl": "3.0"],
-                commit: nil),
-            scenario: ["streams": .integer(100)],
-            pushes: .init(
-                planned: 9, sent: 9, accepted: 9, rejected: 0, failed: 0, retried: 0, lost: 0, duplicated: 0),
-            throughput: .init(offered: nil, answered: 1000 * factor),
-            latency: .init { [.roundTrip, .total].contains($0) ? latency : none },
-            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: [], loopLag: none, workerLoad: [], steal: 0, cpu: .init()),
-            statuses: [:], reasons: [:], failures: [:],
-            connections: .init(opened: 1, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-            cost: .init(
-                clientCPU: 1000 * factor, mockCPU: nil, clientMemory: figure, mockMemory: nil, clientAllocations: 0,
-                mockAllocations: nil, tokensSigned: 1, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], histograms: ["total": HistogramCodec.encodeForLog(histogram)], notes: [])
+        var run = ResultDocument()
+        run.run.id = id
+        run.run.name = "n"
+        run.run.durationSeconds = 2
+        run.run.engine = "wire"
+        run.run.target = "t"
+        run.environment.host = "h"
+        run.environment.cpu = "c"
+        run.environment.cores = 2
+        run.environment.versions = ["openssl": "3.0"]
+        run.scenario = ["streams": .integer(100)]
+        (run.pushes.planned, run.pushes.sent, run.pushes.accepted) = (9, 9, 9)
+        (run.pushes.lost, run.pushes.duplicated) = (0, 0)
+        run.throughput = .init(offered: nil, answered: 1000 * factor)
+        (run.latency[.roundTrip], run.latency[.total]) = (latency, latency)
+        run.connections.opened = 1
+        run.cost.clientCPU = 1000 * factor
+        run.cost.clientMemory = figure
+        run.cost.clientAllocations = 0
+        run.cost.tokensSigned = 1
+        run.histograms = ["total": HistogramCodec.encodeForLog(histogram)]
+        return run
     }
 }

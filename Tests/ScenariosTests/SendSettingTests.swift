@@ -37,6 +37,40 @@ import Testing
         #expect(try JSONDecoder().decode([SendSetting].self, from: data) == [send, json])
     }
 
+    @Test("A send that is repeated is as many sends, each so long after the one before, all with its collapse id")
+    func repeats() throws {
+        let send = try SendSetting(
+            parsing: "{name: goal, audience: a, start: 1s, collapse_id: match-1, repeat: 3, every: 2s}")
+        #expect(try SendSetting(parsing: send.text) == send)
+        #expect(send.each.map(\.name) == ["goal 1", "goal 2", "goal 3"])
+        #expect(send.each.map(\.start) == [1_000_000_000, 3_000_000_000, 5_000_000_000])
+        #expect(send.each.allSatisfy { $0.collapseID == "match-1" && $0.each == [$0] && $0.audience == "a" })
+        let once = try SendSetting(parsing: "{name: goal, audience: a, repeat: 1}")
+        #expect(once.each.map(\.name) == ["goal"])
+        let long = try SendSetting(parsing: "{name: goal, audience: a, start: 5000000h, repeat: 50, every: 5000000h}")
+        #expect(long.each.last?.start == .max)
+        for (fields, wrong) in [
+            ("repeat: 3", "say how long after each other: every, such as every: 5s"),
+            ("repeat: 0, every: 1s", "\"0\": expected 1 to 50 times"),
+            ("repeat: 51, every: 1s", "\"51\": expected 1 to 50 times"),
+            ("every: 1s", "goes with repeat, how often it is sent"), ("repeat: 2, every: 0s", "expected more than 0"),
+            ("collapse_id: \"\"", "\"\": expected 1 to 64 bytes"),
+        ] {
+            let said = problem { () throws(SettingsError) in
+                _ = try SendSetting(parsing: "{name: a, audience: b, \(fields)}")
+            }
+            #expect(said.hasSuffix(wrong), "\(said)")
+        }
+        var scenario = Scenario()
+        scenario.registrations = "r.csv"
+        scenario.sends = [send, try SendSetting(parsing: "{name: goal 2, audience: a}")]
+        #expect(scenario.validate().contains("sends: \"goal 2\" is there twice"))
+        scenario.sends = try (0..<2).map {
+            try SendSetting(parsing: "{name: g\($0), audience: a, repeat: 30, every: 1s}")
+        }
+        #expect(scenario.validate().contains("sends: 60 with repeats; at most 50"))
+    }
+
     /// But for a byte order mark, of which YAML leaves out one that a text begins with.
     @Test("Whatever characters a text has, it reads back as it was")
     func characters() throws {

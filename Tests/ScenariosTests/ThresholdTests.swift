@@ -31,6 +31,15 @@ import Testing
                 == .latency(stage: "total_accepted", statistic: .percentile(99), part: nil))
         #expect(try read("rate >= 95% * target").limit == 0.95 && read("rate > 20k").limit == 20_000)
         #expect(try read("rss < 200MB").limit == 200_000_000 && read("cpu < 2us").limit == 2000)
+        #expect(
+            try read("time_to_content p99 < 10s").metric
+                == .latency(stage: "time_to_content", statistic: .percentile(99), part: nil))
+        #expect(try read("time_to_screen.max < 1m").metric == read("time_to_screen max < 1m").metric)
+        #expect(
+            try read("echo.p99.9 < 1s").metric == .latency(stage: "echo", statistic: .percentile(99.9), part: nil))
+        #expect(try read("echo.peak < 50k").metric == .echo("peak", isShare: false))
+        #expect(try read("echo.peak < 50k").limit == 50_000 && read("echo.failed < 1%").limit == 0.01)
+        #expect(try read("echo.not_begun <= 0.1%").metric == .echo("not_begun", isShare: true))
         let both = try Threshold.list(parsing: "p99 < 50ms && accepted >= 99.9%")
         #expect(both.count == 2 && both[1].text == "accepted >= 99.9%")
     }
@@ -95,6 +104,8 @@ import Testing
             ("totl.p99 < 1s", "\"totl.p99 < 1s\": \"totl\" is not a stage; did you mean \"total\"?"),
             ("p99 < fast", "\"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"),
             ("queue.p99{stage=a} < 1s", "\"queue.p99{stage=a} < 1s\": only total is kept apart by stage"),
+            ("total p9 9 < 1s", "\"total p9 9 < 1s\": \"totalp99\" is not a figure"),
+            ("echo.peek < 1", "\"echo.peek < 1\": \"peek\" is not a figure; did you mean \"peak\"?"),
             ("p99{hold} < 1s", "\"p99{hold} < 1s\": expected a part in braces, as in p99{stage=hold}"),
             (
                 "rate > x * target",

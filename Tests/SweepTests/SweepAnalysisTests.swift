@@ -1,4 +1,5 @@
 import Results
+import SampleRuns
 import Scenarios
 import Statistics
 import Testing
@@ -6,35 +7,22 @@ import Testing
 @testable import Sweep
 
 @Suite struct SweepAnalysisTests {
-    /// A run with these figures; all else is nothing.
+    /// A run with these figures.
     private func result(
         _ id: String, rate: Double, p99: UInt64 = 1000, cpu: Double = 100, failed: UInt64 = 0,
         thresholds: [String] = []
     ) -> ResultDocument {
-        let none = ResultDocument.Latency(count: 0, min: 0, mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0)
         let total = ResultDocument.Latency(
             count: 9, min: 1, mean: 1, p50: p99 / 2, p90: p99, p99: p99, p999: p99, max: p99)
-        return ResultDocument(
-            run: .init(
-                id: id, name: "", startedAt: "", durationSeconds: 1, complete: true, interrupted: false, engine: "wire",
-                target: "", tls: nil),
-            environment: .init(
-                host: "h", cpu: "c", cores: 2, memoryBytes: 0, kernel: "", system: "", versions: [:], commit: nil),
-            scenario: ["thresholds": .array(thresholds.map { .string($0) })],
-            pushes: .init(
-                planned: 10, sent: 10, accepted: 10 - failed, rejected: 0, failed: failed, retried: 0, lost: 0,
-                duplicated: 0),
-            throughput: .init(offered: nil, answered: rate),
-            latency: .init { $0 == .total ? total : none },
-            breakdown: [:], warmup: .init(seconds: 0, answered: 0),
-            generator: .init(
-                limited: false, reasons: [], loopLag: none, workerLoad: [0.5], steal: 0, cpu: .init(encode: 100)),
-            statuses: [:], reasons: [:], failures: failed > 0 ? ["push_timeout": failed] : [:],
-            connections: .init(opened: 0, lost: 0, connectFailures: 0, goAways: 0, reconnects: 0),
-            cost: .init(
-                clientCPU: cpu, mockCPU: nil, clientMemory: 0, mockMemory: nil, clientAllocations: nil,
-                mockAllocations: nil, tokensSigned: 0, clockReading: 0, histogramRecord: 0, measuring: 0),
-            series: [], histograms: [:], notes: [])
+        var result = SampleRun.make(id, 1)
+        result.scenario = ["thresholds": .array(thresholds.map { .string($0) })]
+        (result.pushes.planned, result.pushes.accepted, result.pushes.failed) = (10, 10 - failed, failed)
+        result.throughput = .init(offered: nil, answered: rate)
+        result.latency = .init()
+        result.latency[.total] = total
+        result.failures = failed > 0 ? ["push_timeout": failed] : [:]
+        result.cost.clientCPU = cpu
+        return result
     }
 
     private func outcome(_ rows: [[ResultDocument?]], _ search: (inout SweepSearch) -> Void = { _ in }) throws

@@ -1,6 +1,7 @@
 import Foundation
 import Scenarios
 import Settings
+import TestSupport
 import Testing
 
 @testable import Sweep
@@ -67,7 +68,8 @@ import Testing
                 "warmup": "5s", "allowed_targets": "test.example.com", "by": "status", "profile": "silent",
                 "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
-                "sends": "{name: a, audience: b}", "environment": "any", "properties": "a=b",
+                "sends": "{name: a, audience: b, collapse_id: c, repeat: 2, every: 1s}", "environment": "any",
+                "properties": "a=b",
                 "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {
@@ -109,7 +111,7 @@ import Testing
         }
         let whole = try SweepPlanFile.encode(try plan(["streams=1,2"]))
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(state: seed)
+        var random = SeededRandom(seed)
         for _ in 0..<50 {
             let length = Int.random(in: 0..<whole.count - 2, using: &random)
             #expect(

@@ -1,6 +1,7 @@
 import Foundation
 import Scenarios
 import Settings
+import TestSupport
 import Testing
 
 @testable import Sweep
@@ -85,7 +86,7 @@ import Testing
     @Test("Arithmetic ranges have the values of counting, geometric ones of multiplying, whatever the numbers")
     func ranges() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(state: seed)
+        var random = SeededRandom(seed)
         for _ in 0..<300 {
             let start = Int.random(in: 1...5000, using: &random)
             let step = Int.random(in: 1...400, using: &random)
@@ -109,7 +110,7 @@ import Testing
     @Test("Any text is taken or refused in one line, and what is taken has values the setting understands")
     func anything() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(state: seed)
+        var random = SeededRandom(seed)
         let keys = ["streams", "rtt", "rate", "send_batch", "engine", "priority", "nodelay", "profile", "sterams"]
         let pieces = [
             "1", "0", "16", "..", "x", "+", "2", ",", ";", "ms", "s", "k", "KiB", ".", "wire", "true", "-", " ",
@@ -131,17 +132,5 @@ import Testing
                 #expect(!error.description.contains("\n"), "seed \(seed): \(text)")
             }
         }
-    }
-}
-
-/// SplitMix64.
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,4 +1,5 @@
 import Networking
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -11,7 +12,7 @@ import Testing
 
     private final class Pair {
         let seed: UInt64
-        var random: SeededGenerator
+        var random: SeededRandom
         let driver: NumberedDriver
         let peer: SlowPeer
         let client: PushClient
@@ -21,7 +22,7 @@ import Testing
 
         init(_ engine: EngineKind, _ version: TLSVersion, pushes: UInt64, seed: UInt64? = nil) throws {
             self.seed = seed ?? UInt64.random(in: 1...UInt64.max)
-            random = SeededGenerator(seed: self.seed)
+            random = SeededRandom(self.seed)
             driver = NumberedDriver(pushes)
             peer = try SlowPeer(version)
             var options = TransportOptions()
@@ -248,16 +249,4 @@ import Testing
         #expect(Set(driver.accepted) == Set(0..<200).subtracting(driver.failed.keys), context)
     }
 
-    private struct SeededGenerator: RandomNumberGenerator {
-        private var state: UInt64
-        init(seed: UInt64) { state = seed }
-
-        /// SplitMix64.
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
 }

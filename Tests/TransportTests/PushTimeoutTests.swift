@@ -1,5 +1,6 @@
 import HTTP2
 import Networking
+import TestSupport
 import Testing
 
 @testable import Transport

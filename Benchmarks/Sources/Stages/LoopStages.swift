@@ -16,11 +16,16 @@ final class FrameParseStage: Stage {
 final class LoopStage: Stage {
     // Made when first run: it is a connection.
     private var loop: PushLoop?
+    private let devices: UInt64?
 
-    init() { super.init("client-and-mock") }
+    /// - Parameter devices: the mock has a device model, and so many devices are pushed to; nil: it has none.
+    init(_ name: String, devices: UInt64? = nil) {
+        self.devices = devices
+        super.init(name)
+    }
 
     override func run(_ pushes: Range<UInt64>) -> UInt64 {
-        let made = loop ?? (try! PushLoop())
+        let made = loop ?? (try! PushLoop(devices: devices))
         loop = made
         return made.run(UInt64(pushes.count))
     }

@@ -30,7 +30,7 @@ public class Stage {
             SignStage("sign-each", policy: .perPush),
             HeaderStage(), HeaderStage(usesHuffman: true), FrameStage(), FrameParseStage(), ServerStage(),
             RecordStage(),
-            LoopStage(),
+            LoopStage("client-and-mock"), LoopStage("mock-with-devices", devices: 100_000),
         ]
     }
 }

@@ -23,12 +23,6 @@ package struct SyntheticDescription: Sendable, Equatable {
         package var condition: String
         package var tag: String
         package var times: Double
-
-        package init(condition: String, tag: String, times: Double) {
-            self.condition = condition
-            self.tag = tag
-            self.times = times
-        }
     }
 
     /// `share` of the registrations expire, at moments spread evenly over `from...to`, UNIX seconds.
@@ -36,12 +30,6 @@ package struct SyntheticDescription: Sendable, Equatable {
         package var share: Double
         package var from: UInt32
         package var to: UInt32
-
-        package init(share: Double, from: UInt32, to: UInt32) {
-            self.share = share
-            self.from = from
-            self.to = to
-        }
     }
 
     package enum Templates: Sendable, Equatable {

@@ -40,31 +40,9 @@ struct CostSample: Codable, Sendable, Equatable {
         case service = "service_mean_ns"
         case serverTime = "server_mean_ns"
     }
+}
 
-    init(
-        run: String, engine: String, version: String, machine: String, threads: Int, connections: Int, streams: Int,
-        roundTrip: UInt64, isShaped: Bool, isBundledMock: Bool, perSecond: Double, clientCPU: Double, mockCPU: Double?,
-        clientMemory: UInt64?, workerLoad: Double, service: Double, serverTime: Double?
-    ) {
-        self.run = run
-        self.engine = engine
-        self.version = version
-        self.machine = machine
-        self.threads = threads
-        self.connections = connections
-        self.streams = streams
-        self.roundTrip = roundTrip
-        self.isShaped = isShaped
-        self.isBundledMock = isBundledMock
-        self.perSecond = perSecond
-        self.clientCPU = clientCPU
-        self.mockCPU = mockCPU
-        self.clientMemory = clientMemory
-        self.workerLoad = workerLoad
-        self.service = service
-        self.serverTime = serverTime
-    }
-
+extension CostSample {
     /// - Parameters:
     ///   - roundTrip: the scenario's `rtt`, read.
     ///   - keepsMemory: false when the process made other runs before.

@@ -6,18 +6,11 @@ struct ScalabilityLaw: Sendable, Equatable {
     /// Pushes a second of one worker.
     let rate: Double
     /// Contention: the share of the work that is done one after the other, at least 0.
-    let contention: Double
+    var contention = 0.0
     /// Crosstalk: what keeping workers in agreement costs, at least 0.
-    let crosstalk: Double
+    var crosstalk = 0.0
     /// Different numbers of workers it was fitted to; with one of them it is a straight line.
-    let points: Int
-
-    init(rate: Double, contention: Double = 0, crosstalk: Double = 0, points: Int = 1) {
-        self.rate = rate
-        self.contention = contention
-        self.crosstalk = crosstalk
-        self.points = points
-    }
+    var points = 1
 
     /// Pushes a second of `workers`, at least 1.
     func rate(of workers: Double) -> Double { rate * workers * efficiency(of: workers) }
@@ -31,9 +24,10 @@ struct ScalabilityLaw: Sendable, Equatable {
     var peak: Double? {
         crosstalk > 0 ? max(1, (max(0, 1 - contention) / crosstalk).squareRoot()) : nil
     }
+}
 
-    // MARK: Fitting
-
+/// Fitting.
+extension ScalabilityLaw {
     /// The law that lies closest to measured rates (least squares), with σ and κ not below 0. Two numbers of workers allow for
     /// contention only, one for neither.
     ///

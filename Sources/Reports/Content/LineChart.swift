@@ -148,7 +148,9 @@ struct ChartScale: Sendable, Equatable {
     var high: Double
     var isLogarithmic: Bool
     var ticks: [Double]
+}
 
+extension ChartScale {
     /// Share of the axis's length at which a value is, 0…1.
     func place(_ value: Double) -> Double {
         isLogarithmic
@@ -171,13 +173,6 @@ struct ChartScale: Sendable, Equatable {
         case .rate: self = Self.linear(finite, isTight: false, least: 0)
         case .count: self = Self.linear(finite, isTight: false, least: 1)
         }
-    }
-
-    init(low: Double, high: Double, isLogarithmic: Bool, ticks: [Double]) {
-        self.low = low
-        self.high = high
-        self.isLogarithmic = isLogarithmic
-        self.ticks = ticks
     }
 
     /// From 0, ticks at 1, 2 or 5 times a power of ten and at least `least` apart; a tight axis ends with the last value, others at a tick.

@@ -42,7 +42,8 @@ enum ReportContent {
     }
 
     private static func details(_ run: ReportedRun) -> [ReportSection] {
-        [SendSection.make(run), StageSection.make(run)].compactMap { $0 } + OutcomeSections.make(run)
+        [SendSection.make(run)].compactMap { $0 } + DeviceSection.make(run) + [StageSection.make(run)]
+            + OutcomeSections.make(run)
             + [JudgementSections.notes(run)].compactMap { $0 }
             + [ConfigurationSection.make(run)]
     }

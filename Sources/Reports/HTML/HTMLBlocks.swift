@@ -1,3 +1,5 @@
+import Settings
+
 /// Blocks of a report as HTML.
 enum HTMLBlocks {
     static func section(_ section: ReportSection) -> String {

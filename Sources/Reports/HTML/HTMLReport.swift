@@ -1,3 +1,5 @@
+import Settings
+
 /// One self-contained page of one or several results: no script, nothing from a network; the page's own policy forbids both.
 package enum HTMLReport {
     /// - Parameters:

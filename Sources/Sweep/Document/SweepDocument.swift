@@ -44,18 +44,11 @@ struct SweepDocument: Codable, Sendable, Equatable {
         /// The values as numbers (counts, bytes, nanoseconds, pushes a second); nil when they are texts.
         @Nullable var numbers: [Double]?
         /// They are nanoseconds.
-        var isTime: Bool
+        var isTime = false
 
         enum CodingKeys: String, CodingKey {
             case name, labels, numbers
             case isTime = "is_time"
-        }
-
-        init(name: String, labels: [String], numbers: [Double]?, isTime: Bool = false) {
-            self.name = name
-            self.labels = labels
-            self.numbers = numbers
-            self.isTime = isTime
         }
     }
 
@@ -81,7 +74,7 @@ struct SweepDocument: Codable, Sendable, Equatable {
         var inFlight: Double
         @Nullable var roundTrip: Double?
         /// Of its runs, those that are not made yet; while there are any it is neither the best nor on the front.
-        var runsMissing: Int
+        var runsMissing = 0
         /// Why it is neither: it cannot be run, or runs went wrong.
         @Nullable var problem: String?
 
@@ -98,28 +91,6 @@ struct SweepDocument: Codable, Sendable, Equatable {
             case runsMissing = "runs_missing"
             case inFlight = "most_in_flight"
             case roundTrip = "link_round_trip_ns"
-        }
-
-        init(
-            number: Int, place: [Int], labels: [String], rung: Int, runs: [String], rate: Figure?, p50: Figure?,
-            p99: Figure?, clientCPU: Figure?, mockCPU: Figure?, inFlight: Double, roundTrip: Double?,
-            runsMissing: Int = 0,
-            problem: String?
-        ) {
-            self.number = number
-            self.place = place
-            self.labels = labels
-            self.rung = rung
-            self.runs = runs
-            self.rate = rate
-            self.p50 = p50
-            self.p99 = p99
-            self.clientCPU = clientCPU
-            self.mockCPU = mockCPU
-            self.inFlight = inFlight
-            self.roundTrip = roundTrip
-            self.runsMissing = runsMissing
-            self.problem = problem
         }
     }
 

@@ -5,13 +5,7 @@ struct SweepJob: Sendable, Hashable {
     /// From 1.
     let repetition: Int
     /// Of `halving`: how often the length was doubled; else 0.
-    let rung: Int
-
-    init(point: Int, repetition: Int, rung: Int = 0) {
-        self.point = point
-        self.repetition = repetition
-        self.rung = rung
-    }
+    var rung = 0
 
     /// The folder of the run.
     var folder: String {

@@ -1,18 +1,6 @@
+import TestSupport
+
 @testable import Audience
-
-/// Random numbers that a seed gives again.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 /// Registrations whose tags are held as sets: what is evaluated by brute force.
 struct SmallPopulation: TagIndex {
@@ -55,7 +43,7 @@ extension RowSet {
 
 extension TagExpressionNode {
     /// A random one of tags t0 to t12, of which a population may lack some.
-    static func random(depth: Int, _ random: inout SeededNumbers) -> TagExpressionNode {
+    static func random(depth: Int, _ random: inout SeededRandom) -> TagExpressionNode {
         if depth == 0 || Int.random(in: 0..<5, using: &random) == 0 {
             return .tag("t\(Int.random(in: 0...12, using: &random))")
         }

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Audience
 
 @Suite("Tag expressions select what brute force selects") struct TagEvaluationTests {
-    private func population(_ random: inout SeededNumbers) -> SmallPopulation {
+    private func population(_ random: inout SeededRandom) -> SmallPopulation {
         let count = Int.random(in: 0...60, using: &random)
         let shares = (0...12).map { _ in Double.random(in: 0...1, using: &random) }
         // Some tags that expressions name nobody has.
@@ -17,7 +18,7 @@ import Testing
     @Test("10,000 random expressions select what brute force selects, and read back the same when printed")
     func bruteForce() throws {
         let seed = UInt64.random(in: 1...999_999_999)
-        var random = SeededNumbers(seed)
+        var random = SeededRandom(seed)
         for round in 0..<2_000 {
             let people = population(&random)
             for _ in 0..<5 {

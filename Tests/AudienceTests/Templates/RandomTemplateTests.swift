@@ -1,28 +1,13 @@
 import Foundation
 import Payloads
+import TestSupport
 import Testing
 
 @testable import Audience
 
-/// SplitMix64, so that a seed gives the same templates everywhere.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func one<Element>(of items: [Element]) -> Element { items[Int.random(in: 0..<items.count, using: &self)] }
-    mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
-}
-
 /// Makes templates and bags, whole ones and broken ones.
 private struct TemplateMaker {
-    var random: Seeded
+    var random: SeededRandom
     private static let names = ["a", "B", "news.title", "x_1", "n", "missing"]
     private static let letters = [
         "a", "Z", "0", " ", "$", "(", ")", ".", "%", "#", "{", "{", "}", "'", "\"", "\\", "/", "+", ",", "é", "€", "😀",
@@ -113,7 +98,7 @@ private struct TemplateMaker {
 
     @Test("Whatever is rendered is JSON that Payloads takes")
     func whateverIs() throws {
-        var maker = TemplateMaker(random: Seeded(state: Self.seed))
+        var maker = TemplateMaker(random: SeededRandom(Self.seed))
         var rendered = 0
         for number in 0..<3000 {
             let body = number % 3 == 0 ? maker.broken() : maker.template()
@@ -141,7 +126,7 @@ private struct TemplateMaker {
     func aRendering() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Python/render_template.py").path
-        var maker = TemplateMaker(random: Seeded(state: Self.seed &+ 1))
+        var maker = TemplateMaker(random: SeededRandom(Self.seed &+ 1))
         var cases: [(body: String, properties: [String: String])] = []
         var input = Data()
         for number in 0..<2000 {

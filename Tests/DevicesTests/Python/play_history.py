@@ -31,7 +31,6 @@ class World:
         self.timers = []
         self.planned = 0
         self.outcomes = {}
-        self.arrived = {}
         self.events = {}
         self.requests = []
         self.reports = []
@@ -52,9 +51,34 @@ class World:
     def count(self, event):
         self.events[event] = self.events.get(event, 0) + 1
 
+    def settle(self, ticket, outcome):
+        self.outcomes[ticket] = outcome
+        if outcome not in ("stored", "throttled", "extending", "fetching", "pending"):
+            self.report(ticket, outcome)
+
     def report(self, ticket, kind):
-        if ticket is not None:
-            self.reports.append([ticket, kind, self.now - self.arrived[ticket]])
+        self.reports.append([ticket, kind, self.now])
+
+    def lose(self, event, outcome):
+        """It does not come to its device or its app, nor does what it announces."""
+        self.settle(event["ticket"], outcome)
+        if event["type"] not in ("alert", "background"):
+            return
+        payload = json.loads(event["payload"])
+        aps = payload.get("aps", {})
+        wants, _ = self.wanted(aps)
+        if not wants and aps.get("content-available") == 1:
+            if "richId" in payload:
+                has_content = payload.get("richType") == "img"
+            else:
+                has_content = certain(self.model["silent"]["fetches"])
+        else:
+            has_content = (
+                aps.get("mutable-content") == 1 and "alert" in wants
+                and self.device(event["device"])["platform"] != "tv"
+                and bool(payload.get("encrypted-content") or payload.get("attachment-url")))
+        if has_content:
+            self.report(event["ticket"], "no_content")
 
     def device(self, name):
         return self.devices.setdefault(name, {
@@ -67,36 +91,29 @@ class World:
     def push(self, event):
         device = self.device(event["device"])
         ticket = event["ticket"]
-        self.arrived[ticket] = self.now
         if device["online"]:
             return self.deliver(device, event)
         if event["expiration"] == 0:
-            self.outcomes[ticket] = "not_stored"
-            return self.report(ticket, "lost")
+            return self.lose(event, "not_stored")
         until = self.now + 30 * 24 * HOUR
         if event["expiration"] is not None:
             until = min(until, event["expiration"] * SECOND)
         if until <= self.now:
-            self.outcomes[ticket] = "expired"
-            return self.report(ticket, "lost")
+            return self.lose(event, "expired")
         self.count("ever_stored")
         if device["stored"]:
-            self.outcomes[device["stored"]["ticket"]] = "replaced"
-            self.report(device["stored"]["ticket"], "lost")
+            self.lose(device["stored"], "replaced")
         device["stored"] = event
-        self.outcomes[ticket] = "stored"
+        self.settle(ticket, "stored")
 
         def expire():
             if device["stored"] is event:
                 device["stored"] = None
-                self.outcomes[ticket] = "expired"
-                self.report(ticket, "lost")
+                self.lose(event, "expired")
         self.plan(until, expire)
 
-    def deliver(self, device, event):
-        ticket = event["ticket"]
-        payload = json.loads(event["payload"])
-        aps = payload.get("aps", {})
+    def wanted(self, aps):
+        """What it would present, and its texts."""
         alert = aps.get("alert")
         if isinstance(alert, str):
             texts = {"body": alert}
@@ -109,12 +126,19 @@ class World:
             wants.add("sound")
         if "badge" in aps:
             wants.add("badge")
+        return wants, texts
+
+    def deliver(self, device, event):
+        ticket = event["ticket"]
+        payload = json.loads(event["payload"])
+        aps = payload.get("aps", {})
+        wants, texts = self.wanted(aps)
         if event["type"] not in ("alert", "background"):
-            self.outcomes[ticket] = "handed_over"
+            self.settle(ticket, "handed_over")
         elif not wants and aps.get("content-available") == 1:
             self.silent(device, event, payload)
         elif not wants:
-            self.outcomes[ticket] = "handed_over"
+            self.settle(ticket, "handed_over")
         else:
             note = {
                 "ticket": ticket, "identifier": event["collapse"], "thread": aps.get("thread-id", ""),
@@ -123,18 +147,18 @@ class World:
                 "passive": aps.get("interruption-level") == "passive", "gentle": event["priority"] == 1,
                 "remote": True, "rich": False}
             if device["platform"] == "watch" and device["unlocked"]:
-                self.outcomes[ticket] = "not_forwarded"
+                self.settle(ticket, "not_forwarded")
             elif (aps.get("mutable-content") == 1 and "alert" in wants and device["platform"] != "tv"
                     and device["alert"] == "granted"):
                 self.extend(device, event, payload, note)
             else:
-                self.outcomes[ticket] = self.present(device, note)
+                self.settle(ticket, self.present(device, note))
 
     # The service extension
 
     def extend(self, device, event, payload, note):
         ticket = event["ticket"]
-        self.outcomes[ticket] = "extending"
+        self.settle(ticket, "extending")
         settings = self.model["service_extension"]
         began, time = self.now, duration(settings["time"]["median"])
         run = {"downloading": False, "downloaded": False, "over": False}
@@ -150,7 +174,7 @@ class World:
                 else:
                     note["body"] = event["plain"]
             self.count(how)
-            self.outcomes[ticket] = self.present(device, note)
+            self.settle(ticket, self.present(device, note))
             if sealed or attachment:
                 changed = how in ("extension_in_time", "extension_best_attempt")
                 seen = self.outcomes[ticket] in ("banner", "lock_screen", "centre", "in_app")
@@ -194,10 +218,9 @@ class World:
             if device["wakes"] >= limit:
                 self.count("ever_throttled")
                 if device["held"]:
-                    self.outcomes[device["held"]["ticket"]] = "replaced"
-                    self.report(device["held"]["ticket"], "lost")
+                    self.lose(device["held"], "replaced")
                 device["held"] = event
-                self.outcomes[ticket] = "throttled"
+                self.settle(ticket, "throttled")
 
                 def release():
                     if device["held"] is event:
@@ -217,19 +240,19 @@ class World:
         else:
             if not certain(self.model["silent"]["fetches"]):
                 self.count("wake_no_data")
-                self.outcomes[ticket] = "no_data"
+                self.settle(ticket, "no_data")
                 return
             path, kind = self.model["silent"]["path"], "fetch"
         if not device["online"]:
             self.count("wake_failed")
-            self.outcomes[ticket] = "fetch_failed"
+            self.settle(ticket, "fetch_failed")
             return self.report(ticket, "no_content")
-        self.outcomes[ticket] = "fetching"
+        self.settle(ticket, "fetching")
         deadline = self.now + 30 * SECOND
 
         def over(event_name):
             self.count(event_name)
-            self.outcomes[ticket] = "fetch_failed"
+            self.settle(ticket, "fetch_failed")
             self.report(ticket, "no_content")
 
         def ended(how):
@@ -237,22 +260,22 @@ class World:
                 over("wake_failed")
             elif how == "no_data":
                 self.count("wake_no_data")
-                self.outcomes[ticket] = "no_data"
+                self.settle(ticket, "no_data")
             else:
                 self.count("wake_new_data")
                 self.report(ticket, "content")
                 if kind == "rich":
                     self.ask_for_rich(device, ticket, rich, payload)
                 else:
-                    self.outcomes[ticket] = "fetched"
+                    self.settle(ticket, "fetched")
         self.request(device, ticket, kind, path, rich or "", "", "", deadline, ended,
                      late=lambda: over("wake_timed_out"))
 
     def ask_for_rich(self, device, ticket, rich, payload):
         if not self.make_room(device, rich):
-            self.outcomes[ticket] = "fetched"
+            self.settle(ticket, "fetched")
             return
-        self.outcomes[ticket] = "pending"
+        self.settle(ticket, "pending")
         self.put_pending(device, {
             "ticket": ticket, "identifier": rich, "thread": "", "title": "", "subtitle": "",
             "body": payload.get("richMessage", ""), "category": "richPush", "wants": {"alert"}, "badge": 0,
@@ -275,7 +298,7 @@ class World:
         if request["note"]["ticket"] is None:
             self.count(event)
         else:
-            self.outcomes[request["note"]["ticket"]] = outcome
+            self.settle(request["note"]["ticket"], outcome)
 
     def put_pending(self, device, note, at, trigger):
         request = {"note": note, "at": at, "trigger": trigger}
@@ -299,7 +322,7 @@ class World:
         note = dict(request["note"])
         outcome = self.present(device, note)
         if note["ticket"] is not None:
-            self.outcomes[note["ticket"]] = outcome
+            self.settle(note["ticket"], outcome)
         else:
             self.count("local_suppressed" if outcome == "suppressed" else "local_presented")
 
@@ -393,8 +416,6 @@ class World:
             self.count("sounds_played")
         if "alert" in may or note["rich"]:
             self.show(device, note, place)
-        if outcome != "badge_or_sound":
-            self.report(note["ticket"], "screen")
         return outcome
 
     def show(self, device, note, place):

@@ -67,22 +67,12 @@ struct BackendCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Faults from a file (YAML; see docs/backend.md). Flags add to it.", valueName: "file"))
     var faults: String?
 
-    @Option(help: ArgumentHelp("Seed of all random choices. Default: drawn, and printed.", valueName: "seed"))
-    var faultSeed: UInt64?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long answers take: 80ms, \"uniform 10ms 20ms\", \"normal 20ms 5ms\", \"lognormal 20ms 0.5\", \"hdr FILE\".",
-            valueName: "latency"))
-    var latency: String?
+    @OptionGroup var answers: AnswerFaultOptions
 
     @Option(
         help: ArgumentHelp(
             "Reject this share of the requests, as in 503=2%; may be given several times.", valueName: "status=share"))
     var reject: [String] = []
-
-    @Option(help: ArgumentHelp("Do what this share of the requests asks, but never answer.", valueName: "share"))
-    var silent: String?
 
     @Option(help: ArgumentHelp("Reset the connection (TCP RST) of this share of the requests.", valueName: "share"))
     var reset: String?
@@ -170,18 +160,16 @@ struct BackendCommand: ParsableCommand {
 
     private func readFaults() throws -> BackendFaults {
         var plan = try faults.map(BackendFaults.init(file:)) ?? BackendFaults()
-        if let faultSeed { plan.seed = faultSeed }
+        if let faultSeed = answers.faultSeed { plan.seed = faultSeed }
         var rule = BackendFaults.Rule()
-        if let latency { rule.latency = try reading("--latency", latency, AnswerLatency.init(parsing:)) }
+        if let latency = try answers.readLatency() { rule.latency = latency }
         for text in reject {
             rule.rejections.append(try reading("--reject", text, BackendFaults.Rejection.init(parsing:)))
         }
-        if let silent { rule.silentShare = try reading("--silent", silent, Units.share) }
+        if let share = try answers.readSilent() { rule.silentShare = share }
         if let reset { rule.resetShare = try reading("--reset", reset, Units.share) }
         if let empty { rule.emptyShare = try reading("--empty", empty, Units.share) }
-        guard rule.totalShare <= 1.000_000_1 else {
-            throw Misuse("--reject, --silent, --reset and --empty: the shares add up to more than 100%")
-        }
+        try answers.check(totalShare: rule.totalShare, of: "--reject, --silent, --reset and --empty")
         if rule != BackendFaults.Rule() { plan.rules.append(rule) }
         return plan
     }

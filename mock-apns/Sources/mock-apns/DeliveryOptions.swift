@@ -1,5 +1,6 @@
 import ArgumentParser
 import Devices
+import Measurement
 import MockAPNs
 import Payloads
 import Settings
@@ -76,6 +77,12 @@ struct DeliveryOptions: ParsableArguments {
     var deviceModel: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Write what became of each push at its device to this file, with the times (docs/devices.md).",
+            valueName: "file"))
+    var deviceLog: String?
+
+    @Option(
         name: .customLong("broadcast-topic"),
         help: ArgumentHelp(
             "Bundle id with broadcast enabled; may be given several times. Default: all.", valueName: "id"))
@@ -117,6 +124,11 @@ struct DeliveryOptions: ParsableArguments {
         delivery.storeCapacity = Int(try reading("--store-capacity", storeCapacity, Units.count))
         configuration.delivery = delivery
         if let deviceModel { try apply(deviceModel, to: &configuration) }
+        if let deviceLog {
+            guard deviceModel != nil else { throw Misuse("--device-log needs --device-model") }
+            try checkOutput("--device-log", deviceLog)
+            configuration.deviceLog = DeviceLogWriter(deviceLog, names: DeviceOutcome.allCases.map(\.name))
+        }
         if !broadcastTopics.isEmpty { configuration.broadcastTopics = Set(broadcastTopics) }
         configuration.channelLimit = channelLimit
     }

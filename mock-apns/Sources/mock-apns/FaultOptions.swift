@@ -8,23 +8,13 @@ struct FaultOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Faults from a file (YAML; see the README). Flags add to it.", valueName: "file"))
     var faults: String?
 
-    @Option(help: ArgumentHelp("Seed of all random choices. Default: drawn, and printed.", valueName: "seed"))
-    var faultSeed: UInt64?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long answers take: 80ms, \"uniform 10ms 20ms\", \"normal 20ms 5ms\", \"lognormal 20ms 0.5\", \"hdr FILE\".",
-            valueName: "latency"))
-    var latency: String?
+    @OptionGroup var answers: AnswerFaultOptions
 
     @Option(
         help: ArgumentHelp(
             "Reject this share of the pushes, as in ServiceUnavailable=2%; may be given several times.",
             valueName: "reason=share"))
     var reject: [String] = []
-
-    @Option(help: ArgumentHelp("Deliver this share of the pushes but never answer.", valueName: "share"))
-    var silent: String?
 
     @Option(help: ArgumentHelp("Answer this share of the pushes with RST_STREAM.", valueName: "share"))
     var reset: String?
@@ -72,20 +62,18 @@ struct FaultOptions: ParsableArguments {
         var plan = FaultPlan()
         plan.seed = FaultPlan.drawnSeed()
         if let faults { plan = try FaultFile.read(faults) }
-        if let faultSeed { plan.seed = faultSeed }
+        if let faultSeed = answers.faultSeed { plan.seed = faultSeed }
         if let rtt { plan.link.roundTrip = try reading("--rtt", rtt, Units.duration) }
         if let jitter { plan.link.jitter = try reading("--jitter", jitter, Units.duration) }
         if let bandwidth { plan.link.bandwidth = try reading("--bandwidth", bandwidth, Units.bandwidth) }
         try connections(&plan.connections)
         var rule = FaultRule()
-        if let latency { rule.latency = try reading("--latency", latency, AnswerLatency.init(parsing:)) }
+        if let latency = try answers.readLatency() { rule.latency = latency }
         for text in reject { rule.rejections.append(try reading("--reject", text, FaultText.rejection)) }
-        if let silent { rule.silentShare = try reading("--silent", silent, Units.share) }
+        if let share = try answers.readSilent() { rule.silentShare = share }
         if let reset { rule.resetShare = try reading("--reset", reset, Units.share) }
         rule.resetCode = try reading("--reset-code", resetCode, FaultText.errorCode)
-        guard rule.totalShare <= 1.000_000_1 else {
-            throw Misuse("--reject, --silent and --reset: the shares add up to more than 100%")
-        }
+        try answers.check(totalShare: rule.totalShare)
         if rule.totalShare > 0 || rule.latency != .none { plan.rules.append(rule) }
         return plan
     }

@@ -114,6 +114,7 @@ struct ServeCommand: ParsableCommand {
             Output.error("mock-apns: \(error)")
             throw ExitCode(error.kind == .configuration ? 64 : 1)
         }
+        configuration.deviceLog?.begin()
         announce(server, configuration, created)
         // Who starts a server and cannot be told where it listens has no server.
         if !StandardStreams.isOutputOpen {
@@ -124,22 +125,20 @@ struct ServeCommand: ParsableCommand {
         signals.wait { report(server) }
         server.stop()
         report(server)
+        // One that cannot be written leaves the others as they are.
+        var isComplete = true
+        func write(_ file: () throws -> Void) {
+            do { try file() } catch {
+                Output.error("mock-apns: \(error)")
+                isComplete = false
+            }
+        }
+        write { try server.endDeviceLog() }
         if let timesOut, let entry = server.book.runs.first, let times = entry.times {
-            do throws(PushTimesFile.Failure) {
-                try PushTimesFile.write(times, run: entry.run, to: timesOut)
-            } catch {
-                Output.error("mock-apns: \(error)")
-                throw ExitCode(74)
-            }
+            write { try PushTimesFile.write(times, run: entry.run, to: timesOut) }
         }
-        if let ledgerOut {
-            do throws(LedgerFile.Failure) {
-                try LedgerFile.write(server.book, to: ledgerOut)
-            } catch {
-                Output.error("mock-apns: \(error)")
-                throw ExitCode(74)
-            }
-        }
+        if let ledgerOut { write { try LedgerFile.write(server.book, to: ledgerOut) } }
+        if !isComplete { throw ExitCode(74) }
     }
 
     // MARK: Output

@@ -3,8 +3,8 @@ import Payloads
 /// What devices do with the pushes they get, turned by hand in virtual time: pushes, hands and answers go in with their time, requests
 /// and times of pushes come out. It knows no sockets and no clock.
 ///
-/// A device that nothing has happened to costs nothing: `DeviceTraits` says what it is like. One that has costs 40 bytes and 6 to 11
-/// of the index, and besides: a notification 32 bytes and its texts, what is under way 64 bytes and what it keeps, a planned moment
+/// A device that nothing has happened to costs nothing: `DeviceTraits` says what it is like. One that has costs 40 bytes and 11 to 21
+/// of the index, and besides: a notification 32 bytes and its texts, what is under way 56 bytes and what it keeps, a planned moment
 /// 24 bytes. A device belongs to one fleet, and a fleet to one thread.
 ///
 /// Times are nanoseconds since 1970. One that lies before the last is taken for the last, one beyond the year 2262 for that.
@@ -28,18 +28,23 @@ package final class DeviceFleet {
 
     @exclusivity(unchecked) package internal(set) var counts = DeviceCounts()
     /// Requests that devices make from now on: for the caller to take, after each call.
-    package var requests: [EchoRequest] = []
-    /// Times of pushes: the same.
-    package var reports: [DeviceReport] = []
+    @exclusivity(unchecked) package var requests: [EchoRequest] = []
+    /// What became of pushes, and when: the same, where it was asked for.
+    @exclusivity(unchecked) package var reports: [DeviceReport] = []
+    private let isReporting: Bool
 
     /// - Parameters:
     ///   - sealingSeed: of the payloads that were sealed; nil: none can be opened.
     ///   - startedAt: nanoseconds since 1970; no time given later lies before it.
-    package init(_ model: DeviceModel, seed: UInt64, sealingSeed: UInt64?, startedAt: UInt64) {
+    ///   - isReporting: fills `reports`.
+    package init(
+        _ model: DeviceModel, seed: UInt64, sealingSeed: UInt64?, startedAt: UInt64, isReporting: Bool = false
+    ) {
         traits = DeviceTraits(model, seed: seed, startedAt: startedAt)
         sealer = sealingSeed.map { Sealer(seed: $0, longest: Sealer.longestOpened) }
         self.startedAt = min(startedAt, Self.endOfTime)
         now = self.startedAt
+        self.isReporting = isReporting
     }
 
     deinit { scratch.deallocate() }
@@ -124,28 +129,28 @@ package final class DeviceFleet {
         let device = devices.touch(push.device, number: push.number)
         // Who touched it before may not have known it.
         devices[device].number = push.number
-        let outcome = isOnline(device) ? deliver(push, to: device, arrivedAt: now) : store(push, for: device)
-        counts[outcome] += 1
+        let outcome = isOnline(device) ? deliver(push, to: device) : store(push, for: device)
+        settle(push.ticket, outcome)
         return outcome
     }
 
     /// A push at its device.
-    func deliver(_ push: DevicePush, to device: UInt32, arrivedAt: UInt64) -> DeviceOutcome {
+    func deliver(_ push: DevicePush, to device: UInt32) -> DeviceOutcome {
         guard push.type == .alert || push.type == .background else { return .handedOver }
-        let content = PushContent(push.payload)
-        if content.isSilent { return wake(device, push, content, arrivedAt) }
+        let content = push.content
+        if content.isSilent { return wake(device, push, content) }
         guard !content.presentation.isEmpty else { return .handedOver }
         if platform(device) == .watch, isUnlocked(device) { return .notForwarded }
         if content.isMutable, content.hasAlert, platform(device) != .tv, level(.alert, device) == .granted {
-            return beginExtension(device, push, content, arrivedAt)
+            return beginExtension(device, push, content)
         }
-        return present(push, content, body: nil, to: device, arrivedAt: arrivedAt)
+        return present(push, content, body: nil, to: device)
     }
 
     /// For a device that is offline: the latest of its app, until it expires.
     private func store(_ push: DevicePush, for device: UInt32) -> DeviceOutcome {
         if push.expiration == 0 {
-            report(push.ticket, .lost, since: now)
+            lose(push, device)
             return .notStored
         }
         var end = now + DeviceModel.longestStorage
@@ -154,12 +159,12 @@ package final class DeviceFleet {
             if !overflow { end = min(end, time) }
         }
         guard end > now else {
-            report(push.ticket, .lost, since: now)
+            lose(push, device)
             return .expired
         }
         counts[.everStored] += 1
-        if let older = job(of: device, where: { $0.kind == .stored }) { replace(older, from: .stored) }
-        let job = begin(.stored, device, push.ticket, arrivedAt: now, keeping: push)
+        if let older = job(of: device, where: { $0.kind == .stored }) { lose(older, from: .stored, to: .replaced) }
+        let job = begin(.stored, device, push.ticket, keeping: push)
         jobs[job].until = end
         planStored(job)
         return .stored
@@ -176,16 +181,13 @@ package final class DeviceFleet {
     /// It is planned again where nothing has changed.
     func lookAtStored(_ job: UInt32) {
         if now >= jobs[job].until {
-            counts[.stored] -= 1
-            counts[.expired] += 1
-            report(jobs[job].ticket, .lost, since: jobs[job].arrivedAt)
-            forget(job)
+            lose(job, from: .stored, to: .expired)
         } else if isOnline(jobs[job].device) {
             counts[.stored] -= 1
-            let (device, arrivedAt) = (jobs[job].device, jobs[job].arrivedAt)
+            let device = jobs[job].device
             let push = kept(job)
             forget(job)
-            counts[deliver(push, to: device, arrivedAt: arrivedAt)] += 1
+            settle(push.ticket, deliver(push, to: device))
         } else {
             planStored(job)
         }
@@ -195,14 +197,13 @@ package final class DeviceFleet {
 
     /// Something is under way from now on, at the head of the device's list.
     func begin(
-        _ kind: Job.Kind, _ device: UInt32, _ ticket: UInt64, arrivedAt: UInt64, keeping push: DevicePush? = nil
+        _ kind: Job.Kind, _ device: UInt32, _ ticket: UInt64, keeping push: DevicePush? = nil
     ) -> UInt32 {
         let job = jobs.take()
         jobs[job].kind = kind
         jobs[job].device = device
         jobs[job].ticket = ticket
         jobs[job].flags = .isPush
-        jobs[job].arrivedAt = arrivedAt
         jobs[job].next = devices[device].jobs
         devices[device].jobs = job
         if let push {
@@ -257,29 +258,79 @@ package final class DeviceFleet {
         jobs.giveBack(job)
     }
 
-    /// A newer push takes its place.
-    func replace(_ job: UInt32, from outcome: DeviceOutcome) {
-        counts[outcome] -= 1
-        counts[.replaced] += 1
-        report(jobs[job].ticket, .lost, since: jobs[job].arrivedAt)
+    // MARK: What became of pushes
+
+    /// A push has this outcome from now on.
+    func settle(_ ticket: UInt64, _ outcome: DeviceOutcome) {
+        counts[outcome] += 1
+        if isReporting, !outcome.isUnderWay { report(ticket, .outcome(outcome)) }
+    }
+
+    func report(_ ticket: UInt64, _ kind: DeviceReport.Kind) {
+        if isReporting { reports.append(DeviceReport(ticket: ticket, kind: kind, at: now)) }
+    }
+
+    /// A push that never came to its device does not get its content either.
+    private func lose(_ push: DevicePush, _ device: UInt32) {
+        if isReporting, hasContent(push, device) { report(push.ticket, .noContent) }
+    }
+
+    /// A push that is kept will not come to its device, or to its app.
+    func lose(_ job: UInt32, from before: DeviceOutcome, to outcome: DeviceOutcome) {
+        counts[before] -= 1
+        settle(jobs[job].ticket, outcome)
+        if isReporting, hasContent(kept: job) { report(jobs[job].ticket, .noContent) }
         forget(job)
     }
 
-    /// The pushes that may still be presented or get their content, with how long they have been waited for: at the end of a run.
-    package func unfinished(at time: UInt64) -> [DeviceReport] {
-        advance(to: time)
-        return jobs.places.compactMap { place in
-            let job = jobs[place]
-            guard job.device != 0, job.flags.contains(.isPush), job.kind != .callback else { return nil }
-            return DeviceReport(ticket: job.ticket, kind: .lost, after: now - job.arrivedAt)
+    /// Whether there is something that its device would fetch, decrypt or attach.
+    private func hasContent(_ push: DevicePush, _ device: UInt32) -> Bool {
+        guard push.type == .alert || push.type == .background else { return false }
+        let content = push.content
+        if content.isSilent {
+            return content.richID.isEmpty
+                ? traits.unit(push.device, 31, push.ticket) < model.silent.fetches
+                : content.richType.text(push.payload) == "img"
+        }
+        return content.isMutable && content.hasAlert && platform(device) != .tv
+            && !(content.sealed.isEmpty && content.attachment.isEmpty)
+    }
+
+    /// Not by way of `scratch`, where another push may lie.
+    private func hasContent(kept job: UInt32) -> Bool {
+        let (device, ticket) = (jobs[job].device, jobs[job].ticket)
+        return bytes.read(jobs[job].content, Int(jobs[job].contentLength)) {
+            hasContent(
+                DevicePush(kept: $0, device: key(device), number: devices[device].number, ticket: ticket), device)
         }
     }
 
-    func report(_ ticket: UInt64, _ kind: DeviceReport.Kind, since arrivedAt: UInt64) {
-        reports.append(DeviceReport(ticket: ticket, kind: kind, after: now - min(now, arrivedAt)))
+    /// Tells of each push that is under way which outcome it has, and of each whose content is still to come that it has not: at the
+    /// end of a run.
+    package func tellUnfinished(_ tell: (DeviceReport) -> Void) {
+        for place in jobs.places {
+            let job = jobs[place]
+            guard job.device != 0, job.flags.contains(.isPush), job.kind != .callback else { continue }
+            let (outcome, hasContent): (DeviceOutcome, Bool) =
+                switch job.kind {
+                case .stored: (.stored, hasContent(kept: place))
+                case .held: (.throttled, hasContent(kept: place))
+                case .extending: (.extending, hasContent(kept: place))
+                case .fetching, .fetchingRich: (.fetching, true)
+                case .pending, .callback: (.pending, false)
+                }
+            tell(DeviceReport(ticket: job.ticket, kind: .outcome(outcome), at: 0))
+            if hasContent { tell(DeviceReport(ticket: job.ticket, kind: .noContent, at: 0)) }
+        }
     }
 
     // MARK: A device now
+
+    /// The number it was touched with; nil: nothing has happened to it.
+    package func number(of key: DeviceKey) -> UInt64? {
+        let device = devices.find(key)
+        return device == 0 ? nil : devices[device].number
+    }
 
     func key(_ device: UInt32) -> DeviceKey { DeviceKey(word: devices[device].key) }
     func isOnline(_ device: UInt32) -> Bool {
@@ -296,7 +347,21 @@ package final class DeviceFleet {
         let state = devices[device].byHand.app ?? traits.app(key(device), at: now)
         return state == .foreground && !isUnlocked(device) ? .background : state
     }
+    /// What `app` says.
+    func isInForeground(_ device: UInt32) -> Bool {
+        if devices[device].byHand.isEmpty { return traits.isInForeground(key(device), at: now) }
+        return app(device) == .foreground
+    }
     func level(_ level: Presentation, _ device: UInt32) -> DeviceTraits.Level {
         devices[device].byHand[level] ?? traits.level(level, key(device), at: now)
+    }
+    /// The levels that are granted.
+    func granted(_ device: UInt32) -> Presentation {
+        let drawn = traits.granted(key(device), at: now)
+        if devices[device].byHand.isEmpty { return drawn }
+        var granted = Presentation()
+        for level in [Presentation.alert, .sound, .badge]
+        where devices[device].byHand[level].map({ $0 == .granted }) ?? drawn.contains(level) { granted.insert(level) }
+        return granted
     }
 }

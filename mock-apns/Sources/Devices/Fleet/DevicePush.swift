@@ -16,20 +16,27 @@ package struct DevicePush {
     package var expiration: Int64?
     /// JSON that was checked, at most 5,120 bytes.
     package var payload: UnsafeRawBufferPointer
+    /// Where its members stand down to the third level, whole payloads only; empty: not known, then it is read.
+    package var members: UnsafeBufferPointer<PayloadMember>
 
     package init(
         device: DeviceKey, number: UInt64, ticket: UInt64, type: PushType, priority: UInt8,
-        collapseID: UnsafeRawBufferPointer, expiration: Int64?, payload: UnsafeRawBufferPointer
+        collapseID: UnsafeRawBufferPointer, expiration: Int64?, payload: UnsafeRawBufferPointer,
+        members: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0)
     ) {
         self.device = device
         self.number = number
         self.ticket = ticket
         self.type = type
         self.priority = priority
-        self.collapseID = UnsafeRawBufferPointer(rebasing: collapseID.prefix(64))
+        self.collapseID = UnsafeRawBufferPointer(start: collapseID.baseAddress, count: min(collapseID.count, 64))
         self.expiration = expiration
-        self.payload = UnsafeRawBufferPointer(rebasing: payload.prefix(Self.longest))
+        self.payload = UnsafeRawBufferPointer(start: payload.baseAddress, count: min(payload.count, Self.longest))
+        self.members = members
     }
+
+    /// What it says.
+    var content: PushContent { PushContent(payload, members: members) }
 
     // MARK: Kept for later
 
@@ -92,21 +99,19 @@ package struct EchoRequest: Sendable, Equatable {
 /// How a request ended.
 package enum EchoEnding: Sendable, CaseIterable { case newData, noData, failed }
 
-/// A time of a push, or that there will be none.
+/// What became of a push or of its content, and when.
 package struct DeviceReport: Sendable, Equatable {
-    package enum Kind: Sendable, CaseIterable {
-        /// It was presented: `after` is the time to screen.
-        case screen
-        /// Its fetched, decrypted or attached content was there: time to content.
+    package enum Kind: Sendable, Equatable {
+        /// Its last one; at the end of a run the one that it has.
+        case outcome(DeviceOutcome)
+        /// Its fetched, decrypted or attached content was there.
         case content
-        /// It had content that it will not get.
+        /// It had content that it will not get, or had not got by the end of a run.
         case noContent
-        /// It will never be presented nor get content: replaced, expired or not stored.
-        case lost
     }
 
     package let ticket: UInt64
     package let kind: Kind
-    /// Nanoseconds since the push was received; where something will not come, how long it had been waited for.
-    package let after: UInt64
+    /// Nanoseconds since 1970; 0: it could still change at the end of a run.
+    package let at: UInt64
 }

@@ -18,7 +18,7 @@ extension DeviceFleet {
         let isAdded = Array(request.identifier.utf8).withUnsafeBufferPointer { makeRoom(for: $0, on: device) }
         guard isAdded else { return .refused }
         counts[.localAdded] += 1
-        let job = begin(.pending, device, 0, arrivedAt: now)
+        let job = begin(.pending, device, 0)
         jobs[job].flags = []
         keepText(of: request, for: job)
         jobs[job].presentation = .alert
@@ -79,7 +79,7 @@ extension DeviceFleet {
     private func endPending(_ job: UInt32, _ event: DeviceEvent, _ outcome: DeviceOutcome) {
         if jobs[job].flags.contains(.isPush) {
             counts[.pending] -= 1
-            counts[outcome] += 1
+            settle(jobs[job].ticket, outcome)
         } else {
             counts[event] += 1
         }
@@ -151,11 +151,11 @@ extension DeviceFleet {
     /// Delivers a pending notification.
     func fire(_ job: UInt32) {
         let (device, flags, trigger) = (jobs[job].device, jobs[job].flags, triggers[job])
-        let isPush = flags.contains(.isPush)
+        let ticket = flags.contains(.isPush) ? jobs[job].ticket : nil
         let candidate = Candidate(
             text: NotificationText(reading: keptBytes(job)), category: jobs[job].category,
-            presentation: jobs[job].presentation, badge: jobs[job].badge, ticket: isPush ? jobs[job].ticket : nil,
-            arrivedAt: jobs[job].arrivedAt, isRemote: false, isRich: flags.contains(.isRich))
+            presentation: jobs[job].presentation, badge: jobs[job].badge, ticket: ticket,
+            isRemote: false, isRich: flags.contains(.isRich))
         let next = trigger.flatMap { $0.repeats ? fires($0, device) : nil }
         if let next {
             jobs[job].until = next
@@ -164,9 +164,9 @@ extension DeviceFleet {
             forget(job)
         }
         let outcome = present(candidate, on: device)
-        if isPush {
+        if let ticket {
             counts[.pending] -= 1
-            counts[outcome] += 1
+            settle(ticket, outcome)
         } else {
             counts[outcome == .suppressed ? .localSuppressed : .localPresented] += 1
         }

@@ -11,7 +11,6 @@ extension DeviceFleet {
         var badge: Int32
         /// Of the push it is for; nil: the app's own.
         var ticket: UInt64?
-        var arrivedAt: UInt64
         var isRemote: Bool
         /// The app shows it itself while it is in the foreground, with its actions.
         var isRich = false
@@ -24,7 +23,7 @@ extension DeviceFleet {
     ///
     /// - Parameter body: what its service extension made of it, as JSON has it.
     func present(
-        _ push: DevicePush, _ content: PushContent, body: UnsafeRawBufferPointer?, to device: UInt32, arrivedAt: UInt64
+        _ push: DevicePush, _ content: PushContent, body: UnsafeRawBufferPointer?, to device: UInt32
     ) -> DeviceOutcome {
         present(
             Candidate(
@@ -33,7 +32,7 @@ extension DeviceFleet {
                     title: content.title.bytes(push.payload), subtitle: content.subtitle.bytes(push.payload),
                     body: body ?? content.body.bytes(push.payload)),
                 category: category(content.category.bytes(push.payload)), presentation: content.presentation,
-                badge: content.badge ?? 0, ticket: push.ticket, arrivedAt: arrivedAt, isRemote: true,
+                badge: content.badge ?? 0, ticket: push.ticket, isRemote: true,
                 isPassive: content.isPassive, isGentle: push.priority == 1),
             on: device)
     }
@@ -55,13 +54,11 @@ extension DeviceFleet {
         if candidate.isRemote, platform == .watch, isUnlocked(device) { return .notForwarded }
         var allowed = candidate.presentation
         if platform == .tv { allowed.formIntersection(.badge) }
-        for level in [Presentation.alert, .sound, .badge] where allowed.contains(level) {
-            if self.level(level, device) != .granted { allowed.remove(level) }
-        }
+        allowed.formIntersection(granted(device))
         if allowed.isEmpty { return .suppressed }
         let outcome: DeviceOutcome
         let place: Shown.Place
-        if app(device) == .foreground {
+        if isInForeground(device) {
             // Only what may be seen of it is asked for: `willPresent`.
             allowed.formIntersection(candidate.isRich ? [] : model.willPresent)
             (outcome, place) = allowed.contains(.alert) ? (.banner, .banner) : (.inApp, .inApp)
@@ -79,29 +76,20 @@ extension DeviceFleet {
         }
         if allowed.contains(.sound) { counts[.soundsPlayed] += 1 }
         if allowed.contains(.alert) || candidate.isRich { show(candidate, place, on: device) }
-        if outcome != .badgeOrSound, let ticket = candidate.ticket {
-            report(ticket, .screen, since: candidate.arrivedAt)
-        }
         return outcome
     }
 
     /// Puts it on top of the notification centre, in place of one with its identifier.
     private func show(_ candidate: Candidate, _ place: Shown.Place, on device: UInt32) {
         if !candidate.text.identifier.isEmpty,
-            let older = delivered(on: device, where: { identifies($0, candidate.text.identifier) })
+            let older = delivered(on: device, candidate.text.identifier)
         {
             counts[.updated] += 1
             takeDown(older)
         }
-        var (count, oldest) = (0, UInt32(0))
-        var each = devices[device].delivered
-        while each != 0 {
-            (count, oldest) = (count + 1, each)
-            each = shown[each].next
-        }
-        if count >= DeviceModel.mostDelivered {
+        if devices[device].deliveredCount >= DeviceModel.mostDelivered {
             counts[.crowdedOut] += 1
-            takeDown(oldest)
+            takeDown(shown[devices[device].delivered].next)
         }
         let length = candidate.text.length
         let text = bytes.take(length)
@@ -109,6 +97,7 @@ extension DeviceFleet {
         let number = shown.take()
         shown[number].device = device
         shown[number].text = text
+        shown[number].tag = Shown.tag(candidate.text.identifier)
         shown[number].ticket = candidate.ticket ?? 0
         shown[number].flags = candidate.ticket == nil ? [] : .isPush
         if candidate.category == Self.unknownCategory {
@@ -118,17 +107,26 @@ extension DeviceFleet {
         }
         shown[number].place = place
         shown[number].shownAt = UInt32(clamping: now / 1_000_000_000 - startedAt / 1_000_000_000)
-        shown[number].next = devices[device].delivered
+        let newest = devices[device].delivered
+        if newest == 0 {
+            shown[number].next = number
+        } else {
+            shown[number].next = shown[newest].next
+            shown[newest].next = number
+        }
         devices[device].delivered = number
+        devices[device].deliveredCount += 1
         planReaction(number)
     }
 
     // MARK: The notification centre
 
-    func delivered(on device: UInt32, where isIt: (UInt32) -> Bool) -> UInt32? {
+    /// The one with an identifier, of which there is at most one.
+    private func delivered(on device: UInt32, _ identifier: UnsafeRawBufferPointer) -> UInt32? {
+        let tag = Shown.tag(identifier)
         var number = devices[device].delivered
-        while number != 0 {
-            if isIt(number) { return number }
+        for _ in 0..<devices[device].deliveredCount {
+            if shown[number].tag == tag, identifies(number, identifier) { return number }
             number = shown[number].next
         }
         return nil
@@ -144,22 +142,26 @@ extension DeviceFleet {
     func allDelivered(on device: UInt32) -> [UInt32] {
         var all: [UInt32] = []
         var number = devices[device].delivered
-        while number != 0 {
-            all.append(number)
+        for _ in 0..<devices[device].deliveredCount {
             number = shown[number].next
+            all.append(number)
         }
-        return all
+        return all.reversed()
     }
 
     /// It is no longer in the notification centre.
     func takeDown(_ number: UInt32) {
         let device = shown[number].device
-        if devices[device].delivered == number {
-            devices[device].delivered = shown[number].next
+        let newest = devices[device].delivered
+        devices[device].deliveredCount -= 1
+        if devices[device].deliveredCount == 0 {
+            devices[device].delivered = 0
         } else {
-            var before = devices[device].delivered
+            // The oldest comes after the newest.
+            var before = newest
             while shown[before].next != number { before = shown[before].next }
             shown[before].next = shown[number].next
+            if newest == number { devices[device].delivered = before }
         }
         bytes.giveBack(shown[number].text, NotificationText.length(bytes, shown[number].text))
         shown.giveBack(number)

@@ -96,7 +96,7 @@ extension DeviceFleet {
         let identifier = bytes.read(shown[number].text, NotificationText.length(bytes, shown[number].text)) {
             String(decoding: NotificationText(reading: $0).identifier, as: UTF8.self)
         }
-        let job = begin(.callback, shown[number].device, shown[number].ticket, arrivedAt: now)
+        let job = begin(.callback, shown[number].device, shown[number].ticket)
         if !shown[number].flags.contains(.isPush) { jobs[job].flags = [] }
         jobs[job].until = now + DeviceModel.workLimit
         plan(job, at: jobs[job].until)

@@ -3,9 +3,9 @@ import Payloads
 /// The notification service extension: it decrypts, and attaches what it downloads, before anything is shown.
 extension DeviceFleet {
     func beginExtension(
-        _ device: UInt32, _ push: DevicePush, _ content: PushContent, _ arrivedAt: UInt64
+        _ device: UInt32, _ push: DevicePush, _ content: PushContent
     ) -> DeviceOutcome {
-        let job = begin(.extending, device, push.ticket, arrivedAt: arrivedAt, keeping: push)
+        let job = begin(.extending, device, push.ticket, keeping: push)
         let time = traits.time(model.serviceExtension.time, push.device, 32, push.ticket)
         jobs[job].limit = now + DeviceModel.workLimit
         jobs[job].until = now + time
@@ -41,9 +41,9 @@ extension DeviceFleet {
 
     /// Shows what it handed back: changed content, or the original.
     private func endExtension(_ job: UInt32, _ ending: DeviceEvent) {
-        let (device, arrivedAt, flags) = (jobs[job].device, jobs[job].arrivedAt, jobs[job].flags)
+        let (device, flags) = (jobs[job].device, jobs[job].flags)
         let push = kept(job)
-        let content = PushContent(push.payload)
+        let content = push.content
         forget(job)
         var ending = ending
         var body: String?
@@ -56,17 +56,17 @@ extension DeviceFleet {
         let outcome: DeviceOutcome
         if var body {
             outcome = body.withUTF8 {
-                present(push, content, body: UnsafeRawBufferPointer($0), to: device, arrivedAt: arrivedAt)
+                present(push, content, body: UnsafeRawBufferPointer($0), to: device)
             }
         } else {
-            outcome = present(push, content, body: nil, to: device, arrivedAt: arrivedAt)
+            outcome = present(push, content, body: nil, to: device)
         }
-        counts[outcome] += 1
+        settle(push.ticket, outcome)
         guard !content.sealed.isEmpty || !content.attachment.isEmpty else { return }
         let isHandedBack = ending == .extensionInTime || ending == .extensionBestAttempt
         let isThere = isHandedBack && (content.attachment.isEmpty || flags.contains(.isDownloaded))
         let isSeen = [.banner, .lockScreen, .centre, .inApp].contains(outcome)
-        report(push.ticket, isThere && isSeen ? .content : .noContent, since: arrivedAt)
+        report(push.ticket, isThere && isSeen ? .content : .noContent)
     }
 
     /// Bytes of a decrypted text that are shown, as JSON has them.

@@ -5,28 +5,28 @@ extension DeviceFleet {
     private static let hour: UInt32 = 3600
 
     /// A silent push at its device.
-    func wake(_ device: UInt32, _ push: DevicePush, _ content: PushContent, _ arrivedAt: UInt64) -> DeviceOutcome {
-        guard takeWake(device) else { return hold(device, push, arrivedAt) }
-        if !content.richID.isEmpty { return wakeForRich(device, push, content, arrivedAt) }
+    func wake(_ device: UInt32, _ push: DevicePush, _ content: PushContent) -> DeviceOutcome {
+        guard takeWake(device) else { return hold(device, push) }
+        if !content.richID.isEmpty { return wakeForRich(device, push, content) }
         guard traits.unit(push.device, 31, push.ticket) < model.silent.fetches else {
             counts[.wakeNoData] += 1
             return .noData
         }
-        guard isOnline(device) else { return failWake(push.ticket, arrivedAt) }
-        let job = begin(.fetching, device, push.ticket, arrivedAt: arrivedAt)
+        guard isOnline(device) else { return failWake(push.ticket) }
+        let job = begin(.fetching, device, push.ticket)
         fetch(job, .fetch, model.silent.path, notification: "")
         return .fetching
     }
 
     /// A rich push: its content is fetched if it is an image; then a local notification is asked for.
     private func wakeForRich(
-        _ device: UInt32, _ push: DevicePush, _ content: PushContent, _ arrivedAt: UInt64
+        _ device: UInt32, _ push: DevicePush, _ content: PushContent
     ) -> DeviceOutcome {
         let isImage = content.richType.text(push.payload) == "img"
-        guard !isImage || isOnline(device) else { return failWake(push.ticket, arrivedAt) }
+        guard !isImage || isOnline(device) else { return failWake(push.ticket) }
         let text = content.richID.text(push.payload)
         let identifier = String(text.prefix(60))
-        let job = begin(.fetchingRich, device, push.ticket, arrivedAt: arrivedAt)
+        let job = begin(.fetchingRich, device, push.ticket)
         var utf8 = identifier
         utf8.withUTF8 { identifier in
             let text = NotificationText(
@@ -57,9 +57,9 @@ extension DeviceFleet {
         }
     }
 
-    private func failWake(_ ticket: UInt64, _ arrivedAt: UInt64) -> DeviceOutcome {
+    private func failWake(_ ticket: UInt64) -> DeviceOutcome {
         counts[.wakeFailed] += 1
-        report(ticket, .noContent, since: arrivedAt)
+        report(ticket, .noContent)
         return .fetchFailed
     }
 
@@ -86,10 +86,10 @@ extension DeviceFleet {
     }
 
     /// Held until the next hour; only the newest is.
-    private func hold(_ device: UInt32, _ push: DevicePush, _ arrivedAt: UInt64) -> DeviceOutcome {
+    private func hold(_ device: UInt32, _ push: DevicePush) -> DeviceOutcome {
         counts[.everThrottled] += 1
-        if let older = job(of: device, where: { $0.kind == .held }) { replace(older, from: .throttled) }
-        let job = begin(.held, device, push.ticket, arrivedAt: arrivedAt, keeping: push)
+        if let older = job(of: device, where: { $0.kind == .held }) { lose(older, from: .throttled, to: .replaced) }
+        let job = begin(.held, device, push.ticket, keeping: push)
         jobs[job].until = startedAt + UInt64(devices[device].hourStart + Self.hour) * 1_000_000_000
         // Never, where the app is never woken.
         if model.silent.perHour != 0 { plan(job, at: jobs[job].until) }
@@ -98,10 +98,10 @@ extension DeviceFleet {
 
     func releaseHeld(_ job: UInt32) {
         counts[.throttled] -= 1
-        let (device, arrivedAt) = (jobs[job].device, jobs[job].arrivedAt)
+        let device = jobs[job].device
         let push = kept(job)
         forget(job)
-        counts[wake(device, push, PushContent(push.payload), arrivedAt)] += 1
+        settle(push.ticket, wake(device, push, push.content))
     }
 
     // MARK: How it ended
@@ -113,9 +113,10 @@ extension DeviceFleet {
             endFetch(job, .fetchFailed)
         case (.fetchingRich, .newData):
             counts[.wakeNewData] += 1
-            report(jobs[job].ticket, .content, since: jobs[job].arrivedAt)
+            let ticket = jobs[job].ticket
+            report(ticket, .content)
             counts[.fetching] -= 1
-            counts[askForRich(job)] += 1
+            settle(ticket, askForRich(job))
         case (_, .newData):
             counts[.wakeNewData] += 1
             endFetch(job, .fetched)
@@ -127,9 +128,9 @@ extension DeviceFleet {
 
     func endFetch(_ job: UInt32, _ outcome: DeviceOutcome) {
         counts[.fetching] -= 1
-        counts[outcome] += 1
-        if outcome == .fetched { report(jobs[job].ticket, .content, since: jobs[job].arrivedAt) }
-        if outcome == .fetchFailed { report(jobs[job].ticket, .noContent, since: jobs[job].arrivedAt) }
+        settle(jobs[job].ticket, outcome)
+        if outcome == .fetched { report(jobs[job].ticket, .content) }
+        if outcome == .fetchFailed { report(jobs[job].ticket, .noContent) }
         forget(job)
     }
 

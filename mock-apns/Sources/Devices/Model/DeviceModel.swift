@@ -86,7 +86,7 @@ package struct DeviceModel: Sendable, Equatable {
         .init(value: .phone, share: 0.85), .init(value: .tablet, share: 0.1), .init(value: .tv, share: 0.02),
         .init(value: .watch, share: 0.03),
     ]
-    /// Devices of the development environment.
+    /// Devices of the development environment: which they are, whoever says which devices there are draws.
     package var development = 0.0
     /// Hours that local time is ahead of UTC.
     package var utcOffsets: [Choice<Int>] = [.init(value: 0, share: 1)]

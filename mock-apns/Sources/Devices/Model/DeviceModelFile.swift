@@ -11,8 +11,18 @@ package enum DeviceModelFile {
 
     package static func parse(_ text: String, file: String) throws(SettingsError) -> DeviceModel {
         let value = try YAMLValue(parsing: text, file: file)
-        var model = DeviceModel()
-        var map = try value.map()
+        let model = try changed(value, DeviceModel(), readModel)
+        // Where the curve is highest no more than all devices can be unlocked.
+        let peak = model.hours.max()! / model.hours.reduce(0, +) * 24
+        guard model.unlocked.share * peak <= 1.000_000_1 else {
+            throw value.error(
+                "unlocked.share times the highest of \"hours\" is more than 100% of the devices; expected at most a share of "
+                    + "\((1000 / peak).rounded(.down) / 10)%")
+        }
+        return model
+    }
+
+    private static func readModel(_ model: inout DeviceModel, _ map: inout YAMLMap) throws(SettingsError) {
         if let shares = map.take("platforms") {
             model.platforms = try choices(shares) { (name) throws(SettingsError) in
                 try name.reading { (text) throws(SettingsError) in
@@ -37,24 +47,24 @@ package enum DeviceModelFile {
             model.serviceExtension = try serviceExtension(ending, model.serviceExtension)
         }
         if let reaction = map.take("reaction") {
-            var keys = try reaction.map()
-            model.reaction = try self.reaction(&keys, model.reaction)
-            try keys.finish()
+            model.reaction = try changed(reaction, model.reaction, readReaction)
             try check(model.reaction, [], reaction)
         }
         if let list = map.take("categories") { model.categories = try categories(list, model.reaction) }
-        try map.finish()
-        // Where the curve is highest no more than all devices can be unlocked.
-        let peak = model.hours.max()! / model.hours.reduce(0, +) * 24
-        guard model.unlocked.share * peak <= 1.000_000_1 else {
-            throw value.error(
-                "unlocked.share times the highest of \"hours\" is more than 100% of the devices; expected at most a share of "
-                    + "\((1000 / peak).rounded(.down) / 10)%")
-        }
-        return model
     }
 
     private static let hour = DeviceModel.Authorization.hour
+
+    /// What a map says of `old`; what it does not say stays, and a key that nobody takes is an error.
+    private static func changed<Value>(
+        _ value: YAMLValue, _ old: Value, _ read: (inout Value, inout YAMLMap) throws(SettingsError) -> Void
+    ) throws(SettingsError) -> Value {
+        var changed = old
+        var map = try value.map()
+        try read(&changed, &map)
+        try map.finish()
+        return changed
+    }
 
     // MARK: Traits
 
@@ -128,31 +138,29 @@ package enum DeviceModelFile {
     private static func spell(
         _ value: YAMLValue, _ old: DeviceModel.Spell
     ) throws(SettingsError) -> DeviceModel.Spell {
-        var spell = old
-        var map = try value.map()
-        if let share = map.take("share") { spell.share = try share.share() }
-        if let time = map.take("dwell") { spell.dwell = try duration(time, 1_000_000_000, 8760 * hour) }
-        try map.finish()
-        return spell
+        try changed(value, old) { (spell, map) throws(SettingsError) in
+            if let share = map.take("share") { spell.share = try share.share() }
+            if let time = map.take("dwell") { spell.dwell = try duration(time, 1_000_000_000, 8760 * hour) }
+        }
     }
 
     private static func authorization(
         _ value: YAMLValue, _ old: DeviceModel.Authorization
     ) throws(SettingsError) -> DeviceModel.Authorization {
-        var levels = old
-        var map = try value.map()
-        if let share = map.take("never_asked") { levels.neverAsked = try share.share() }
-        if let share = map.take("alert") { levels.alert = try share.share() }
-        if let share = map.take("sound") { levels.sound = try share.share() }
-        if let share = map.take("badge") { levels.badge = try share.share() }
-        if let changed = map.take("changed") {
-            var keys = try changed.map()
-            levels.changed = try keys.need("share").share()
-            if let time = keys.take("within") { levels.changedWithin = try duration(time, 1_000_000_000, 8760 * hour) }
-            try keys.finish()
+        try changed(value, old) { (levels, map) throws(SettingsError) in
+            if let share = map.take("never_asked") { levels.neverAsked = try share.share() }
+            if let share = map.take("alert") { levels.alert = try share.share() }
+            if let share = map.take("sound") { levels.sound = try share.share() }
+            if let share = map.take("badge") { levels.badge = try share.share() }
+            if let change = map.take("changed") { levels = try changed(change, levels, readChange) }
         }
-        try map.finish()
-        return levels
+    }
+
+    private static func readChange(
+        _ levels: inout DeviceModel.Authorization, _ map: inout YAMLMap
+    ) throws(SettingsError) {
+        levels.changed = try map.need("share").share()
+        if let time = map.take("within") { levels.changedWithin = try duration(time, 1_000_000_000, 8760 * hour) }
     }
 
     // MARK: The app and its users
@@ -176,21 +184,18 @@ package enum DeviceModelFile {
     private static func silent(
         _ value: YAMLValue, _ old: DeviceModel.Silent
     ) throws(SettingsError) -> DeviceModel.Silent {
-        var silent = old
-        var map = try value.map()
-        if let limit = map.take("per_hour") {
-            if try limit.text() == "unlimited" {
-                silent.perHour = nil
-            } else {
-                let count = try limit.count()
-                guard count <= 10_000 else { throw limit.error("\(count): expected 0 to 10,000, or unlimited") }
-                silent.perHour = Int(count)
-            }
+        try changed(value, old) { (silent, map) throws(SettingsError) in
+            if let limit = map.take("per_hour") { silent.perHour = try perHour(limit) }
+            if let share = map.take("fetches") { silent.fetches = try share.share() }
+            if let path = map.take("path") { silent.path = try path.reading(requestPath) }
         }
-        if let share = map.take("fetches") { silent.fetches = try share.share() }
-        if let path = map.take("path") { silent.path = try path.reading(requestPath) }
-        try map.finish()
-        return silent
+    }
+
+    private static func perHour(_ limit: YAMLValue) throws(SettingsError) -> Int? {
+        if try limit.text() == "unlimited" { return nil }
+        let count = try limit.count()
+        guard count <= 10_000 else { throw limit.error("\(count): expected 0 to 10,000, or unlimited") }
+        return Int(count)
     }
 
     private static func requestPath(_ text: String) throws(SettingsError) -> String {
@@ -203,40 +208,36 @@ package enum DeviceModelFile {
     private static func serviceExtension(
         _ value: YAMLValue, _ old: DeviceModel.Extension
     ) throws(SettingsError) -> DeviceModel.Extension {
-        var found = old
-        var map = try value.map()
-        if let time = map.take("time") { found.time = try logNormal(time, old.time) }
-        if let share = map.take("crashes") { found.crashes = try share.share() }
-        if let share = map.take("best_attempt") { found.bestAttempt = try share.share() }
-        try map.finish()
-        return found
+        try changed(value, old) { (found, map) throws(SettingsError) in
+            if let time = map.take("time") { found.time = try logNormal(time, old.time) }
+            if let share = map.take("crashes") { found.crashes = try share.share() }
+            if let share = map.take("best_attempt") { found.bestAttempt = try share.share() }
+        }
     }
 
     private static func logNormal(
         _ value: YAMLValue, _ old: DeviceModel.LogNormal
     ) throws(SettingsError) -> DeviceModel.LogNormal {
-        var time = old
-        var map = try value.map()
-        if let median = map.take("median") { time.median = try duration(median, 0, 8760 * hour) }
-        if let sigma = map.take("sigma") {
-            let text = try sigma.text()
-            guard let number = Double(text), number >= 0, number <= 10 else {
-                throw sigma.error("\"\(text)\": expected a number from 0 to 10, the logarithm's standard deviation")
-            }
-            time.sigma = number
+        try changed(value, old) { (time, map) throws(SettingsError) in
+            if let median = map.take("median") { time.median = try duration(median, 0, 8760 * hour) }
+            if let sigma = map.take("sigma") { time.sigma = try deviation(sigma) }
         }
-        try map.finish()
-        return time
     }
 
-    private static func reaction(
-        _ map: inout YAMLMap, _ old: DeviceModel.Reaction
-    ) throws(SettingsError) -> DeviceModel.Reaction {
-        var reaction = old
+    private static func deviation(_ value: YAMLValue) throws(SettingsError) -> Double {
+        let text = try value.text()
+        guard let number = Double(text), number >= 0, number <= 10 else {
+            throw value.error("\"\(text)\": expected a number from 0 to 10, the logarithm's standard deviation")
+        }
+        return number
+    }
+
+    private static func readReaction(
+        _ reaction: inout DeviceModel.Reaction, _ map: inout YAMLMap
+    ) throws(SettingsError) {
         if let share = map.take("opens") { reaction.opens = try share.share() }
         if let share = map.take("dismisses") { reaction.dismisses = try share.share() }
-        if let delay = map.take("delay") { reaction.delay = try logNormal(delay, old.delay) }
-        return reaction
+        if let delay = map.take("delay") { reaction.delay = try logNormal(delay, reaction.delay) }
     }
 
     private static func check(
@@ -254,25 +255,29 @@ package enum DeviceModelFile {
     ) throws(SettingsError) -> [DeviceModel.Category] {
         var found: [DeviceModel.Category] = []
         for entry in try value.map().entries {
-            var map = try entry.value.map()
-            let reaction = try self.reaction(&map, usual)
-            let asks = try map.take("dismiss_action")?.flag() ?? false
-            var actions: [DeviceModel.Action] = []
-            if let list = map.take("actions") {
-                for action in try list.map().entries { actions.append(try self.action(action.name, action.value)) }
-                guard actions.count <= DeviceModel.mostActions else {
-                    throw list.error("\(actions.count) actions; expected at most \(DeviceModel.mostActions)")
-                }
+            let plain = DeviceModel.Category(
+                identifier: entry.name, reaction: usual, hasDismissAction: false, actions: [])
+            let category = try changed(entry.value, plain) { (category, map) throws(SettingsError) in
+                try readReaction(&category.reaction, &map)
+                category.hasDismissAction = try map.take("dismiss_action")?.flag() ?? false
+                if let list = map.take("actions") { category.actions = try actions(list) }
             }
-            try map.finish()
-            try check(reaction, actions, entry.value)
-            found.append(
-                .init(identifier: entry.name, reaction: reaction, hasDismissAction: asks, actions: actions))
+            try check(category.reaction, category.actions, entry.value)
+            found.append(category)
         }
         guard found.count <= DeviceModel.mostCategories else {
             throw value.error("\(found.count) categories; expected at most \(DeviceModel.mostCategories)")
         }
         return found
+    }
+
+    private static func actions(_ list: YAMLValue) throws(SettingsError) -> [DeviceModel.Action] {
+        var actions: [DeviceModel.Action] = []
+        for action in try list.map().entries { actions.append(try self.action(action.name, action.value)) }
+        guard actions.count <= DeviceModel.mostActions else {
+            throw list.error("\(actions.count) actions; expected at most \(DeviceModel.mostActions)")
+        }
+        return actions
     }
 
     private static func action(

@@ -59,18 +59,18 @@ package struct DeviceTraits: Sendable {
 
     package func platform(_ key: DeviceKey) -> DeviceModel.Platform { choose(model.platforms, unit(key, 1)) }
 
-    package func isDevelopment(_ key: DeviceKey) -> Bool { unit(key, 2) < model.development }
-
     /// Seconds that the device's clock is ahead of UTC.
     package func utcOffset(_ key: DeviceKey) -> Int64 { Int64(choose(model.utcOffsets, unit(key, 3))) * 3600 }
 
-    private func choose<Value>(_ choices: [DeviceModel.Choice<Value>], _ draw: Double) -> Value {
-        var rest = draw
-        for choice in choices.dropLast() {
-            if rest < choice.share { return choice.value }
-            rest -= choice.share
+    private func choose<Value>(_ choices: [DeviceModel.Choice<Value>], _ draw: @autoclosure () -> Double) -> Value {
+        let last = choices.count - 1
+        if last == 0 { return choices[0].value }
+        var rest = draw()
+        for place in 0..<last {
+            if rest < choices[place].share { return choices[place].value }
+            rest -= choices[place].share
         }
-        return choices[choices.count - 1].value
+        return choices[last].value
     }
 
     /// Seconds that the device's user lives ahead of UTC: its clock and its daily rhythm.
@@ -81,27 +81,44 @@ package struct DeviceTraits: Sendable {
 
     // MARK: At a time
 
-    package func isOnline(_ key: DeviceKey, at time: UInt64) -> Bool { isOn(online, key, online.slot(key, time, seed)) }
+    package func isOnline(_ key: DeviceKey, at time: UInt64) -> Bool { isOn(online, key, at: time) }
 
-    package func isUnlocked(_ key: DeviceKey, at time: UInt64) -> Bool {
-        isOn(unlocked, key, unlocked.slot(key, time, seed))
-    }
+    package func isUnlocked(_ key: DeviceKey, at time: UInt64) -> Bool { isOn(unlocked, key, at: time) }
 
     /// In the foreground only while the device is unlocked.
     package func app(_ key: DeviceKey, at time: UInt64) -> AppState {
-        if isOn(foreground, key, foreground.slot(key, time, seed)), isUnlocked(key, at: time) { return .foreground }
-        return isOn(running, key, running.slot(key, time, seed)) ? .background : .notRunning
+        if isInForeground(key, at: time) { return .foreground }
+        return isOn(running, key, at: time) ? .background : .notRunning
+    }
+
+    func isInForeground(_ key: DeviceKey, at time: UInt64) -> Bool {
+        isOn(foreground, key, at: time) && isUnlocked(key, at: time)
     }
 
     package func level(_ level: Presentation, _ key: DeviceKey, at time: UInt64) -> Level {
+        guard hasChanged(key, at: time) else { return first(level, key) }
+        return first(.alert, key) == .granted ? .denied : .granted
+    }
+
+    /// The levels that are granted: of each what `level` says, drawn once for all.
+    func granted(_ key: DeviceKey, at time: UInt64) -> Presentation {
         let settings = model.authorization
-        if unit(key, 7) < settings.changed {
-            let after = unit(key, 8) * Double(settings.changedWithin)
-            if Double(time) - Double(startedAt) >= after {
-                return self.first(.alert, key) == .granted ? .denied : .granted
-            }
+        var granted = Presentation()
+        if unit(key, 5) >= settings.neverAsked {
+            let draw = unit(key, 6)
+            if draw < settings.alert { granted.insert(.alert) }
+            if draw < settings.sound { granted.insert(.sound) }
+            if draw < settings.badge { granted.insert(.badge) }
         }
-        return first(level, key)
+        if hasChanged(key, at: time) { return granted.contains(.alert) ? [] : [.alert, .sound, .badge] }
+        return granted
+    }
+
+    /// The user has changed their mind.
+    private func hasChanged(_ key: DeviceKey, at time: UInt64) -> Bool {
+        let settings = model.authorization
+        guard unit(key, 7) < settings.changed else { return false }
+        return Double(time) - Double(startedAt) >= unit(key, 8) * Double(settings.changedWithin)
     }
 
     /// As it was at first.
@@ -134,19 +151,25 @@ package struct DeviceTraits: Sendable {
             Mix.bounded(Mix.number(seed &+ Mix.salt(salt), key.word, 0xFA5E), length)
         }
 
-        func slot(_ key: DeviceKey, _ time: UInt64, _ seed: UInt64) -> UInt64 {
-            let (sum, overflow) = time.addingReportingOverflow(phase(key, seed))
+        func slot(_ time: UInt64, _ phase: UInt64) -> UInt64 {
+            let (sum, overflow) = time.addingReportingOverflow(phase)
             return (overflow ? .max : sum) / length
         }
     }
 
-    private func isOn(_ slots: Slots, _ key: DeviceKey, _ slot: UInt64) -> Bool {
+    private func isOn(_ slots: Slots, _ key: DeviceKey, at time: UInt64) -> Bool {
+        if slots.share <= 0 { return false }
+        let phase = slots.phase(key, seed)
+        return isOn(slots, key, slots.slot(time, phase), phase)
+    }
+
+    private func isOn(_ slots: Slots, _ key: DeviceKey, _ slot: UInt64, _ phase: UInt64) -> Bool {
         var share = slots.share
         if share <= 0 { return false }
         if slots.salt == unlocked.salt {
             // The hour in which the slot begins decides.
             let end = slot &* slots.length
-            let begin = end - min(end, slots.phase(key, seed))
+            let begin = end - min(end, phase)
             let second = (Int64(clamping: begin / 1_000_000_000) &+ rhythm(key)) % 86_400
             share *= curve[Int((second + 86_400) % 86_400 / 3600)]
         }
@@ -157,12 +180,12 @@ package struct DeviceTraits: Sendable {
     private static let farthest: UInt64 = 20_000
 
     private func next(_ slots: Slots, _ key: DeviceKey, _ time: UInt64) -> UInt64 {
-        var slot = slots.slot(key, time, seed)
-        if isOn(slots, key, slot) { return time }
-        let last = slot &+ Self.farthest
-        repeat { slot &+= 1 } while slot < last && !isOn(slots, key, slot)
-        let (begin, overflow) = slot.multipliedReportingOverflow(by: slots.length)
         let phase = slots.phase(key, seed)
+        var slot = slots.slot(time, phase)
+        if isOn(slots, key, slot, phase) { return time }
+        let last = slot &+ Self.farthest
+        repeat { slot &+= 1 } while slot < last && !isOn(slots, key, slot, phase)
+        let (begin, overflow) = slot.multipliedReportingOverflow(by: slots.length)
         return overflow ? .max : max(time &+ 1, begin > phase ? begin - phase : 0)
     }
 }

@@ -1,4 +1,4 @@
-/// Something that is under way for a device: 64 bytes and what it keeps.
+/// Something that is under way for a device: 56 bytes and what it keeps.
 struct Job: Pooled {
     enum Kind: UInt8 {
         /// At APNs; `until`: when it expires.
@@ -26,7 +26,6 @@ struct Job: Pooled {
     }
 
     var ticket = UInt64(0)
-    var arrivedAt = UInt64(0)
     var until = UInt64(0)
     var limit = UInt64(0)
     var device = UInt32(0)
@@ -65,6 +64,14 @@ struct Shown: Pooled {
     var category = UInt8(0)
     var place = Place.banner
     var flags: Flags = []
+    /// Of its identifier, so that few texts are compared; 0: it has none.
+    var tag = UInt8(0)
+
+    static func tag(_ identifier: some Collection<UInt8>) -> UInt8 {
+        if identifier.isEmpty { return 0 }
+        let mixed = identifier.reduce(UInt32(1)) { $0 &* 31 &+ UInt32($1) } &* 0x9E37_79B1
+        return UInt8(truncatingIfNeeded: mixed >> 24) | 1
+    }
 }
 
 /// A notification's texts: the identifier as it is, the others as JSON has them.
@@ -84,29 +91,34 @@ struct NotificationText {
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {
+        let thread = UnsafeRawBufferPointer(rebasing: thread.prefix(255))
         bytes[0] = UInt8(clamping: identifier.count)
         bytes[1] = UInt8(clamping: thread.count)
+        bytes.storeBytes(of: UInt16(title.count), toByteOffset: 2, as: UInt16.self)
+        bytes.storeBytes(of: UInt16(subtitle.count), toByteOffset: 4, as: UInt16.self)
+        bytes.storeBytes(of: UInt16(body.count), toByteOffset: 6, as: UInt16.self)
         var place = Self.head
-        for (number, text) in [title, subtitle, body].enumerated() {
-            bytes.storeBytes(of: UInt16(text.count), toByteOffset: 2 + 2 * number, as: UInt16.self)
-        }
-        func put(_ text: UnsafeRawBufferPointer) {
-            guard text.count > 0 else { return }
-            UnsafeMutableRawBufferPointer(rebasing: bytes[place...]).copyMemory(from: text)
-            place += text.count
-        }
-        put(identifier)
-        put(UnsafeRawBufferPointer(rebasing: thread.prefix(255)))
-        put(title)
-        put(subtitle)
-        put(body)
+        Self.put(identifier, bytes, &place)
+        Self.put(thread, bytes, &place)
+        Self.put(title, bytes, &place)
+        Self.put(subtitle, bytes, &place)
+        Self.put(body, bytes, &place)
+    }
+
+    @inline(__always)
+    private static func put(
+        _ text: UnsafeRawBufferPointer, _ bytes: UnsafeMutableRawBufferPointer, _ place: inout Int
+    ) {
+        guard text.count > 0 else { return }
+        UnsafeMutableRawBufferPointer(rebasing: bytes[place...]).copyMemory(from: text)
+        place += text.count
     }
 
     /// How long one is that was written.
     static func length(_ head: UnsafeRawBufferPointer) -> Int {
-        (0..<3).reduce(Self.head + Int(head[0]) + Int(head[1])) {
-            $0 + Int(head.loadUnaligned(fromByteOffset: 2 + 2 * $1, as: UInt16.self))
-        }
+        Self.head + Int(head[0]) + Int(head[1]) + Int(head.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+            + Int(head.loadUnaligned(fromByteOffset: 4, as: UInt16.self))
+            + Int(head.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
     }
 
     static func length(_ bytes: borrowing ByteStore, _ handle: UInt32) -> Int {

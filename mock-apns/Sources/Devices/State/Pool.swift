@@ -8,22 +8,30 @@ protocol Pooled {
 }
 
 /// Places of one size, in pages, so that growing copies nothing. Place 0 is none.
-struct Pool<Element: Pooled> {
-    private static var pageShift: UInt32 { 12 }
-    private var pages: [[Element]] = []
+///
+/// Costs a push two loads a place: its elements lie behind pointers, without checks of uniqueness, bounds or exclusivity. It is one
+/// thread's, and a place is taken before it is looked at.
+struct Pool<Element: Pooled>: ~Copyable {
+    /// With it, pages are whole huge pages for each size there is.
+    private static var pageShift: UInt32 { 18 }
+    private static var pageCount: Int { 1 << Int(pageShift) }
+    private var pages = PageTable(pageBytes: pageCount * MemoryLayout<Element>.stride)
     private var used: UInt32 = 1
     private var free: UInt32 = 0
     private(set) var count = 0
 
-    /// Bytes that it holds.
-    var memory: Int {
-        pages.count << Int(Self.pageShift) * MemoryLayout<Element>.stride + pages.capacity
-            * MemoryLayout<[Element]>.stride
+    /// Bytes that it has written to.
+    var memory: Int { Int(used) * MemoryLayout<Element>.stride }
+
+    @inline(__always)
+    private func pointer(_ place: UInt32) -> UnsafeMutablePointer<Element> {
+        pages[Int(place >> Self.pageShift)].assumingMemoryBound(to: Element.self)
+            + Int(place & (1 << Self.pageShift &- 1))
     }
 
     subscript(place: UInt32) -> Element {
-        get { pages[Int(place >> Self.pageShift)][Int(place & (1 << Self.pageShift - 1))] }
-        _modify { yield &pages[Int(place >> Self.pageShift)][Int(place & (1 << Self.pageShift - 1))] }
+        @inline(__always) unsafeAddress { UnsafePointer(pointer(place)) }
+        @inline(__always) nonmutating unsafeMutableAddress { pointer(place) }
     }
 
     /// All that are or were taken: those that were given back have to be known by what they hold.
@@ -37,9 +45,9 @@ struct Pool<Element: Pooled> {
             self[place].next = 0
             return place
         }
-        if Int(used >> Self.pageShift) == pages.count {
-            pages.append([Element](repeating: Element(), count: 1 << Int(Self.pageShift)))
-        }
+        // Nothing looks at place 0, which is not made.
+        if Int(used >> Self.pageShift) == pages.count || pages.count == 0 { pages.add() }
+        pointer(used).initialize(to: Element())
         used += 1
         return used - 1
     }

@@ -1,16 +1,25 @@
-import Glibc
 import Settings
 
-/// What a device reads of a payload: where its texts stand, still as JSON has them. One pass, nothing is built. The payload was
+/// What a device reads of a payload: where its texts stand, still as JSON has them, at most 65,535 bytes from its start. One pass, nothing is built. The payload was
 /// checked when the push was accepted; of one that is no JSON some fields are missing, or are wrong.
-struct PushContent {
+struct PushContent: Equatable {
     /// Bytes of the payload; a text without its quotes.
-    struct Place {
-        var start = 0
-        var count = 0
+    struct Place: Equatable {
+        private(set) var start: UInt16 = 0
+        private(set) var count: UInt16 = 0
         var isEmpty: Bool { count == 0 }
+
+        init() {}
+
+        /// - Parameter end: after the last byte.
+        @inline(__always)
+        init(_ start: Int, to end: Int) {
+            self.start = UInt16(truncatingIfNeeded: start)
+            count = UInt16(truncatingIfNeeded: max(0, end &- start))
+        }
+
         func bytes(_ payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: payload[start..<(start + count)])
+            UnsafeRawBufferPointer(rebasing: payload[Int(start)..<(Int(start) + Int(count))])
         }
         func text(_ payload: UnsafeRawBufferPointer) -> String { JSONString.decoded(bytes(payload)) }
     }
@@ -47,57 +56,71 @@ struct PushContent {
     /// It wakes the app, and shows nothing.
     var isSilent: Bool { isContentAvailable && presentation.isEmpty }
 
-    init(_ payload: UnsafeRawBufferPointer) {
-        let reader = PayloadReader(bytes: payload)
-        _ = reader.members(of: reader.space(0)) { name, value in
-            switch name.count {
-            case 3: if name.is("aps") { return readAPS(reader, value) }
-            case 6: if name.is("richId") { richID = reader.textOrNumber(value) }
-            case 8: if name.is("richType") { richType = reader.text(value) ?? Place() }
-            case 11: if name.is("richMessage") { richMessage = reader.text(value) ?? Place() }
-            case 14: if name.is("attachment-url") { attachment = reader.text(value) ?? Place() }
-            case 17: if name.is("encrypted-content") { sealed = reader.text(value) ?? Place() }
-            default: break
-            }
-            return nil
+    /// - Parameter members: where the payload's members stand, if somebody knows; else it is read.
+    init(_ payload: UnsafeRawBufferPointer, members: UnsafeBufferPointer<PayloadMember>) {
+        guard let base = payload.baseAddress else { return }
+        let reader = PayloadReader(bytes: base.assumingMemoryBound(to: UInt8.self), count: payload.count)
+        if members.isEmpty {
+            var members = PayloadReader.Members(reader, of: reader.space(0))
+            read(reader, &members)
+        } else {
+            var members = ListedMembers(reader, members)
+            read(reader, &members)
         }
     }
 
-    /// Where it ends; nil: it is no object.
-    private mutating func readAPS(_ reader: PayloadReader, _ aps: Int) -> Int? {
-        reader.members(of: aps) { name, value in
+    private mutating func read(_ reader: PayloadReader, _ members: inout some MemberReading) {
+        while let name = members.next() {
+            switch name.count {
+            case 3: if name.is("aps") { readAPS(reader, &members) }
+            case 6: if name.is("richId") { richID = members.textOrNumber }
+            case 8: if name.is("richType") { richType = members.text ?? Place() }
+            case 11: if name.is("richMessage") { richMessage = members.text ?? Place() }
+            case 14: if name.is("attachment-url") { attachment = members.text ?? Place() }
+            case 17: if name.is("encrypted-content") { sealed = members.text ?? Place() }
+            default: break
+            }
+        }
+    }
+
+    private mutating func readAPS(_ reader: PayloadReader, _ aps: inout some MemberReading) {
+        guard aps.isObject else { return }
+        var members = aps.inside()
+        while let name = members.next() {
             switch name.count {
             case 5:
                 if name.is("alert") {
-                    return readAlert(reader, value)
+                    readAlert(&members)
                 } else if name.is("badge") {
-                    badge = reader.integer(value)
+                    badge = members.integer
                 } else if name.is("sound") {
                     // A text, or a dictionary of a critical alert.
-                    hasSound = reader.text(value).map { !$0.isEmpty } ?? reader.isObject(value)
+                    hasSound = members.text.map { !$0.isEmpty } ?? members.isObject
                 }
-            case 8: if name.is("category") { category = reader.text(value) ?? Place() }
-            case 9: if name.is("thread-id") { thread = reader.text(value) ?? Place() }
-            case 15: if name.is("mutable-content") { isMutable = reader.integer(value) == 1 }
-            case 17: if name.is("content-available") { isContentAvailable = reader.integer(value) == 1 }
+            case 8: if name.is("category") { category = members.text ?? Place() }
+            case 9: if name.is("thread-id") { thread = members.text ?? Place() }
+            case 15: if name.is("mutable-content") { isMutable = members.integer == 1 }
+            case 17: if name.is("content-available") { isContentAvailable = members.integer == 1 }
             case 18:
                 if name.is("interruption-level") {
-                    isPassive = reader.text(value)?.text(reader.bytes) == "passive"
+                    isPassive = members.text.map { reader.name($0).is("passive") } ?? false
                 }
             default: break
             }
-            return nil
         }
+        aps.pass(members)
     }
 
-    private mutating func readAlert(_ reader: PayloadReader, _ alert: Int) -> Int? {
-        if let text = reader.text(alert) {
+    private mutating func readAlert(_ alert: inout some MemberReading) {
+        if let text = alert.text {
             body = text
             hasAlert = !text.isEmpty
-            return nil
+            return
         }
-        return reader.members(of: alert) { name, value in
-            guard let text = reader.text(value), !text.isEmpty else { return nil }
+        guard alert.isObject else { return }
+        var members = alert.inside()
+        while let name = members.next() {
+            guard let text = members.text, !text.isEmpty else { continue }
             if name.is("title") {
                 title = text
             } else if name.is("subtitle") {
@@ -105,130 +128,11 @@ struct PushContent {
             } else if name.is("body") {
                 body = text
             } else if !(name.is("loc-key") || name.is("title-loc-key") || name.is("subtitle-loc-key")) {
-                return nil
+                continue
             }
             hasAlert = true
-            return nil
         }
-    }
-
-    /// A key between its quotes.
-    struct Name {
-        let bytes: UnsafeRawBufferPointer
-        let hasEscapes: Bool
-        /// A key with escapes is the key that they stand for.
-        var count: Int { hasEscapes ? JSONString.decoded(bytes).utf8.count : bytes.count }
-
-        @inline(__always)
-        func `is`(_ text: StaticString) -> Bool {
-            let count = text.utf8CodeUnitCount
-            guard !hasEscapes else {
-                return JSONString.decoded(bytes).utf8.elementsEqual(
-                    UnsafeBufferPointer(start: text.utf8Start, count: count))
-            }
-            return bytes.count == count && memcmp(bytes.baseAddress!, text.utf8Start, count) == 0
-        }
-    }
-}
-
-/// Finds values in JSON that was checked before; stays within the bytes whatever they are.
-struct PayloadReader {
-    let bytes: UnsafeRawBufferPointer
-
-    func space(_ start: Int) -> Int {
-        var place = start
-        while place < bytes.count, bytes[place] <= 0x20 { place += 1 }
-        return place
-    }
-
-    func isObject(_ start: Int) -> Bool { start < bytes.count && bytes[start] == 0x7B }
-
-    /// Calls with each key of an object and the place of its value; what is called says where the value ends, if it knows.
-    ///
-    /// - Returns: where the object ends; nil: it is none.
-    func members(of start: Int, _ body: (PushContent.Name, Int) -> Int?) -> Int? {
-        guard isObject(start) else { return nil }
-        var place = space(start + 1)
-        while place < bytes.count, bytes[place] == 0x22 {
-            let (end, hasEscapes) = string(place)
-            let name = UnsafeRawBufferPointer(rebasing: bytes[(place + 1)..<max(place + 1, end - 1)])
-            let colon = space(end)
-            guard colon < bytes.count, bytes[colon] == 0x3A else { return bytes.count }
-            let value = space(colon + 1)
-            guard value < bytes.count else { return bytes.count }
-            place = space(body(.init(bytes: name, hasEscapes: hasEscapes), value) ?? valueEnd(value))
-            guard place < bytes.count, bytes[place] == 0x2C else { break }
-            place = space(place + 1)
-        }
-        return min(place + 1, bytes.count)
-    }
-
-    /// After the closing quote, or the end; and whether there is a backslash in it.
-    private func string(_ start: Int) -> (end: Int, hasEscapes: Bool) {
-        var place = start + 1
-        guard place < bytes.count, let base = bytes.baseAddress else { return (bytes.count, false) }
-        // Most have none: then the next quote is the closing one.
-        let quote = memchr(base + place, 0x22, bytes.count - place).map { UnsafeRawPointer($0) - base } ?? bytes.count
-        guard memchr(base + place, 0x5C, quote - place) != nil else { return (min(quote + 1, bytes.count), false) }
-        while place < bytes.count {
-            if bytes[place] == 0x22 { return (place + 1, true) }
-            place += bytes[place] == 0x5C ? 2 : 1
-        }
-        return (bytes.count, true)
-    }
-
-    private func stringEnd(_ start: Int) -> Int { string(start).end }
-
-    private func valueEnd(_ start: Int) -> Int {
-        if bytes[start] == 0x22 { return stringEnd(start) }
-        var place = start
-        var depth = 0
-        while place < bytes.count {
-            switch bytes[place] {
-            case 0x22:
-                place = stringEnd(place)
-                continue
-            case 0x7B, 0x5B: depth += 1
-            case 0x7D, 0x5D:
-                if depth == 0 { return place }
-                depth -= 1
-                if depth == 0 { return place + 1 }
-            case 0x2C where depth == 0: return place
-            default: break
-            }
-            place += 1
-        }
-        return bytes.count
-    }
-
-    /// nil: no text.
-    func text(_ start: Int) -> PushContent.Place? {
-        guard start < bytes.count, bytes[start] == 0x22 else { return nil }
-        return .init(start: start + 1, count: max(0, stringEnd(start) - start - 2))
-    }
-
-    func textOrNumber(_ start: Int) -> PushContent.Place {
-        text(start) ?? (integer(start) == nil ? .init() : .init(start: start, count: numberEnd(start) - start))
-    }
-
-    private func numberEnd(_ start: Int) -> Int {
-        var place = start
-        while place < bytes.count, bytes[place] == 0x2D || (0x30...0x39).contains(bytes[place]) { place += 1 }
-        return place
-    }
-
-    /// A whole number, at most what 32 bits hold; nil: none.
-    func integer(_ start: Int) -> Int32? {
-        let end = numberEnd(start)
-        let isNegative = start < end && bytes[start] == 0x2D
-        let first = isNegative ? start + 1 : start
-        guard first < end, end == bytes.count || ![0x2E, 0x65, 0x45].contains(bytes[end]) else { return nil }
-        var value: Int64 = 0
-        for place in first..<end {
-            guard bytes[place] != 0x2D else { return nil }
-            value = min(value * 10 + Int64(bytes[place] - 0x30), Int64(Int32.max))
-        }
-        return Int32(isNegative ? -value : value)
+        alert.pass(members)
     }
 }
 

@@ -1,3 +1,5 @@
+import Settings
+
 /// A device's screen as a page to look at: HTML and CSS only, nothing is loaded or run. It is asked for anew every 2 s.
 enum LockScreenPage {
     static func html(_ screen: ScreenDocument) -> String {
@@ -41,9 +43,9 @@ enum LockScreenPage {
 
     private static func notification(_ shown: ScreenDocument.Notification, at time: Int64) -> String {
         func line(_ name: String, _ text: String) -> String {
-            text.isEmpty ? "" : "<p class=\"\(name)\" dir=\"auto\">\(escaped(text))</p>\n"
+            text.isEmpty ? "" : "<p class=\"\(name)\" dir=\"auto\">\(HTMLText.escape(text))</p>\n"
         }
-        let buttons = shown.actions.map { "<span>\(escaped($0))</span>" }.joined()
+        let buttons = shown.actions.map { "<span>\(HTMLText.escape($0))</span>" }.joined()
         return "<article>\n<p class=\"when\">\(age(time - Int64(clamping: shown.shownAt)))</p>\n"
             + line("title", shown.title) + line("subtitle", shown.subtitle) + line("body", shown.body)
             + (buttons.isEmpty ? "" : "<p class=\"actions\">\(buttons)</p>\n") + "</article>"
@@ -63,24 +65,6 @@ enum LockScreenPage {
         case ..<86_400: "\(seconds / 3600) h ago"
         default: "\(seconds / 86_400) d ago"
         }
-    }
-
-    /// As text between tags and in quotes. Controls that no page may have become U+FFFD.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "\t", "\n": result.unicodeScalars.append(scalar)
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 
     private static let style = """

@@ -1,5 +1,6 @@
 import Devices
 import Echo
+import Measurement
 import Networking
 import Payloads
 import Synchronization
@@ -14,21 +15,24 @@ final class DeviceFleets: Sendable {
     private final class Member: @unchecked Sendable {
         private let lock = Mutex<Void>(())
         // Touched under the lock only.
-        private var fleet: DeviceFleet
-        private var untagged: UInt64 = 0
+        @exclusivity(unchecked) private var fleet: DeviceFleet
+        @exclusivity(unchecked) private var untagged: UInt64 = 0
         private var failed: [EchoRequest.Kind: UInt64] = [:]
         private var requests: [EchoRequest] = []
         /// How often it was begun anew.
         private var epoch: UInt32 = 0
         private let place: Int
+        /// nil: nobody wants to know what became of each push.
+        private let log: FleetLog?
         /// Where its devices' requests go; nil: there is no backend. Set before the workers' threads are started.
         var echo: Echo?
         /// Of the worker whose fleet it is; set before its thread is started.
         var wakeUp = WakeUp()
 
-        init(_ fleet: DeviceFleet, place: Int) {
+        init(_ fleet: DeviceFleet, place: Int, log: FleetLog?) {
             self.fleet = fleet
             self.place = place
+            self.log = log
         }
 
         /// - Returns: what `body` does, when something is due next (UNIX nanoseconds), and whether that is sooner than before.
@@ -44,7 +48,7 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        /// Hands requests over; without a backend they have failed at once. Of times of pushes nobody wants to know yet.
+        /// Hands requests over; without a backend they have failed at once.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
                 swap(&requests, &fleet.requests)
@@ -58,6 +62,12 @@ final class DeviceFleets: Sendable {
                 }
                 requests.removeAll(keepingCapacity: true)
             }
+            tellLog()
+        }
+
+        private func tellLog() {
+            guard let log, !fleet.reports.isEmpty else { return }
+            for report in fleet.reports { log.take(report) }
             fleet.reports.removeAll(keepingCapacity: true)
         }
 
@@ -76,10 +86,13 @@ final class DeviceFleets: Sendable {
             }
         }
 
-        /// A name for a push without a trace tag, which no tagged one has. Under the lock.
-        func nextTicket() -> UInt64 {
+        /// The name of a push that is about to be received. Under the lock.
+        func ticket(_ push: TracedPush?) -> UInt64 {
+            let named = push.flatMap { DeviceTicket($0) }
+            if let log { log.willReceive(named == nil ? nil : push) }
+            if let named { return named.word }
             untagged += 1
-            return ~untagged
+            return DeviceTicket(untagged: untagged).word
         }
 
         func figures(at time: UInt64) -> (counts: DeviceCounts, touched: Int, failed: [EchoRequest.Kind: UInt64]) {
@@ -96,6 +109,20 @@ final class DeviceFleets: Sendable {
                 self.epoch = epoch
                 untagged = 0
                 failed = [:]
+                log?.beginAnew()
+            }
+        }
+
+        /// Tells the log what has not become of pushes by now.
+        ///
+        /// - Returns: pushes that are not in it.
+        func endLog() -> UInt64 {
+            lock.withLock { _ in
+                guard let log else { return 0 }
+                tellLog()
+                fleet.tellUnfinished(log.take)
+                log.flush()
+                return log.unlogged
             }
         }
     }
@@ -106,6 +133,7 @@ final class DeviceFleets: Sendable {
     /// UNIX nanoseconds at `startedAt`.
     private let startTime: UInt64
     private let members: [Member]
+    private let log: DeviceLogWriter?
     /// How often they were begun anew, by one at a time.
     private let epoch = Mutex<UInt32>(0)
     /// Set before the workers' threads are started.
@@ -117,16 +145,29 @@ final class DeviceFleets: Sendable {
     ///   - seed: of what is drawn by device, of synthetic devices, and of the keys that open what was sealed for them.
     ///   - count: of fleets, from 1: one a worker.
     ///   - startTime: UNIX milliseconds at `startedAt`.
-    init(_ model: DeviceModel, seed: UInt64, count: Int, startedAt: UInt64, startTime: Int64) {
+    ///   - log: what became of each push is written there; nil: nowhere.
+    init(
+        _ model: DeviceModel, seed: UInt64, count: Int, startedAt: UInt64, startTime: Int64,
+        log: DeviceLogWriter? = nil
+    ) {
         self.model = model
         self.seed = seed
         self.startedAt = startedAt
         let time = UInt64(clamping: startTime) &* 1_000_000
         self.startTime = time
         devices = SyntheticDevices(seed: seed, count: .max)
+        self.log = log
         members = (0..<count).map {
-            Member(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time), place: $0)
+            Member(
+                Self.fleet(model, seed, time, log), place: $0,
+                log: log.map { FleetLog($0, unixTime: time, monotonicTime: startedAt) })
         }
+    }
+
+    private static func fleet(
+        _ model: DeviceModel, _ seed: UInt64, _ startedAt: UInt64, _ log: DeviceLogWriter?
+    ) -> DeviceFleet {
+        DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: startedAt, isReporting: log != nil)
     }
 
     /// Before the workers' threads are started.
@@ -163,23 +204,28 @@ final class DeviceFleets: Sendable {
     /// A push that was accepted.
     ///
     /// - Parameters:
-    ///   - sequence: of its trace tag; nil: it has none.
+    ///   - push: by its trace tag; nil: it has none, or its run no place.
+    ///   - listed: where the members of its payload stand; empty: not known.
     ///   - isOffline: somebody has said that the device is.
     ///   - worker: whose thread this is.
-    func receive(_ state: RequestState, sequence: UInt64?, isOffline: Bool, now: UInt64, by worker: Int) {
+    func receive(
+        _ state: RequestState, _ push: TracedPush?,
+        listed: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0), isOffline: Bool, now: UInt64,
+        by worker: Int
+    ) {
         let key = DeviceKey(state.deviceToken)
-        let number = devices.index(ofToken: state.deviceToken) ?? 0
         let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
         let place = place(key)
         let member = members[place]
         let time = time(now)
         let used = member.use(at: time) { fleet in
+            let number = fleet.number(of: key) ?? devices.index(ofToken: state.deviceToken) ?? 0
             if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
             fleet.receive(
                 DevicePush(
-                    device: key, number: number, ticket: sequence ?? member.nextTicket(), type: state.pushType,
+                    device: key, number: number, ticket: member.ticket(push), type: state.pushType,
                     priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
-                    expiration: expiration, payload: state.body), at: time)
+                    expiration: expiration, payload: state.body, members: listed), at: time)
         }
         if used.isSooner, place != worker { member.wakeUp.signal() }
     }
@@ -214,12 +260,19 @@ final class DeviceFleets: Sendable {
     func reset(now: UInt64) {
         epoch.withLock { epoch in
             epoch &+= 1
-            // Requests of the fleets that end are forgotten from here on.
+            // Requests of the fleets that end are forgotten from here on, and what was logged of before is too late for the file.
             echo.withLock { $0 }?.begin(epoch: epoch)
-            for member in members {
-                member.begin(DeviceFleet(model, seed: seed, sealingSeed: seed, startedAt: time(now)), epoch: epoch)
-            }
+            log?.beginAnew()
+            for member in members { member.begin(Self.fleet(model, seed, time(now), log), epoch: epoch) }
         }
+    }
+
+    /// Completes the log: what is still under way stays so in it.
+    ///
+    /// - Throws: one line when anything of it could not be written.
+    func endLog() throws(DeviceLog.Failure) {
+        guard let log else { return }
+        try log.end(unlogged: members.reduce(0) { $0 + $1.endLog() })
     }
 
     /// What became of all pushes so far.

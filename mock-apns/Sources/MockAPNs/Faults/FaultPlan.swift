@@ -52,4 +52,18 @@ public struct ConnectionFaults: Sendable, Equatable {
     public var repeatsSettings = false
 
     public init() {}
+
+    /// Something happens to connections at a time, rather than with what they send.
+    var areTimed: Bool {
+        tcpResetEvery != nil || goAwayAge != nil || stallEvery != nil || !settings.isEmpty
+    }
+
+    /// How much longer the server stands still, ns; 0: it does not. A stall ends each period, so that the server's start is not one.
+    ///
+    /// - Parameter age: of the server, ns.
+    func stallLeft(at age: UInt64) -> UInt64 {
+        guard let every = stallEvery, every > 0 else { return 0 }
+        let place = age % every
+        return place >= every - min(every, stallLength) ? every - place : 0
+    }
 }

@@ -77,6 +77,14 @@ final class AnswerBlocks {
         RandomUUID(high: random.next() & ~0xF000 | 0x4000, low: random.next() & ~(3 << 62) | 2 << 62)
     }
 
+    /// The `apns-id` that the answer has or will have: the request's when that is a UUID.
+    func identifier(of state: RequestState) -> String {
+        if state.has(.identifier), RequestChecks.isUUID(state.value(.identifier)) { return state.text(.identifier) }
+        let drawn = state.drawnIdentifier ?? draw()
+        state.drawnIdentifier = drawn
+        return text(drawn)
+    }
+
     func text(_ uuid: RandomUUID) -> String {
         String(unsafeUninitializedCapacity: Self.identifierLength) {
             write(uuid, to: $0.baseAddress!)

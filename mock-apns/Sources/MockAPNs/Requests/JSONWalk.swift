@@ -1,3 +1,4 @@
+import Devices
 import Glibc
 
 /// Walks a payload once: checks that it is one JSON object (RFC 8259) and finds its trace tag, building nothing.
@@ -17,14 +18,29 @@ struct JSONWalk {
     static func over(_ payload: UnsafeRawBufferPointer) -> JSONWalk? {
         guard payload.count > 0 else { return nil }
         var walk = JSONWalk()
-        return PayloadBytes(payload).whole(&walk) >= 0 ? walk : nil
+        var notes = NoNotes()
+        return PayloadBytes(payload).whole(&walk, &notes) >= 0 ? walk : nil
+    }
+
+    /// The same, and lists the members down to the third level.
+    ///
+    /// - Parameter payload: at most 65,535 bytes.
+    static func over(_ payload: UnsafeRawBufferPointer, listing list: MemberList) -> JSONWalk? {
+        list.clear()
+        guard payload.count > 0, payload.count <= UInt16.max else { return nil }
+        var walk = JSONWalk()
+        var notes = ListNotes(list.memory)
+        guard PayloadBytes(payload).whole(&walk, &notes) >= 0 else { return nil }
+        list.fill(notes.count)
+        return walk
     }
 
     /// The byte at which a payload stops being one JSON object; nil when it is one.
     static func failure(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard payload.count > 0 else { return 0 }
         var walk = JSONWalk()
-        let ended = PayloadBytes(payload).whole(&walk)
+        var notes = NoNotes()
+        let ended = PayloadBytes(payload).whole(&walk, &notes)
         return ended < 0 ? ~ended : nil
     }
 
@@ -90,6 +106,47 @@ struct JSONWalk {
     private static func hexDigit(_ byte: UInt8) -> Int { Int(byte & 0x0F) + (byte >= 0x41 ? 9 : 0) }
 }
 
+/// Where members stand, noted on the way.
+private protocol MemberNotes {
+    /// A member begins: its place in the list.
+    mutating func begin(depth: Int) -> Int
+    /// It has ended.
+    func end(_ place: Int, key: Int, keyEnd: Int, value: Int, valueEnd: Int)
+}
+
+/// Nobody wants to know.
+private struct NoNotes: MemberNotes {
+    @inline(__always) func begin(depth: Int) -> Int { 0 }
+    @inline(__always) func end(_ place: Int, key: Int, keyEnd: Int, value: Int, valueEnd: Int) {}
+}
+
+private struct ListNotes: MemberNotes {
+    let list: UnsafeMutablePointer<PayloadMember>
+    /// Also of those for which there was no room.
+    private(set) var count = 0
+
+    init(_ list: UnsafeMutablePointer<PayloadMember>) { self.list = list }
+
+    private static let deepest = 3
+
+    @inline(__always)
+    mutating func begin(depth: Int) -> Int {
+        guard depth <= Self.deepest else { return MemberList.capacity }
+        count &+= 1
+        return count &- 1
+    }
+
+    @inline(__always)
+    func end(_ place: Int, key: Int, keyEnd: Int, value: Int, valueEnd: Int) {
+        guard place < MemberList.capacity else { return }
+        list[place].key = UInt16(truncatingIfNeeded: key &+ 1)
+        list[place].keyCount = UInt16(truncatingIfNeeded: keyEnd &- key &- 2)
+        list[place].value = UInt16(truncatingIfNeeded: value)
+        list[place].valueEnd = UInt16(truncatingIfNeeded: valueEnd)
+        list[place].next = UInt16(truncatingIfNeeded: count)
+    }
+}
+
 /// The bytes that are walked over: two words, in registers all the way. Each function is told where to begin, and returns where
 /// what it looks for has ended, or, where it is not that, the complement of where it stopped.
 private struct PayloadBytes {
@@ -103,10 +160,10 @@ private struct PayloadBytes {
     }
 
     /// One object, and nothing else.
-    func whole(_ walk: inout JSONWalk) -> Int {
+    func whole(_ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
         let start = space(0)
         guard start < end, bytes[start] == 0x7B else { return ~start }
-        let ended = object(start, depth: 1, &walk)
+        let ended = object(start, depth: 1, &walk, &notes)
         guard ended >= 0 else { return ended }
         let place = space(ended)
         return place == end ? place : ~place
@@ -130,7 +187,9 @@ private struct PayloadBytes {
         return place
     }
 
-    private func object(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+    private func object(
+        _ start: Int, depth: Int, _ walk: inout JSONWalk, _ notes: inout some MemberNotes
+    ) -> Int {
         guard depth <= JSONWalk.deepest else { return ~start }
         var place = space(start &+ 1)
         if place < end, bytes[place] == 0x7D { return place &+ 1 }
@@ -139,12 +198,14 @@ private struct PayloadBytes {
             place = string(key)
             guard place >= 0 else { return place }
             let keyEnd = place
+            let noted = notes.begin(depth: depth)
             place = space(place)
             guard place < end, bytes[place] == 0x3A else { return ~place }
             let value = space(place &+ 1)
-            place = self.value(value, depth: depth &+ 1, &walk)
+            place = self.value(value, depth: depth &+ 1, &walk, &notes)
             guard place >= 0 else { return place }
             if depth == 1 { walk.note(bytes, key, keyEnd, value, place) }
+            notes.end(noted, key: key, keyEnd: keyEnd, value: value, valueEnd: place)
             place = space(place)
             guard place < end else { return ~place }
             let byte = bytes[place]
@@ -155,12 +216,12 @@ private struct PayloadBytes {
         }
     }
 
-    private func array(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+    private func array(_ start: Int, depth: Int, _ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
         guard depth <= JSONWalk.deepest else { return ~start }
         var place = space(start &+ 1)
         if place < end, bytes[place] == 0x5D { return place &+ 1 }
         while true {
-            place = value(place, depth: depth &+ 1, &walk)
+            place = value(place, depth: depth &+ 1, &walk, &notes)
             guard place >= 0 else { return place }
             place = space(place)
             guard place < end else { return ~place }
@@ -173,12 +234,12 @@ private struct PayloadBytes {
     }
 
     @inline(__always)
-    private func value(_ start: Int, depth: Int, _ walk: inout JSONWalk) -> Int {
+    private func value(_ start: Int, depth: Int, _ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
         guard start < end else { return ~start }
         switch bytes[start] {
         case 0x22: return string(start)
-        case 0x7B: return object(start, depth: depth, &walk)
-        case 0x5B: return array(start, depth: depth, &walk)
+        case 0x7B: return object(start, depth: depth, &walk, &notes)
+        case 0x5B: return array(start, depth: depth, &walk, &notes)
         case 0x74: return word("true", start)
         case 0x66: return word("false", start)
         case 0x6E: return word("null", start)

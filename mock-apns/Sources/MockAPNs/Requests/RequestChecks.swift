@@ -8,6 +8,8 @@ struct RequestChecks {
     let topics: Set<String>?
     let directory: DeviceDirectory
     let tokens: TokenCache
+    /// Where the members of the last payload stand; nil: nobody wants to know.
+    var members: MemberList?
 
     /// What the connection has shown of its client.
     struct Client {
@@ -101,11 +103,17 @@ struct RequestChecks {
         if request.bodyCount == 0 { return .broken(.payloadEmpty) }
         if request.bodyCount > request.pushType.payloadLimit { return .broken(.payloadTooLarge) }
         // Apple names no reason of its own for a payload that is no JSON object, or lacks what its push type needs.
-        guard let walk = JSONWalk.over(request.body) else { return .broken(.payloadEmpty) }
+        guard let walk = walk(over: request.body) else { return .broken(.payloadEmpty) }
         if !walk.hasAPS, request.pushType.needsAPS || (request.pushType == .mdm && !walk.hasMDM) {
             return .broken(.payloadEmpty)
         }
         return .accepted(trace: walk.trace.flatMap(TraceTag.parse))
+    }
+
+    @inline(__always)
+    private func walk(over payload: UnsafeRawBufferPointer) -> JSONWalk? {
+        if let members { return JSONWalk.over(payload, listing: members) }
+        return JSONWalk.over(payload)
     }
 
     // MARK: The sender

@@ -1,6 +1,7 @@
 import Devices
 import Echo
 import HTTP2
+import Measurement
 import Networking
 import Payloads
 
@@ -38,6 +39,8 @@ public struct MockConfiguration: Sendable {
     public var delivery = DeliverySettings()
     /// What devices do with pushes; nil: nothing. With a model, of `delivery` only the seed and the limit for each device count.
     package var deviceModel: DeviceModel?
+    /// With a model: what became of each push at its device is written there; nil: nowhere.
+    package var deviceLog: DeviceLogWriter?
     /// What devices of the model ask for content; nil: nothing, and all they ask for fails.
     package var deviceBackend: EchoConfiguration?
 

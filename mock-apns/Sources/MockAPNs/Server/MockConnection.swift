@@ -93,12 +93,12 @@ final class MockConnection {
             return false
         case .failed:
             MockStatistics.increment(worker.statistics.handshakesFailed)
-            worker.log("connection \(token): \(stream.failure?.description ?? "handshake failed")")
+            worker.log.debug("connection \(token): \(stream.failure?.description ?? "handshake failed")")
             close()
             return false
         case .done:
             session = MockSession(worker, token: token, role: role, certificate: stream.peerCertificate)
-            worker.log("connection \(token) from \(peer): \(tlsDescription ?? "plaintext"), \(role.environment)")
+            worker.log.debug("connection \(token) from \(peer): \(tlsDescription ?? "plaintext"), \(role.environment)")
             flush()
             return !isClosed
         }
@@ -152,7 +152,7 @@ final class MockConnection {
         session.keepBorrowed()
         guard let problem else { return true }
         if !session.hasBegun { MockStatistics.increment(worker.statistics.handshakesFailed) }
-        worker.log("connection \(token): \(problem)")
+        worker.log.debug("connection \(token): \(problem)")
         flush()
         close()
         return false
@@ -306,14 +306,15 @@ final class MockConnection {
         if now > leaveBy { return close() }
         let faults = worker.dice.plan.connections
         if let every = faults.tcpResetEvery, now - openedAt > every {
-            worker.log("connection \(token): reset, for its age")
+            worker.log.debug("connection \(token): reset, for its age")
             stream.reset()
             return close()
         }
         guard let session, session.hasBegun else {
             if now > handshakeDeadline {
                 MockStatistics.increment(worker.statistics.handshakesFailed)
-                worker.log("connection \(token): no \(session == nil ? "TLS handshake" : "HTTP/2 preface") in time")
+                worker.log.debug(
+                    "connection \(token): no \(session == nil ? "TLS handshake" : "HTTP/2 preface") in time")
                 close()
             }
             return

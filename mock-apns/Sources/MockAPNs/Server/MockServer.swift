@@ -94,10 +94,11 @@ public final class MockServer: Sendable {
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
         let peers = Array(zip(inboxes, wakeUps)).map { (inbox: $0, wakeUp: $1) }
         for (index, worker) in workers.enumerated() {
-            // The worker and the listeners are handed over to the thread and not touched here again.
+            // The worker and the dealer are handed over to the thread and not touched here again.
             nonisolated(unsafe) let worker = worker
-            nonisolated(unsafe) let listeners = index == 0 ? listeners : []
-            startThread("mock-apns \(index)") { worker.run(listeners: listeners, peers: peers) }
+            nonisolated(unsafe) let dealer =
+                index == 0 ? ConnectionDealer(listeners, peers: peers, loop: worker.loop, log: worker.log) : nil
+            startThread("mock-apns \(index)") { worker.run(dealer) }
         }
         admin.server = self
         // As much as the first thread of a program has: a file of faults may be nested deep.
@@ -133,6 +134,11 @@ public final class MockServer: Sendable {
 
     /// What became of them at their devices; nil: there is no device model.
     package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
+
+    /// Completes the device log, after `stop`, with what has become of pushes by the last `deviceFigures`.
+    ///
+    /// - Throws: one line when anything of it could not be written.
+    package func endDeviceLog() throws(DeviceLog.Failure) { try shared.fleets?.endLog() }
 
     /// What they asked of their backend; nil: there is none.
     package var echoFigures: EchoFigures? { shared.fleets?.echoFigures }

@@ -52,7 +52,7 @@ final class MockSession: ServerSession {
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
         if !isOpenedUp { settings.maxConcurrentStreams = 1 }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
-        super.init(settings: settings, isTraced: worker.tracesFrames) { KnownHeader.mark($0, $1) }
+        super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
     }
 
     deinit {
@@ -359,7 +359,7 @@ final class MockSession: ServerSession {
     override var monotonicSeconds: Double { Double(worker.loop.now) * 1e-9 }
 
     override func didTransfer(_ frame: FrameSummary, isSent: Bool) {
-        worker.logFrame(frame, isSent: isSent, connection: token)
+        worker.log.frame(frame, isSent: isSent, connection: token)
     }
 
     override func nextData(

@@ -6,45 +6,7 @@ import Networking
 import Payloads
 import Settings
 
-/// What all workers of a server share.
-struct MockShared: Sendable {
-    let configuration: MockConfiguration
-    let directory: DeviceDirectory
-    let tokenUpdates: TokenUpdates
-    let channels: ChannelDirectory
-    let hub: EventHub
-    let desk: DeliveryDesk
-    /// nil: there is no device model.
-    let fleets: DeviceFleets?
-    let book: LedgerBook
-    let logger: Logger
-    /// Monotonic nanoseconds.
-    let startedAt: UInt64
-
-    init(
-        _ configuration: MockConfiguration, hub: EventHub, logger: Logger, startedAt: UInt64 = MonotonicClock.now()
-    ) {
-        self.configuration = configuration
-        self.hub = hub
-        self.logger = logger
-        self.startedAt = startedAt
-        let startTime = MonotonicClock.unixMilliseconds()
-        directory = DeviceDirectory(
-            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
-            seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
-        tokenUpdates = TokenUpdates(configuration.tokenUpdates)
-        channels = ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
-        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
-        fleets = configuration.deviceModel.map {
-            DeviceFleets(
-                $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
-                startTime: startTime)
-        }
-        book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
-    }
-}
-
-/// One thread's event loop over its own connections. Worker 0 also accepts, and deals connections out in turn.
+/// One thread's event loop over its own connections; of worker 0 also over the listeners, for the `ConnectionDealer`.
 final class MockWorker {
     let configuration: MockConfiguration
     let loop: EventLoop
@@ -62,8 +24,11 @@ final class MockWorker {
     @exclusivity(unchecked) var dice: FaultDice
     /// New requests are refused with 503 Shutdown.
     @exclusivity(unchecked) private(set) var isShuttingDown = false
+    let log: MockLog
     let topics = TopicCounts()
     @exclusivity(unchecked) private(set) var recent: RecentPushes
+    @exclusivity(unchecked) private var marks: LedgerMarks
+    private let handOver: PushHandOver
 
     private let shared: MockShared
     private let fleets: DeviceFleets?
@@ -72,19 +37,11 @@ final class MockWorker {
     let number: Int
     private let inbox: MockInbox
     private let tls: TLSContext?
-    private let logger: Logger
-    private let isVerbose: Bool
-    let tracesFrames: Bool
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
     @exclusivity(unchecked) private var later = LaterWork()
-    private var nextToken = UInt64(MockWorker.mostListeners)
+    private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
-    @exclusivity(unchecked) private var current: LedgerBook.Entry?
-    /// How often there was no descriptor for a connection since all that waited were accepted.
-    private var refusals: UInt64 = 0
-    /// Tokens below are the listeners'.
-    static let mostListeners = 16
 
     init(
         _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, statistics: MockStatistics, number: Int,
@@ -97,16 +54,17 @@ final class MockWorker {
         self.inbox = inbox
         self.statistics = statistics
         self.number = number
-        logger = shared.logger
-        isVerbose = shared.logger.logLevel <= .debug
-        tracesFrames = shared.logger.logLevel <= .trace
+        log = MockLog(shared.logger)
         self.loop = if let loop { loop } else { try Reactor() }
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
-            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates))
+            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
+            members: fleets == nil ? nil : MemberList())
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
+        marks = LedgerMarks(shared.book)
+        handOver = PushHandOver(shared, answers: answers, statistics: statistics, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
         readBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
@@ -131,17 +89,8 @@ final class MockWorker {
 
     /// Serves until the inbox says stop.
     ///
-    /// - Parameters:
-    ///   - listeners: of worker 0; none for the others.
-    ///   - peers: all workers' inboxes and wake-ups, to deal connections out to.
-    func run(
-        listeners: [(listener: Listener, role: ListenerRole)], peers: [(inbox: MockInbox, wakeUp: WakeUp)]
-    ) {
-        for (index, entry) in listeners.enumerated() {
-            loop.add(entry.listener.descriptor, token: UInt64(index), interest: .readable)
-        }
-        var turn = 0
-        var isAccepting = true
+    /// - Parameter dealer: who accepts connections, of worker 0; none for the others.
+    func run(_ dealer: ConnectionDealer?) {
         var goAwayAt: UInt64?
         var endAt: UInt64 = .max
         readClocks()
@@ -149,28 +98,10 @@ final class MockWorker {
             stall()
             let count = loop.wait(timeout: lagging.isEmpty ? patience() : 0)
             readClocks()
-            runTasks(inbox.take())
-            handleLagging()
-            for index in 0..<count {
-                let event = loop.event(at: index)
-                if event.token < UInt64(listeners.count) {
-                    let entry = listeners[Int(event.token)]
-                    isAccepting = accept(entry.listener, entry.role, peers, &turn) && isAccepting
-                    if !isAccepting { rest(listeners) }
-                } else {
-                    handle(event)
-                }
-            }
-            if !later.isEmpty { doWhatIsDue() }
-            if let fleets { fleetDue = fleets.advance(number, now: now) }
+            takeIn(count, dealer)
             if now >= nextTick {
                 tick()
-                if !isAccepting, goAwayAt == nil {
-                    for (index, entry) in listeners.enumerated() {
-                        loop.modify(entry.listener.descriptor, token: UInt64(index), interest: .readable)
-                    }
-                    isAccepting = true
-                }
+                if goAwayAt == nil { dealer?.resume() }
             }
             if inbox.isStopping, goAwayAt == nil {
                 isShuttingDown = true
@@ -178,7 +109,7 @@ final class MockWorker {
             }
             if let time = goAwayAt, now >= time, endAt == .max {
                 endAt = now + 2_000_000_000
-                rest(listeners)
+                dealer?.rest()
                 for connection in Array(connections.values) {
                     connection.shutDown()
                     if connection.isClosed { remove(connection) }
@@ -187,6 +118,22 @@ final class MockWorker {
         }
         end()
         AllocationCount.flushThread()
+    }
+
+    /// What a round of the loop found, and what is due.
+    private func takeIn(_ count: Int, _ dealer: ConnectionDealer?) {
+        runTasks(inbox.take())
+        handleLagging()
+        for index in 0..<count {
+            let event = loop.event(at: index)
+            if event.token < UInt64(ConnectionDealer.mostListeners) {
+                for own in dealer?.accept(at: event.token) ?? [] { adopt(own.descriptor, own.role) }
+            } else if let connection = connections[event.token] {
+                handle(connection, event.readiness)
+            }
+        }
+        if !later.isEmpty { doWhatIsDue() }
+        if let fleets { fleetDue = fleets.advance(number, now: now) }
     }
 
     /// Lets go of all connections, and of those that were on their way here.
@@ -201,11 +148,7 @@ final class MockWorker {
     func turn() {
         let count = loop.wait(timeout: 0)
         readClocks()
-        runTasks(inbox.take())
-        handleLagging()
-        for index in 0..<count { handle(loop.event(at: index)) }
-        if !later.isEmpty { doWhatIsDue() }
-        if let fleets { fleetDue = fleets.advance(number, now: now) }
+        takeIn(count, nil)
         if now >= nextTick { tick() }
     }
 
@@ -219,10 +162,6 @@ final class MockWorker {
             connection.tick(now: now)
             if connection.isClosed { remove(connection) }
         }
-    }
-
-    private func handle(_ event: ReadyEvent) {
-        if let connection = connections[event.token] { handle(connection, event.readiness) }
     }
 
     private func handleLagging() {
@@ -251,12 +190,8 @@ final class MockWorker {
 
     /// Does nothing at all while the plan says that the server is stalled.
     private func stall() {
-        let faults = dice.plan.connections
-        guard let every = faults.stallEvery, every > 0 else { return }
-        // A stall ends each period, so that the server's start is not one.
-        let place = (loop.now - shared.startedAt) % every
-        guard place >= every - faults.stallLength else { return }
-        var left = every - place
+        guard dice.plan.connections.stallEvery != nil else { return }
+        var left = dice.plan.connections.stallLeft(at: loop.now - shared.startedAt)
         while left > 0, !inbox.isStopping {
             let piece = min(left, 50_000_000)
             usleep(UInt32(piece / 1000 + 1))
@@ -276,11 +211,7 @@ final class MockWorker {
 
     /// Looks after connections so often; more often when something is to happen to them at a time.
     private var tickInterval: UInt64 {
-        let faults = dice.plan.connections
-        let isTimed =
-            faults.tcpResetEvery != nil || faults.goAwayAge != nil || faults.stallEvery != nil
-            || !faults.settings.isEmpty
-        return isTimed || isShuttingDown ? 10_000_000 : 250_000_000
+        dice.plan.connections.areTimed || isShuttingDown ? 10_000_000 : 250_000_000
     }
 
     // MARK: Later
@@ -332,47 +263,7 @@ final class MockWorker {
     private func remove(_ connection: MockConnection) {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
-        log("connection \(connection.token) closed")
-    }
-
-    private func rest(_ listeners: [(listener: Listener, role: ListenerRole)]) {
-        for (index, entry) in listeners.enumerated() {
-            loop.modify(entry.listener.descriptor, token: UInt64(index), interest: [])
-        }
-    }
-
-    /// - Returns: false when the process has no descriptor left: accepting rests until the next tick.
-    private func accept(
-        _ listener: Listener, _ role: ListenerRole, _ peers: [(inbox: MockInbox, wakeUp: WakeUp)],
-        _ turn: inout Int
-    ) -> Bool {
-        while true {
-            switch listener.accept() {
-            case .none:
-                // Nobody waits any more.
-                if refusals > 0 {
-                    logger.warning(
-                        "all connections are accepted again, after \(Units.counted(refusals, "try")) without a descriptor"
-                    )
-                    refusals = 0
-                }
-                return true
-            case .exhausted:
-                if refusals == 0 { logger.warning("no file descriptor left for another connection") }
-                refusals += 1
-                return false
-            case .descriptor(let descriptor):
-                let place = turn % peers.count
-                turn += 1
-                if place == 0 {
-                    adopt(descriptor, role)
-                } else if peers[place].inbox.put(.adopt(descriptor, role)) {
-                    peers[place].wakeUp.signal()
-                } else {
-                    close(descriptor)
-                }
-            }
-        }
+        log.debug("connection \(connection.token) closed")
     }
 
     private func adopt(_ descriptor: Int32, _ role: ListenerRole) {
@@ -383,7 +274,7 @@ final class MockWorker {
         do throws(NetworkError) {
             adopt(try SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()), role)
         } catch {
-            logger.warning("\(error)")
+            log.warning("\(error)")
         }
     }
 
@@ -402,113 +293,33 @@ final class MockWorker {
     /// Notes an accepted push in its run's ledger, and when it came if it is one whose times are wanted.
     @inline(__always)
     func tickOff(_ trace: (run: RunID, sequence: UInt64)?, _ state: RequestState) {
-        guard let trace else {
-            shared.book.countUntracked()
-            return
-        }
-        if trace.run.rawValue != current?.run { current = shared.book.entry(run: trace.run.rawValue) }
-        guard let current else {
-            shared.book.countUntracked()
-            return
-        }
-        current.ledger.mark(trace.sequence)
-        if let times = current.times {
-            state.timesSample = times.sample(trace.sequence)
-            if state.timesSample >= 0 { times.note(.arrival, sample: state.timesSample, at: now) }
-        }
+        marks.tickOff(trace, state, now: now)
     }
 
     /// Notes that the answers to these samples leave now.
-    func noteDepartures(_ samples: [Int]) {
-        guard let times = shared.book.runs.first?.times else { return }
-        let now = loop.now
-        for sample in samples { times.note(.departure, sample: sample, at: now) }
-    }
+    func noteDepartures(_ samples: [Int]) { marks.noteDepartures(samples, now: loop.now) }
 
     /// Hands an accepted push on to its device.
     ///
     /// - Returns: a reason when that cannot be.
     @inline(__always)
     func deliver(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) -> Reason? {
-        if let fleets { return handOver(state, trace, to: fleets) }
-        guard shared.desk.isIdle else { return handOver(state) }
-        MockStatistics.increment(statistics.deliveredAtOnce)
-        return nil
-    }
-
-    private func handOver(_ state: RequestState) -> Reason? {
-        let key = TokenKey(state.deviceToken)
-        if let reason = shared.desk.admit(key, now: now) { return reason }
-        return shared.desk.deliver(delivered(state, key), now: now, unixTime: unixTime)
-    }
-
-    /// To its device, whose model says what comes of it. Who watches sees it at once.
-    private func handOver(
-        _ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, to fleets: DeviceFleets
-    ) -> Reason? {
-        if configuration.delivery.perDeviceLimit != nil,
-            let reason = shared.desk.admit(TokenKey(state.deviceToken), now: now)
-        {
-            return reason
-        }
-        let isOffline =
-            shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, sequence: trace?.sequence, isOffline: isOffline, now: now, by: number)
-        MockStatistics.increment(statistics.deliveredAtOnce)
-        if hub.isWatched { hub.post([delivered(state, TokenKey(state.deviceToken))]) }
-        return nil
-    }
-
-    private func delivered(_ state: RequestState, _ key: TokenKey) -> DeliveredPush {
-        DeliveredPush(
-            token: state.deviceTokenText.lowercased(), key: key, channel: nil, topic: state.text(.topic),
-            pushType: state.pushType, priority: state.priority,
-            identifier: identifier(of: state),
-            collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
-            expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil, acceptedAt: unixMilliseconds,
-            payload: Array(state.body))
-    }
-
-    /// The `apns-id` that the answer has or will have: the request's when that is a UUID.
-    private func identifier(of state: RequestState) -> String {
-        if state.has(.identifier), RequestChecks.isUUID(state.value(.identifier)) { return state.text(.identifier) }
-        let drawn = state.drawnIdentifier ?? answers.draw()
-        state.drawnIdentifier = drawn
-        return answers.text(drawn)
+        handOver.deliver(
+            state, marks.traced(trace), listed: checks.members?.found ?? .init(start: nil, count: 0),
+            .init(now: now, unixMilliseconds: unixMilliseconds))
     }
 
     /// Notes what a request was answered, for whoever asks.
     @inline(__always)
     func note(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
         topics.note(state.value(.topic), isAccepted: answer.reason == nil)
-        if recent.isOn { keep(state, answer, connection: connection) }
-        if isVerbose { logPush(state, answer, connection: connection) }
-    }
-
-    private func keep(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        recent.add(
-            .init(
-                time: unixMilliseconds, status: answer.reason?.status ?? 200, reason: answer.reason?.name,
-                identifier: identifier(of: state),
-                token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
-                priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
-                expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,
-                payload: Array(state.body)))
-    }
-
-    private func logPush(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        logger.debug(
-            "push",
-            metadata: [
-                "connection": "\(connection)", "stream": "\(state.stream)",
-                "status": "\(answer.reason?.status ?? 200)", "reason": "\(answer.reason?.name ?? "-")",
-                "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
-                "bytes": "\(state.bodyCount)",
-            ])
-    }
-
-    func logFrame(_ frame: FrameSummary, isSent: Bool, connection: UInt64) {
-        logger.trace("\(isSent ? "sent" : "received") \(frame)", metadata: ["connection": "\(connection)"])
+        if recent.isOn {
+            recent.add(
+                .init(
+                    state, answer, identifier: answers.identifier(of: state), connection: connection,
+                    time: unixMilliseconds))
+        }
+        if log.isVerbose { log.push(state, answer, connection: connection) }
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.
@@ -516,13 +327,9 @@ final class MockWorker {
         statistics.restart()
         topics.reset()
         recent.reset()
-        current = nil
+        marks.restart()
         dice = FaultDice(dice.plan, worker: number)
     }
 
     func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
-
-    func log(_ message: @autoclosure () -> String) {
-        if isVerbose { logger.debug("\(message())") }
-    }
 }

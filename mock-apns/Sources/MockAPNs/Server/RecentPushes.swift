@@ -45,3 +45,17 @@ struct RecentPushes {
         next = 0
     }
 }
+
+extension RecentPushes.Entry {
+    /// - Parameters:
+    ///   - identifier: the `apns-id` of the answer.
+    ///   - time: UNIX milliseconds.
+    init(_ state: RequestState, _ answer: PushAnswer, identifier: String, connection: UInt64, time: Int64) {
+        self.init(
+            time: time, status: answer.reason?.status ?? 200, reason: answer.reason?.name, identifier: identifier,
+            token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
+            priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
+            expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,
+            payload: Array(state.body))
+    }
+}

@@ -1,7 +1,7 @@
 /// The only way text gets into a page.
-enum HTMLText {
+package enum HTMLText {
     /// For element contents and double-quoted attributes. What XML cannot hold (control characters) becomes U+FFFD.
-    static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

@@ -1,0 +1,39 @@
+import HTTP2
+import Logging
+
+/// What a worker says of connections, pushes and frames, each from its level on. The levels are read once, so that what is not
+/// wanted costs a branch.
+struct MockLog {
+    private let logger: Logger
+    /// Connections and pushes: from `debug` on.
+    let isVerbose: Bool
+    /// Frames: from `trace` on.
+    let tracesFrames: Bool
+
+    init(_ logger: Logger) {
+        self.logger = logger
+        isVerbose = logger.logLevel <= .debug
+        tracesFrames = logger.logLevel <= .trace
+    }
+
+    func warning(_ message: String) { logger.warning("\(message)") }
+
+    func debug(_ message: @autoclosure () -> String) {
+        if isVerbose { logger.debug("\(message())") }
+    }
+
+    func push(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+        logger.debug(
+            "push",
+            metadata: [
+                "connection": "\(connection)", "stream": "\(state.stream)",
+                "status": "\(answer.reason?.status ?? 200)", "reason": "\(answer.reason?.name ?? "-")",
+                "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
+                "bytes": "\(state.bodyCount)",
+            ])
+    }
+
+    func frame(_ frame: FrameSummary, isSent: Bool, connection: UInt64) {
+        logger.trace("\(isSent ? "sent" : "received") \(frame)", metadata: ["connection": "\(connection)"])
+    }
+}

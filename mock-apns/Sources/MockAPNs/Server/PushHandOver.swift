@@ -1,0 +1,75 @@
+import Measurement
+import Payloads
+
+/// Hands one worker's accepted pushes on: to their devices, to the delivery desk, and to who watches.
+struct PushHandOver {
+    /// When a push was accepted: by the worker's clocks, read once a round of its loop.
+    struct Moment {
+        /// ns of the monotonic clock.
+        let now: UInt64
+        let unixMilliseconds: Int64
+    }
+
+    private let shared: MockShared
+    private let fleets: DeviceFleets?
+    private let answers: AnswerBlocks
+    private let statistics: MockStatistics
+    /// Of the worker.
+    private let number: Int
+
+    init(_ shared: MockShared, answers: AnswerBlocks, statistics: MockStatistics, worker number: Int) {
+        self.shared = shared
+        fleets = shared.fleets
+        self.answers = answers
+        self.statistics = statistics
+        self.number = number
+    }
+
+    /// Hands an accepted push on to its device.
+    ///
+    /// - Returns: a reason when that cannot be.
+    @inline(__always)
+    func deliver(
+        _ state: RequestState, _ trace: @autoclosure () -> TracedPush?,
+        listed: @autoclosure () -> UnsafeBufferPointer<PayloadMember>, _ moment: @autoclosure () -> Moment
+    ) -> Reason? {
+        if let fleets { return handOver(state, trace(), listed(), to: fleets, moment()) }
+        guard shared.desk.isIdle else { return handOver(state, moment()) }
+        MockStatistics.increment(statistics.deliveredAtOnce)
+        return nil
+    }
+
+    private func handOver(_ state: RequestState, _ moment: Moment) -> Reason? {
+        let key = TokenKey(state.deviceToken)
+        if let reason = shared.desk.admit(key, now: moment.now) { return reason }
+        return shared.desk.deliver(
+            delivered(state, key, moment), now: moment.now, unixTime: moment.unixMilliseconds / 1000)
+    }
+
+    /// To its device, whose model says what comes of it. Who watches sees it at once.
+    private func handOver(
+        _ state: RequestState, _ trace: TracedPush?, _ listed: UnsafeBufferPointer<PayloadMember>, to fleets: DeviceFleets, _ moment: Moment
+    ) -> Reason? {
+        if shared.configuration.delivery.perDeviceLimit != nil,
+            let reason = shared.desk.admit(TokenKey(state.deviceToken), now: moment.now)
+        {
+            return reason
+        }
+        let isOffline =
+            shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
+        MockStatistics.increment(statistics.deliveredAtOnce)
+        if shared.hub.isWatched { shared.hub.post([delivered(state, TokenKey(state.deviceToken), moment)]) }
+        return nil
+    }
+
+    private func delivered(_ state: RequestState, _ key: TokenKey, _ moment: Moment) -> DeliveredPush {
+        DeliveredPush(
+            token: state.deviceTokenText.lowercased(), key: key, channel: nil, topic: state.text(.topic),
+            pushType: state.pushType, priority: state.priority,
+            identifier: answers.identifier(of: state),
+            collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
+            expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil,
+            acceptedAt: moment.unixMilliseconds, payload: Array(state.body))
+    }
+}
