@@ -59,7 +59,6 @@ struct EchoSample {
                     }
                 }
             }
-            fleet.reports.removeAll(keepingCapacity: true)
             let due = fleet.nextDue.map { $0 - min($0, begin) } ?? .max
             let answered = answers.next.map { UInt64($0) } ?? .max
             let next = max(now, min(due, answered))
