@@ -58,6 +58,7 @@ let package = Package(
 
         .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPrefetch", path: "mock-apns/Sources/CPrefetch"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // What a push is made of, signed with, sent through and measured by.
@@ -119,7 +120,7 @@ let package = Package(
 
         // What phones do with pushes.
         .target(
-            name: "Devices", dependencies: ["Payloads", "Settings"], path: "mock-apns/Sources/Devices",
+            name: "Devices", dependencies: ["CPrefetch", "Payloads", "Settings"], path: "mock-apns/Sources/Devices",
             swiftSettings: strict),
 
         // The mock APNs server, the app's backend that devices call, and what both misbehave by.
@@ -215,7 +216,7 @@ let package = Package(
         .testTarget(
             name: "EchoTests",
             dependencies: [
-                "Echo", "Backend", "Devices", "Faults", "Measurement", "Networking", "Payloads", "Settings", "Signing",
+                "Echo", "Devices", "Measurement", "Networking",
             ],
             swiftSettings: strict),
         .testTarget(

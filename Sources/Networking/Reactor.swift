@@ -63,6 +63,22 @@ public final class Reactor: EventLoop {
         control(EPOLL_CTL_DEL, descriptor, 0, [])
     }
 
+    /// For libraries that close descriptors by themselves, and may say so later: waits for what a descriptor, known or new, is wanted for.
+    package func watch(_ descriptor: Int32, token: UInt64, interest: Readiness) {
+        var event = epoll_event()
+        event.events = interest.rawValue
+        event.data.u64 = token
+        if epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
+            _ = epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
+        }
+    }
+
+    /// The same: waits for it no more; one that is closed is not waited for anyway.
+    package func forget(_ descriptor: Int32) {
+        var event = epoll_event()
+        _ = epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
+    }
+
     private func control(_ operation: Int32, _ descriptor: Int32, _ token: UInt64, _ interest: Readiness) {
         var event = epoll_event()
         event.events = interest.rawValue

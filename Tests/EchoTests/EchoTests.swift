@@ -11,10 +11,10 @@ import Testing
     func statuses() throws {
         let statuses = [200, 201, 204, 404, 500, 302, 202]
         let peer = ScriptedPeer { _, request in
-            .status(Int(request.line.split(separator: " ")[1].dropFirst(4))!, ["location: /200"])
+            .status(Int(request.line.split(separator: " ")[1].dropFirst())!, ["location: /200"])
         }
         defer { peer.stop() }
-        let bench = try EchoBench(peer.url + "/api")
+        let bench = try EchoBench(peer.url)
         defer { bench.echo.stop() }
         for (number, status) in statuses.enumerated() { bench.ask(UInt64(number), .rich, "/\(status)") }
         try bench.wait(ended: statuses.count)

@@ -88,7 +88,7 @@ final class ScriptedPeer: @unchecked Sendable {
 
     private func accept() {
         while true {
-            let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+            let descriptor = Glibc.accept(listener, nil, nil)
             guard descriptor >= 0 else { return }
             let number: Int? = state.withLock { state in
                 guard !state.isStopping else { return nil }
@@ -139,7 +139,7 @@ final class ScriptedPeer: @unchecked Sendable {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return false }
             bytes = bytes.dropFirst(count)

@@ -75,6 +75,30 @@ import Testing
         #expect(try sum((line["devices"] as? [String: Any])?["outcomes"]) == 0)
     }
 
+    @Test("The event stream says of each push what its device did with it")
+    func events() throws {
+        let folder = try OutputFolder.made()
+        let model = folder.path + "/model.yaml"
+        let text = """
+            platforms: {phone: 100%}
+            online: {share: 100%}
+            unlocked: {share: 0%}
+            authorization: {never_asked: 0%, alert: 100%, changed: {share: 0%}}
+            """
+        try text.write(toFile: model, atomically: true, encoding: .utf8)
+        let mock = try Mock(["--admin-port", "0", "--device-model", model])
+        let stream = try Programs.start(
+            "/usr/bin/curl", ["-sN", "--max-time", "60", "http://127.0.0.1:\(try mock.port(of: "admin"))/events"])
+        try stream.waitFor(": ready")
+        for body in [#"{"aps":{"alert":"a"}}"#, #"{"aps":{}}"#] {
+            _ = try ReasonTests.curl(mock, [.with { $0.body = body }])
+        }
+        try stream.waitFor(#""outcome":"handed_over","payload":{"aps":{}}"#)
+        #expect(stream.text.contains(#""outcome":"lock_screen","payload":{"aps":{"alert":"a"}}"#), "\(stream.text)")
+        kill(stream.process.processIdentifier, SIGTERM)
+        _ = try mock.stop()
+    }
+
     @Test("Without a model there is nothing of devices in what is counted; with one, the report says it in words")
     func report() throws {
         #expect(!(try Mock().stop().output.contains("given to devices ")))

@@ -119,6 +119,11 @@ package final class DeviceFleet {
 
     // MARK: Arrival
 
+    /// A push for a device may come soon: first where it is looked for, some hundred nanoseconds later what is kept of it, so that
+    /// neither is waited for. Changes nothing.
+    package func expect(_ key: DeviceKey) { devices.prefetchIndex(key) }
+    package func approach(_ key: DeviceKey) { devices.prefetchDevice(key) }
+
     /// A push that APNs took.
     ///
     /// - Returns: what has become of it so far.

@@ -1,3 +1,5 @@
+import CPrefetch
+
 /// The devices that something has happened to, by key.
 ///
 /// Costs a push a line of the index and one of the device; a second device is looked at once in thousands of pushes.
@@ -43,6 +45,22 @@ struct DeviceTable: ~Copyable {
             let place = UInt32(truncatingIfNeeded: entry)
             if place == 0 { return (slot, 0) }
             if (entry ^ tag) >> 32 == 0, pool[place].key == key { return (slot, place) }
+            slot = (slot &+ 1) & mask
+        }
+    }
+
+    /// Asks for the line of the index in which a device is looked for.
+    func prefetchIndex(_ key: DeviceKey) { pushload_prefetch(index + slot(Self.tag(key.word))) }
+
+    /// Asks for the line of a device, where there is one; that of the index is at hand.
+    func prefetchDevice(_ key: DeviceKey) {
+        let tag = Self.tag(key.word)
+        var slot = slot(tag)
+        while true {
+            let entry = index[slot]
+            let place = UInt32(truncatingIfNeeded: entry)
+            if place == 0 { return }
+            if (entry ^ tag) >> 32 == 0 { return pool.prefetch(place) }
             slot = (slot &+ 1) & mask
         }
     }

@@ -1,3 +1,5 @@
+import CPrefetch
+
 /// What a pool holds: its place may be used again, which the generation tells.
 protocol Pooled {
     init()
@@ -33,6 +35,10 @@ struct Pool<Element: Pooled>: ~Copyable {
         @inline(__always) unsafeAddress { UnsafePointer(pointer(place)) }
         @inline(__always) nonmutating unsafeMutableAddress { pointer(place) }
     }
+
+    /// Asks for the line of a place.
+    @inline(__always)
+    func prefetch(_ place: UInt32) { pushload_prefetch(pointer(place)) }
 
     /// All that are or were taken: those that were given back have to be known by what they hold.
     var places: Range<UInt32> { 1..<used }

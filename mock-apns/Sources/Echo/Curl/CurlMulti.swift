@@ -7,8 +7,6 @@ final class CurlMulti {
     private let reactor: Reactor
     /// When it wants to be called though nothing came, ns; `UInt64.max`: not at all.
     fileprivate(set) var due = UInt64.max
-    /// By descriptor: the loop knows it.
-    private var known: [Bool] = []
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -69,22 +67,11 @@ final class CurlMulti {
     }
 
     fileprivate func watch(_ descriptor: curl_socket_t, _ what: Int32) {
-        let place = Int(descriptor)
-        if place >= known.count { known += [Bool](repeating: false, count: place + 1 - known.count) }
-        if what == CURL_POLL_REMOVE {
-            if known[place] { reactor.remove(descriptor) }
-            known[place] = false
-            return
-        }
+        if what == CURL_POLL_REMOVE { return reactor.forget(descriptor) }
         var interest: Readiness = []
         if what & CURL_POLL_IN != 0 { interest.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { interest.insert(.writable) }
-        if known[place] {
-            reactor.modify(descriptor, token: UInt64(place), interest: interest)
-        } else {
-            known[place] = true
-            reactor.add(descriptor, token: UInt64(place), interest: interest)
-        }
+        reactor.watch(descriptor, token: UInt64(truncatingIfNeeded: descriptor), interest: interest)
     }
 
     fileprivate func setTimer(_ milliseconds: Int) {

@@ -57,8 +57,9 @@ final class CurlTransfer {
         if configuration.hasFreshConnections {
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
-        } else if configuration.version != .one {
-            // For one that is being made, on which there will be room.
+        } else if configuration.version == .two || configuration.version == .automatic && configuration.target.isSecure
+        {
+            // For one that is being made, on which there may be room: known once it is made.
             set(CURLOPT_PIPEWAIT, 1)
         }
         if let addresses = lists.addresses { pushload_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses) }

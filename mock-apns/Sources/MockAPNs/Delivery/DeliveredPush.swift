@@ -1,3 +1,4 @@
+import Devices
 import Payloads
 
 /// An accepted push on its way to a device, or a broadcast on its way to a channel's subscribers.
@@ -17,6 +18,8 @@ struct DeliveredPush: Sendable {
     /// UNIX milliseconds.
     let acceptedAt: Int64
     let payload: [UInt8]
+    /// What its device did with it at once; nil: there is no device model.
+    var outcome: DeviceOutcome?
 
     /// The topic without its push type's suffix.
     var bundleID: String { String(topic.dropLast(pushType.topicSuffix.utf8.count)) }
@@ -33,7 +36,9 @@ struct DeliveredPush: Sendable {
         text += ",\"apns_id\":\(JSONText.quoted(identifier))"
         if let collapseID { text += ",\"collapse_id\":\(JSONText.quoted(collapseID))" }
         if let expiration { text += ",\"expiration\":\(expiration)" }
-        text += ",\"accepted_at\":\(acceptedAt),\"delivered_at\":\(deliveredAt),\"payload\":"
+        text += ",\"accepted_at\":\(acceptedAt),\"delivered_at\":\(deliveredAt)"
+        if let outcome { text += ",\"outcome\":\"\(outcome.name)\"" }
+        text += ",\"payload\":"
         let line = payload.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
         return text + String(decoding: line, as: UTF8.self) + "}"
     }

@@ -48,6 +48,9 @@ final class DeviceFleets: Sendable {
             }
         }
 
+        /// Looks without changing anything.
+        func glance(_ body: (DeviceFleet) -> Void) { lock.withLock { _ in body(fleet) } }
+
         /// Hands requests over; without a backend they have failed at once.
         private func settle(at time: UInt64) {
             while !fleet.requests.isEmpty {
@@ -201,6 +204,19 @@ final class DeviceFleets: Sendable {
 
     // MARK: Pushes
 
+    /// A push for a device is about to be judged, and may be accepted: what it needs of memory is asked for, so that it need not
+    /// be waited for.
+    ///
+    /// - Returns: what the device is known by.
+    func expect(_ token: UnsafeRawBufferPointer) -> DeviceKey {
+        let key = DeviceKey(token)
+        members[place(key)].glance { $0.expect(key) }
+        return key
+    }
+
+    /// The same, later: what was asked for is there.
+    func approach(_ key: DeviceKey) { members[place(key)].glance { $0.approach(key) } }
+
     /// A push that was accepted.
     ///
     /// - Parameters:
@@ -208,12 +224,14 @@ final class DeviceFleets: Sendable {
     ///   - listed: where the members of its payload stand; empty: not known.
     ///   - isOffline: somebody has said that the device is.
     ///   - worker: whose thread this is.
+    /// - Returns: what has become of it so far.
+    @discardableResult
     func receive(
         _ state: RequestState, _ push: TracedPush?,
         listed: UnsafeBufferPointer<PayloadMember> = .init(start: nil, count: 0), isOffline: Bool, now: UInt64,
         by worker: Int
-    ) {
-        let key = DeviceKey(state.deviceToken)
+    ) -> DeviceOutcome {
+        let key = state.deviceKey ?? DeviceKey(state.deviceToken)
         let expiration = state.has(.expiration) ? Int64(state.text(.expiration)) : nil
         let place = place(key)
         let member = members[place]
@@ -221,13 +239,14 @@ final class DeviceFleets: Sendable {
         let used = member.use(at: time) { fleet in
             let number = fleet.number(of: key) ?? devices.index(ofToken: state.deviceToken) ?? 0
             if isOffline { fleet.set(.online(false), on: key, number: number, at: time) }
-            fleet.receive(
+            return fleet.receive(
                 DevicePush(
                     device: key, number: number, ticket: member.ticket(push), type: state.pushType,
                     priority: UInt8(clamping: state.priority), collapseID: state.value(.collapseID),
                     expiration: expiration, payload: state.body, members: listed), at: time)
         }
         if used.isSooner, place != worker { member.wakeUp.signal() }
+        return used.answer
     }
 
     /// Does what is due in a worker's own fleet.

@@ -10,6 +10,8 @@ struct RequestChecks {
     let tokens: TokenCache
     /// Where the members of the last payload stand; nil: nobody wants to know.
     var members: MemberList?
+    /// Devices to be made ready for their pushes; nil: there is no device model.
+    var fleets: DeviceFleets?
 
     /// What the connection has shown of its client.
     struct Client {
@@ -69,6 +71,7 @@ struct RequestChecks {
         // 400: the token is missing.
         let deviceToken = request.deviceToken
         if deviceToken.isEmpty { return .broken(.missingDeviceToken) }
+        if let fleets { request.deviceKey = fleets.expect(deviceToken) }
         // 400: a header twice.
         if request.hasDuplicates { return .broken(.duplicateHeaders) }
         // 403, 429: who is it?
@@ -100,6 +103,7 @@ struct RequestChecks {
             if answer.reason != nil { return .rejected(answer) }
         }
         // 400, 413: the payload.
+        if let fleets, let key = request.deviceKey { fleets.approach(key) }
         if request.bodyCount == 0 { return .broken(.payloadEmpty) }
         if request.bodyCount > request.pushType.payloadLimit { return .broken(.payloadTooLarge) }
         // Apple names no reason of its own for a payload that is no JSON object, or lacks what its push type needs.

@@ -1,3 +1,4 @@
+import Devices
 import Glibc
 import HTTP2
 import Payloads
@@ -77,6 +78,8 @@ final class RequestState {
     /// More header bytes came than are kept.
     private(set) var isOverflowing = false
 
+    /// What the device model knows the device by; nil: not asked yet.
+    var deviceKey: DeviceKey?
     /// Once judged: what `apns-push-type` says, alert when it is missing.
     var pushType = PushType.alert
     /// Once judged: 10, 5 or 1.
@@ -121,6 +124,7 @@ final class RequestState {
         isJudged = false
         isWaiting = false
         drawnIdentifier = nil
+        deviceKey = nil
         timesSample = -1
         pushType = .alert
         priority = 10

@@ -2,7 +2,7 @@ import Measurement
 import Payloads
 
 /// Hands one worker's accepted pushes on: to their devices, to the delivery desk, and to who watches.
-struct PushHandOver {
+final class PushHandOver {
     /// When a push was accepted: by the worker's clocks, read once a round of its loop.
     struct Moment {
         /// ns of the monotonic clock.
@@ -10,16 +10,24 @@ struct PushHandOver {
         let unixMilliseconds: Int64
     }
 
-    private let shared: MockShared
+    private let desk: DeliveryDesk
+    private let hub: EventHub
+    private let directory: DeviceDirectory
+    /// nil: there is no device model.
     private let fleets: DeviceFleets?
+    /// A device may have so many pushes only.
+    private let isLimited: Bool
     private let answers: AnswerBlocks
     private let statistics: MockStatistics
     /// Of the worker.
     private let number: Int
 
     init(_ shared: MockShared, answers: AnswerBlocks, statistics: MockStatistics, worker number: Int) {
-        self.shared = shared
+        desk = shared.desk
+        hub = shared.hub
+        directory = shared.directory
         fleets = shared.fleets
+        isLimited = shared.configuration.delivery.perDeviceLimit != nil
         self.answers = answers
         self.statistics = statistics
         self.number = number
@@ -34,32 +42,37 @@ struct PushHandOver {
         listed: @autoclosure () -> UnsafeBufferPointer<PayloadMember>, _ moment: @autoclosure () -> Moment
     ) -> Reason? {
         if let fleets { return handOver(state, trace(), listed(), to: fleets, moment()) }
-        guard shared.desk.isIdle else { return handOver(state, moment()) }
+        guard desk.isIdle else { return handOver(state, moment()) }
         MockStatistics.increment(statistics.deliveredAtOnce)
         return nil
     }
 
     private func handOver(_ state: RequestState, _ moment: Moment) -> Reason? {
         let key = TokenKey(state.deviceToken)
-        if let reason = shared.desk.admit(key, now: moment.now) { return reason }
-        return shared.desk.deliver(
+        if let reason = desk.admit(key, now: moment.now) { return reason }
+        return desk.deliver(
             delivered(state, key, moment), now: moment.now, unixTime: moment.unixMilliseconds / 1000)
     }
 
     /// To its device, whose model says what comes of it. Who watches sees it at once.
     private func handOver(
-        _ state: RequestState, _ trace: TracedPush?, _ listed: UnsafeBufferPointer<PayloadMember>, to fleets: DeviceFleets, _ moment: Moment
+        _ state: RequestState, _ trace: TracedPush?, _ listed: UnsafeBufferPointer<PayloadMember>,
+        to fleets: DeviceFleets, _ moment: Moment
     ) -> Reason? {
-        if shared.configuration.delivery.perDeviceLimit != nil,
-            let reason = shared.desk.admit(TokenKey(state.deviceToken), now: moment.now)
+        if isLimited,
+            let reason = desk.admit(TokenKey(state.deviceToken), now: moment.now)
         {
             return reason
         }
         let isOffline =
-            shared.directory.mayBeOffline && shared.directory.record(TokenKey(state.deviceToken))?.isOffline == true
-        fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
+            directory.mayBeOffline && directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
-        if shared.hub.isWatched { shared.hub.post([delivered(state, TokenKey(state.deviceToken), moment)]) }
+        if hub.isWatched {
+            var push = delivered(state, TokenKey(state.deviceToken), moment)
+            push.outcome = outcome
+            hub.post([push])
+        }
         return nil
     }
 
