@@ -167,7 +167,7 @@ package struct Run: Sendable {
             clientCA: identity.certificate?.certificateOrigin, backend: backend?.url,
             provider: identity.provider, providerFile: identity.providerFile)
         let control = stopper
-        let tell: @Sendable (String) -> Void = record?.tell ?? { _ in }
+        let tell = record?.tell
         let ((load, outcome, costs, waited), counts) = try await mock.server.run(ended: { control.targetEnded() }) {
             handle in
             let load = try makeLoad(
@@ -178,7 +178,7 @@ package struct Run: Sendable {
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
             if keepsFeedback { keepFeedback(&outcome) }
-            let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle, tell: tell)
+            let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle, tell)
             return (load, outcome, MockCosts(before: before, after: after), waited)
         }
         var account = MockAccount(costs: costs, counts: counts)
@@ -218,7 +218,7 @@ package struct Run: Sendable {
     ///
     /// - Returns: how long that took, ns.
     private func waitForDevices(
-        _ mock: BundledServer<BundledMock.Counts>.Handle, tell: @Sendable (String) -> Void
+        _ mock: BundledServer<BundledMock.Counts>.Handle, _ tell: (@Sendable (String) -> Void)?
     ) async -> UInt64 {
         let begun = MonotonicClock.now()
         var isTold = false
@@ -226,7 +226,7 @@ package struct Run: Sendable {
             guard let devices = await mock.ask()?.devices, devices.settling > 0 else { break }
             if !isTold, MonotonicClock.now() - begun > 1_000_000_000 {
                 isTold = true
-                tell(
+                tell?(
                     "all pushes have ended; waiting for devices, at most "
                         + "\(Units.duration(nanoseconds: Double(inputs.scenario.deviceWait))) (device_wait): "
                         + "\(Units.counted(devices.settling, "push")) still to be shown, fetched or decrypted")

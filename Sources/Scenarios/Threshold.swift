@@ -222,8 +222,9 @@ public struct Threshold: Sendable, Equatable {
             guard name.hasPrefix("p"), let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
             else {
                 let known =
-                    ["p50", "p99", "p99.9", "mean", "min", "max", "rss", "mock_rss", "cpu"]
-                    + Rate.allCases.map(\.rawValue) + counts
+                    ["p50", "p99", "p99.9", "mean", "min", "max"]
+                    + (stage == echo
+                        ? echoCounts : ["rss", "mock_rss", "cpu"] + Rate.allCases.map(\.rawValue) + counts)
                 if known.contains(String(name)) {
                     throw SettingsError(
                         "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")

@@ -177,19 +177,37 @@ import Testing
         _ = try end(backend.running)
     }
 
-    @Test("Over HTTP/2 requests share connections, by prior knowledge too")
+    /// The peer is a server with HTTP/2 that knows no such page.
+    @Test("Over HTTP/2 with TLS requests share connections; by prior knowledge each request is answered too")
     func http2() throws {
         let folder = try OutputFolder.made()
-        // A server with HTTP/2 that knows no such page.
-        let peer = try Mock(plaintext: true)
-        let mock = try mock(folder, peer.url, ["--device-backend-http", "2"])
-        _ = try push(mock, 500)
+        let secure = try Mock(["--all-streams-at-once"])
+        let trust = ["--device-backend-ca", secure.folder + "/ca.pem"]
+        for version in ["2", "auto"] {
+            let mock = try mock(folder, secure.url, ["--device-backend-http", version] + trust)
+            _ = try push(mock, 500)
+            let seen = try ended(mock)
+            #expect(seen.count("failed") == 500 && seen.failures().keys.allSatisfy { $0.hasPrefix("HTTP 4") })
+            #expect((1...50).contains(seen.count("connections_opened")), "\(seen.echo)")
+            _ = try mock.stop()
+        }
+        _ = try secure.stop()
+        let plain = try Mock(plaintext: true)
+        let mock = try mock(folder, plain.url, ["--device-backend-http", "2"])
+        _ = try push(mock, 100)
         let seen = try ended(mock)
         #expect(
-            seen.count("failed") == 500 && seen.failures().keys.allSatisfy { $0.hasPrefix("HTTP 4") }, "\(seen.echo)")
-        #expect((1...10).contains(seen.count("connections_opened")), "\(seen.echo)")
+            seen.count("failed") == 100 && seen.failures().keys.allSatisfy { $0.hasPrefix("HTTP 4") }, "\(seen.echo)")
         _ = try mock.stop()
-        _ = try peer.stop()
+        _ = try plain.stop()
+        // It speaks HTTP/1.1 only.
+        let old = try backend([])
+        let other = try self.mock(folder, old.url, ["--device-backend-http", "2"])
+        _ = try push(other, 3)
+        let refused = try ended(other)
+        #expect(refused.count("failed") == 3, "\(refused.echo)")
+        _ = try other.stop()
+        _ = try end(old.running)
     }
 
     @Test("Flags that cannot be used are refused in one line")

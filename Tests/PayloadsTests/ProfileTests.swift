@@ -81,7 +81,7 @@ import Testing
     @Test(
         "A wrong mix gets one line",
         arguments: [
-            ("alrt", "unknown profile \"alrt\"; known: alert, silent, rich, live-activity, voip"),
+            ("alrt", "unknown profile \"alrt\"; known: alert, silent, rich, rich-push, live-activity, voip"),
             ("alert:0", "profile mix \"alert:0\": weight \"0\"; expected 1 to 1000000"),
             ("alert,alert", "profile mix \"alert,alert\": \"alert\" stands twice"),
             ("", "profile mix \"\": expected name:weight pairs, as in alert:80,silent:15,rich:5"),

@@ -47,7 +47,7 @@ import Testing
         #expect(send.each.allSatisfy { $0.collapseID == "match-1" && $0.each == [$0] && $0.audience == "a" })
         let once = try SendSetting(parsing: "{name: goal, audience: a, repeat: 1}")
         #expect(once.each.map(\.name) == ["goal"])
-        let long = try SendSetting(parsing: "{name: goal, audience: a, start: 5000000h, repeat: 50, every: 5000000h}")
+        let long = try SendSetting(parsing: "{name: goal, audience: a, start: 100000h, repeat: 50, every: 500000h}")
         #expect(long.each.last?.start == .max)
         for (fields, wrong) in [
             ("repeat: 3", "say how long after each other: every, such as every: 5s"),
@@ -116,7 +116,7 @@ import Testing
             ("{name: a, audience: x, priority: 7}", "priority: \"7\": expected 10, 5 or 1"),
             (
                 "{name: a, audience: x, profile: alrt}",
-                "profile: unknown profile \"alrt\"; known: alert, silent, rich, live-activity, voip"
+                "profile: unknown profile \"alrt\"; known: alert, silent, rich, rich-push, live-activity, voip"
             ),
             ("{name: a, audience: x, properties: [b]}", "properties: expected keys with values (key: value)"),
             ("{name: a, audience: [x, y]}", "audience: expected a single value"),

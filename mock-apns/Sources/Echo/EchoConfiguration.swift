@@ -34,4 +34,13 @@ package struct EchoConfiguration: Sendable {
     package var pauses: [UInt64] = [1_000_000_000, 2_000_000_000, 4_000_000_000]
 
     package init(_ target: EchoTarget) { self.target = target }
+
+    /// HTTP/2 by prior knowledge.
+    private var isPrior: Bool { version == .two && !target.isSecure }
+    /// Each request has a connection of its own, because it was asked for or because libcurl cannot else.
+    var closesConnections: Bool { hasFreshConnections || isPrior && !CurlMulti.sharesPriorConnections }
+    /// Requests may share a connection at the same time.
+    var multiplexes: Bool {
+        !closesConnections && (version == .two || version == .automatic && target.isSecure)
+    }
 }

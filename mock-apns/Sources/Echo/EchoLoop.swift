@@ -41,9 +41,7 @@ final class EchoLoop {
         do throws(NetworkError) { reactor = try Reactor() } catch { throw EchoError(error.description) }
         writer = EchoContentWriter(configuration.target, seed: configuration.seed)
         lists = CurlLists(configuration.target)
-        multi = try CurlMulti(
-            reactor, places: configuration.places,
-            multiplexes: configuration.version != .one && !configuration.hasFreshConnections)
+        multi = try CurlMulti(reactor, places: configuration.places, multiplexes: configuration.multiplexes)
     }
 
     deinit { cancelAll() }
@@ -112,7 +110,14 @@ final class EchoLoop {
 
     // MARK: Transfers
 
-    private var hasRoom: Bool { !free.isEmpty || transfers.count < configuration.places }
+    /// Where connections can be shared, few are made until one is known that can.
+    private var hasRoom: Bool {
+        let isFirst = configuration.multiplexes && books.connections == 0
+        let most = isFirst ? min(configuration.places, Self.firstConnections) : configuration.places
+        return transfers.count - free.count < most
+    }
+
+    private static let firstConnections = 8
 
     private func begin(_ ask: Ask, _ now: UInt64) {
         var ask = ask

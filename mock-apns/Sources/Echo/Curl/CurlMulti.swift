@@ -10,6 +10,9 @@ final class CurlMulti {
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
+    /// Before 8.0 libcurl fails where a request is to use a connection of HTTP/2 by prior knowledge that there is already (its issue 10634).
+    static let sharesPriorConnections = curl_version_info(CURLVERSION_FIRST).pointee.version_num >= 0x08_0000
+
     init(_ reactor: Reactor, places: Int, multiplexes: Bool) throws(EchoError) {
         guard Self.isReady, let handle = curl_multi_init() else { throw EchoError("libcurl cannot be used: no memory") }
         self.handle = handle

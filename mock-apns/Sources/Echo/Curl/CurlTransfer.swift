@@ -54,13 +54,9 @@ final class CurlTransfer {
         case .two, .automatic: version = CURL_HTTP_VERSION_2TLS
         }
         set(CURLOPT_HTTP_VERSION, version)
-        if configuration.hasFreshConnections {
+        if configuration.closesConnections {
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
-        } else if configuration.version == .two || configuration.version == .automatic && configuration.target.isSecure
-        {
-            // For one that is being made, on which there may be room: known once it is made.
-            set(CURLOPT_PIPEWAIT, 1)
         }
         if let addresses = lists.addresses { pushload_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses) }
         pushload_curl_set_pointer(handle, CURLOPT_HTTPHEADER, lists.getHeads)
