@@ -109,7 +109,7 @@ let package = Package(
         .target(name: "Comparison", dependencies: question, swiftSettings: cold),
         .target(name: "Gate", dependencies: question + ["Reference"], swiftSettings: cold),
         .target(name: "Sweep", dependencies: question + ["Payloads"], swiftSettings: cold),
-        .target(name: "Plan", dependencies: question, swiftSettings: cold),
+        .target(name: "Plan", dependencies: question + ["Devices", "Payloads"], swiftSettings: cold),
         .target(name: "History", dependencies: question, swiftSettings: cold),
         .executableTarget(
             name: "pushload",
@@ -201,7 +201,7 @@ let package = Package(
         .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
         .testTarget(name: "SweepTests", dependencies: asked + ["Sweep"], swiftSettings: strict),
-        .testTarget(name: "PlanTests", dependencies: asked + ["Plan"], swiftSettings: strict),
+        .testTarget(name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads"], swiftSettings: strict),
         .testTarget(name: "HistoryTests", dependencies: asked + ["History"], swiftSettings: strict),
         .testTarget(
             name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings", "SampleRuns"],

@@ -3,9 +3,10 @@
 
 Predictions come from a calibration (`--calibration`, made when it is not there) whose settings are not among those validated.
 Each setting is run three times, and a run during which other programs took part of the machine is run again. Ends with
-status 1 when a prediction is further off than 10 %.
+status 1 when a prediction is further off than 10 %. The echo of the devices is a table of its own: what the bundled backend
+is asked for in runs at a rate, with other devices than those that the plan simulated.
 
-    Benchmarks/plan_validation.py [--calibration FILE] [--write docs/planning.md] [--only 1-6] [--runs FILE]
+    Benchmarks/plan_validation.py [--calibration FILE] [--write docs/planning.md] [--only 1-6 | --only echo] [--runs FILE]
 """
 
 import argparse
@@ -17,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from peers.common import BUILD, need
 
@@ -49,6 +51,15 @@ SETTINGS = [
     ("all cores", 4, 500, 2, 2, "0ms", None),
     ("all cores", 64, 1000, 2, 2, "20ms", None),
 ]
+
+# Profile, pushes a second, and the device model: on, or what a file says.
+ECHOES = [
+    ("silent", 2000, "on"),
+    ("silent", 5000, "on"),
+    ("rich-push", 2000, "on"),
+    ("alert", 5000, "reaction: {opens: 40%, dismisses: 0%, delay: {median: 3s, sigma: 0.8}}\nunlocked: {share: 50%, dwell: 3s}\n"),
+]
+ECHO_SECONDS = 10
 
 
 def machine_time():
@@ -123,6 +134,44 @@ def row(number, setting, plan, runs):
     return off, simulated / measured - 1, f"| {' | '.join(str(cell) for cell in cells)} |"
 
 
+ECHO_HEADER = """| | profile | pushes/s for 10 s | device model | peak, predicted | measured, median of 3 (least–most) | off | requests while pushing, predicted | measured | off |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def echoes(prefix, folder, calibration):
+    """The lines of the table, and the settings that are further off than allowed."""
+    lines, missed = [], []
+    for number, (profile, rate, model) in enumerate(ECHOES, 1):
+        name = model
+        if model != "on":
+            name = f"{folder}/model.yaml"
+            with open(name, "w") as file:
+                file.write(model)
+        count = str(rate * ECHO_SECONDS)
+        echo = json.loads(call(
+            [], "plan", "--json", "--calibration", calibration, "--devices", count, "--within", f"{ECHO_SECONDS}s", "--rtt", "0",
+            "--profile", profile, "--device-model", name, "--seed", "77", "--at", time.strftime("%H:%M", time.gmtime())))["echo"]
+        sent = next(point["requests"] for point in echo["wave"] if point["at_ns"] >= echo["spread_ns"])
+        peaks, sums = [], []
+        for seed in range(1, ROUNDS + 1):
+            with tempfile.TemporaryDirectory() as output:
+                result = json.loads(call(
+                    prefix, "run", "--json", "--quiet", "--output", output, "--rate", str(rate), "-n", count, "--warmup", "0s",
+                    "--profile", profile, "--device-model", name, "--seed", str(seed), "--device-wait", "5s"))["echo"]
+            peaks.append(result["peak_per_second"])
+            sums.append(sum(point["requests"] for point in result["series"] if point["t"] <= ECHO_SECONDS))
+        offs, cells = [], [number, profile, f"{rate:,}", "`on`" if model == "on" else "`" + "`, `".join(model.split("\n")[:-1]) + "`"]
+        for predicted, measured in ((echo["peak_per_second"]["value"], peaks), (sent, sums)):
+            offs.append(predicted / statistics.median(measured) - 1)
+            cells += [f"{predicted:,.0f}", f"{statistics.median(measured):,.0f} ({min(measured):,}–{max(measured):,})",
+                      f"{offs[-1] * 100:+.1f} %"]
+        lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
+        print(lines[-1], flush=True)
+        if max(map(abs, offs)) > ALLOWED:
+            missed.append(f"echo {number}")
+    return lines, missed
+
+
 HEADER = """| | limit meant | connections × streams | threads, client + mock | round trip | besides | limit by formula | formula, pushes/s | simulation | measured, median of 3 (least–most) | formula off | simulation off |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
@@ -134,11 +183,11 @@ def chosen(text):
     return range(int(first), int(last or first) + 1)
 
 
-def write(path, table):
+def write(path, table, name="validation"):
     """Puts the table between the marks of the document."""
     with open(path) as file:
         text = file.read()
-    begin, end = "<!-- validation -->\n", "<!-- end of validation -->"
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     if begin not in text or end not in text:
         sys.exit(f"{path}: the marks {begin.strip()} and {end} are missing")
     text = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + table + "\n" + end, text, flags=re.S)
@@ -152,7 +201,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calibration", help="file of a calibration, made when it is not there")
     parser.add_argument("--write", metavar="FILE", help="put the table into this document")
-    parser.add_argument("--only", help="settings by number, such as 3 or 1-6")
+    parser.add_argument("--only", help="settings by number, such as 3 or 1-6, or echo")
     parser.add_argument("--runs", metavar="FILE", help="keep what was measured here; what is there is not measured again")
     parser.add_argument("--prefix", default="", help="command to put before each run")
     options = parser.parse_args()
@@ -168,8 +217,14 @@ def main():
         if options.runs and os.path.exists(options.runs):
             with open(options.runs) as file:
                 kept = json.load(file)
-        print(HEADER, flush=True)
-        for number in chosen(options.only):
+        if options.only in (None, "echo"):
+            print(ECHO_HEADER, flush=True)
+            heard, missed = echoes(prefix, folder, calibration)
+            if options.write:
+                write(options.write, f"{ECHO_HEADER}\n" + "\n".join(heard), "echo validation")
+        if options.only != "echo":
+            print(HEADER, flush=True)
+        for number in [] if options.only == "echo" else chosen(options.only):
             setting = SETTINGS[number - 1]
             plan = predict(calibration, cores, setting)
             runs = kept.get(str(number), [])
@@ -190,7 +245,9 @@ def main():
             print(line, flush=True)
             if abs(off) > ALLOWED or abs(simulated) > ALLOWED:
                 missed.append(number)
-    summary = f"{len(lines) - len(missed)} of {len(lines)} settings within {ALLOWED * 100:.0f} % by formula and simulation"
+    if options.only == "echo":
+        sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
+    summary = f"{len(lines) - sum(isinstance(number, int) for number in missed)} of {len(lines)} settings within {ALLOWED * 100:.0f} % by formula and simulation"
     print(f"\n{summary}")
     if options.write:
         write(options.write, f"{HEADER}\n" + "\n".join(lines) + f"\n\n{summary}.")

@@ -16,7 +16,7 @@ package struct PlanCommand: AsyncParsableCommand {
         discussion: """
             The cost of a push comes from results (--from), from a calibration made earlier (--calibration), or from a minute of \
             runs against the bundled mock. Without --devices, and with --connections and --machines, it says what those can do. \
-            Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when the devices \
+            With --device-model it also says what the devices then ask of their backend. Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when the devices \
             are not reached in time or a goal is missed.
             """)
 
@@ -31,12 +31,15 @@ package struct PlanCommand: AsyncParsableCommand {
     var rtt: String?
 
     @Option(
-        help: ArgumentHelp("What must hold besides, as thresholds are written: \"p99 < 1s\".", valueName: "condition"))
+        help: ArgumentHelp(
+            "What must hold besides, as thresholds are written: \"p99 < 1s\", \"echo.peak < 50k\".",
+            valueName: "condition"))
     var goal: [String] = []
 
     @OptionGroup(title: "Devices of an audience") var audience: PlanAudienceOptions
     @OptionGroup(title: "Client") var client: PlanClientOptions
     @OptionGroup(title: "Link and server") var server: PlanServerOptions
+    @OptionGroup(title: "Echo") var echo: PlanEchoOptions
 
     @Option(
         parsing: .upToNextOption,
@@ -81,10 +84,20 @@ package struct PlanCommand: AsyncParsableCommand {
         try load(into: &question)
         try client.apply(to: &question)
         try server.apply(to: &question)
+        let seed = question.seed
+        let echo = try echo.question(seed: seed, pushes: question.pushes) { () throws(HarnessError) in
+            var scenario = try audience.scenario(client.flags)
+            scenario.seed = seed
+            if let pushes = question.pushes, scenario.registrations == nil { scenario.devices = pushes }
+            return scenario
+        }
+        do throws(Planner.Failure) { try Planner.check(goals, hasEcho: echo != nil) } catch {
+            throw HarnessError(error.description)
+        }
         let (samples, origin) = try await measured()
         let plan: PlanDocument
         do throws(Planner.Failure) {
-            plan = try Planner.plan(question, goals: goals, samples: samples, origin: origin)
+            plan = try Planner.plan(question, goals: goals, samples: samples, origin: origin, echo: echo)
         } catch { throw HarnessError(error.description) }
         do throws(ResultError) {
             Console.output(

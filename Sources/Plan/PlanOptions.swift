@@ -45,13 +45,13 @@ struct PlanClientOptions: ParsableArguments {
     @Option(name: .customLong("engine"), help: .shown("engine"))
     var engine: String?
 
+    var flags: [(key: String, texts: [String]?)] {
+        [("profile", profile.map { [$0] }), ("template", template.map { [$0] }), ("engine", engine.map { [$0] })]
+    }
+
     /// What a calibration runs.
     func scenario() throws(HarnessError) -> Scenario {
-        try ScenarioArguments.scenario(
-            file: nil, settings: [],
-            flags: [
-                ("profile", profile.map { [$0] }), ("template", template.map { [$0] }), ("engine", engine.map { [$0] }),
-            ])
+        try ScenarioArguments.scenario(file: nil, settings: [], flags: flags)
     }
 
     func apply(to question: inout PlanQuestion) throws(HarnessError) {
@@ -105,15 +105,20 @@ struct PlanAudienceOptions: ParsableArguments {
 
     var isGiven: Bool { registrations != nil || audience != nil || topic != nil || environment != nil }
 
-    /// How many registrations a run with the same flags pushes to, one push each, and how many devices these are of; what it
-    /// leaves out is said on standard error.
-    func count() throws(HarnessError) -> (pushes: UInt64, devices: UInt64) {
-        let scenario = try ScenarioArguments.scenario(
+    /// A run to it.
+    func scenario(_ further: [(key: String, texts: [String]?)] = []) throws(HarnessError) -> Scenario {
+        try ScenarioArguments.scenario(
             file: nil, settings: [],
             flags: [
                 ("registrations", registrations.map { [$0] }), ("audience", audience.map { [$0] }),
                 ("topic", topic.map { [$0] }), ("environment", environment.map { [$0] }),
-            ])
+            ] + further)
+    }
+
+    /// How many registrations a run with the same flags pushes to, one push each, and how many devices these are of; what it
+    /// leaves out is said on standard error.
+    func count() throws(HarnessError) -> (pushes: UInt64, devices: UInt64) {
+        let scenario = try scenario()
         guard scenario.registrations != nil else {
             throw HarnessError(
                 "--audience, --topic and --environment go with --registrations, the file that says who there is")

@@ -62,6 +62,7 @@ enum PlanReport {
                     ],
                 ]))
         }
+        if let echo = plan.echo { sections += EchoSections.of(echo).map(Section.init) }
         if !plan.sensitivities.isEmpty {
             var rows = [["1 % more of", "connections", "cores", "memory", "bandwidth"]]
             for input in plan.sensitivities {
@@ -128,6 +129,7 @@ enum PlanReport {
                     + "\(Units.duration(nanoseconds: needed.shortest.value)); what is due waits ever longer, so that there are no "
                     + "latencies to tell")
         }
+        lines += plan.echo.map(EchoSections.remarks) ?? []
         for goal in plan.goals { lines.append("goal \(goal.text): \(goal.held ? "reached" : "missed")") }
         let measured = plan.measured
         let client = measured.clientCPU
@@ -154,7 +156,7 @@ enum PlanReport {
         }
     }
 
-    private static func interval(_ figure: PlanDocument.Figure, _ written: (Double) -> String) -> String {
+    static func interval(_ figure: PlanDocument.Figure, _ written: (Double) -> String) -> String {
         guard let low = figure.low, let high = figure.high else { return "" }
         let (from, to) = (written(low), written(high))
         return from == to ? "" : "\(from) - \(to)"
@@ -168,7 +170,7 @@ enum PlanReport {
         "\(Units.grouped(UInt64(number))) \(what)\(number == 1 ? "" : "s")"
     }
 
-    private static func count(_ value: Double) -> String {
+    static func count(_ value: Double) -> String {
         value.isFinite ? Units.grouped(UInt64(min(max(value, 0), 1e18).rounded())) : "-"
     }
 
@@ -177,7 +179,7 @@ enum PlanReport {
     private static func size(_ value: Double) -> String { Units.bytes(UInt64(max(value, 0))) }
 
     /// Bytes a second as bits.
-    private static func bits(_ value: Double) -> String {
+    static func bits(_ value: Double) -> String {
         let bits = value * 8
         return bits >= 1e9
             ? "\(Units.fixed(bits / 1e9, places: 2)) Gbit/s" : "\(Units.fixed(bits / 1e6, places: 1)) Mbit/s"

@@ -53,6 +53,80 @@ import Testing
         #expect(markdown.status == 0 && markdown.output.hasPrefix("# 200,000 devices"), "\(markdown)")
     }
 
+    @Test("With a device model a plan has the echo, in text, Markdown and JSON; a peak above its limit ends with 99")
+    func echo() throws {
+        let folder = OutputFolder()
+        let question = Self.question + ["--from", try Self.calibration(folder), "--profile", "silent"]
+        let model = folder.path + "/model.yaml"
+        try "online: {share: 100%}\n".write(toFile: model, atomically: true, encoding: .utf8)
+        let further = ["--device-model", model, "--backend-time", "500ms", "--backend-body", "10kB"]
+        let json = try Programs.run("pushload", question + further + ["--json"])
+        #expect(json.status == 0 && json.error.isEmpty, "\(json)")
+        let plan = try json.read(PlanDocument.self)
+        let echo = try #require(plan.echo)
+        // Each device fetches at once, wherever the app is.
+        let rate = 2e5 / 19.68
+        #expect(abs(echo.requests.value - 2e5) < 1e-3 && abs(echo.peak.value - rate) < 1e-6, "\(echo)")
+        #expect(abs((echo.open?.value ?? 0) - rate / 2) < 1e-6 && abs((echo.bandwidth ?? 0) - rate * 1e4) < 1e-2)
+        #expect(abs(echo.spread - 19.68e9) < 1 && echo.deviceModel == model && echo.seed == 1)
+        #expect(abs((plan.needed?.perSecond ?? 0) - rate) < 1e-6)
+        let missed = try Programs.run("pushload", question + further + ["--goal", "echo.peak < 5k && p99 < 1s"])
+        #expect(missed.status == 99 && missed.output.contains("goal p99 < 1s: reached\n"), "\(missed)")
+        // 200,000 at 5,000 a second, and what connecting takes.
+        #expect(
+            missed.output.contains("goal echo.peak < 5k: missed; it takes 40.4 s, 4,999 pushes a second"), "\(missed)")
+        let kept = try Programs.run("pushload", question + further + ["--goal", "echo.peak <= 20k", "--markdown"])
+        #expect(kept.status == 0 && kept.output.contains("goal echo.peak <= 20k: reached, 49.2 % below"), "\(kept)")
+        #expect(kept.output.contains("| requests a second, at most | 10,163 |  | from the first push on |"), "\(kept)")
+        // Without one nothing is said of it.
+        let none = try Programs.run("pushload", question + ["--json"]).read(PlanDocument.self)
+        #expect(none.echo == nil)
+    }
+
+    @Test("What is wrong with an echo's question is one line, before anything is measured")
+    func refusedEcho() throws {
+        let folder = OutputFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let model = folder.path + "/model.yaml"
+        try "silent: {fetches: 200%}\n".write(toFile: model, atomically: true, encoding: .utf8)
+        func refusal(_ further: String...) throws -> String {
+            let finished = try Programs.run("pushload", Self.question + further)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(try refusal("--device-model", model).hasPrefix("pushload: \(model):1:19: "))
+        #expect(
+            try refusal("--device-model", folder.path + "/none").hasPrefix("pushload: ")
+                && refusal("--device-model", "off").contains("off"))
+        #expect(
+            try refusal("--goal", "echo.peak < 5k")
+                == "pushload: goal \"echo.peak < 5k\": without a device model nothing is asked of a backend; give --device-model on\n"
+        )
+        for goal in ["echo.failed == 0", "echo.p99 < 1s"] {
+            #expect(
+                try refusal("--device-model", "on", "--goal", goal)
+                    == "pushload: goal \"\(goal)\": of the echo a plan predicts its peak, as in echo.peak < 50k\n")
+        }
+        #expect(
+            try refusal("--at", "20:00") == "pushload: --at goes with --device-model, which says what devices ask\n")
+        #expect(
+            try refusal("--device-model", "on", "--at", "24:00")
+                == "pushload: --at 24:00: expected a time of the day, UTC, 00:00 to 23:59\n")
+        #expect(
+            try refusal("--device-model", "on", "--backend-body", "2GB")
+                == "pushload: --backend-body 2GB: expected 0 to 1GB\n")
+        #expect(
+            try refusal("--device-model", "on", "--backend-time", "soon").hasPrefix(
+                "pushload: --backend-time \"soon\": "))
+        let judged = try Programs.run(
+            "pushload", ["plan", "--rtt", "0", "--connections", "1", "--machines", "1", "--device-model", "on"])
+        #expect(
+            judged.status == 64
+                && judged.error
+                    == "pushload: --device-model goes with --devices and --within: an echo is of so many pushes in so long\n",
+            "\(judged)")
+    }
+
     @Test(
         "Runs that two calibrations have count once, and are said to be there already; a file named twice is there once"
     )
@@ -127,7 +201,7 @@ import Testing
                 == "pushload: --goal \"p99\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms\n")
         #expect(
             try question("1M", "60s", "--goal", "accepted > 3")
-                == "pushload: goal \"accepted > 3\": a plan predicts total, service and round_trip latencies, rate, rss and cpu\n"
+                == "pushload: goal \"accepted > 3\": a plan predicts total, service and round_trip latencies, rate, rss and cpu, and echo.peak\n"
         )
         #expect(
             try question("1M", "60s", "--server-time", "soon").hasPrefix(

@@ -14,13 +14,18 @@ struct PlanDocument: Codable, Sendable, Equatable {
     /// What the configuration can do by each bound, the tightest first.
     var bounds: [Bound]
     var simulation: Simulation
+    /// What the devices ask of their backend; nil without a device model.
+    @AddedLater var echo: Echo?
+    /// But those of the echo, which has its own.
     var goals: [Goal]
     var sensitivities: [Sensitivity]
     var assumptions: [String]
     var warnings: [String]
 
     /// The devices are reached in time, and every goal holds.
-    var isReached: Bool { needed?.inTime != false && goals.allSatisfy(\.held) }
+    var isReached: Bool {
+        needed?.inTime != false && goals.allSatisfy(\.held) && echo?.goals.allSatisfy(\.held) != false
+    }
 
     /// A value, and where 95 % of the bootstrap's resamples of the measured runs put it; nil without repeated runs.
     struct Figure: Codable, Sendable, Equatable {

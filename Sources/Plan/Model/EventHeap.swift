@@ -31,6 +31,8 @@ struct EventHeap {
     private var order: UInt64 = 0
 
     var isEmpty: Bool { events.isEmpty }
+    /// When the next is due, ns.
+    var next: Double? { events.first?.time }
     var taken: UInt64 { order &- UInt64(events.count) }
 
     @inline(__always)

@@ -16,18 +16,51 @@ enum Planner {
     /// What is tried when a goal asks for more than the utilisation leaves: times as many connections and cores.
     private static let reserves = [1, 1.25, 1.5, 2, 3, 4]
 
-    /// - Parameter origin: where the samples come from, as a reader is to be told.
+    /// - Throws: the first goal of which a plan says nothing.
+    static func check(_ goals: [Threshold], hasEcho: Bool) throws(Failure) {
+        for goal in goals {
+            if isOfEcho(goal) {
+                guard hasEcho else {
+                    throw Failure(
+                        description:
+                            "goal \"\(goal.text)\": without a device model nothing is asked of a backend; give --device-model on"
+                    )
+                }
+                guard case .echo("peak", _) = goal.metric else {
+                    throw Failure(
+                        description:
+                            "goal \"\(goal.text)\": of the echo a plan predicts its peak, as in echo.peak < 50k")
+                }
+            } else if !isPredicted(goal) {
+                throw Failure(
+                    description:
+                        "goal \"\(goal.text)\": a plan predicts total, service and round_trip latencies, rate, rss and cpu, and "
+                        + "echo.peak")
+            }
+        }
+    }
+
+    private static func isOfEcho(_ goal: Threshold) -> Bool {
+        switch goal.metric {
+        case .echo: true
+        case .latency(let stage, _, _): stage == Threshold.echo
+        default: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - origin: where the samples come from, as a reader is to be told.
+    ///   - echo: what devices ask; nil: not asked.
     static func plan(
-        _ question: PlanQuestion, goals: [Threshold] = [], samples: [CostSample], origin: String
+        _ question: PlanQuestion, goals: [Threshold] = [], samples: [CostSample], origin: String,
+        echo: EchoQuestion? = nil
     ) throws(Failure) -> PlanDocument {
         guard let costs = CostModel(samples) else {
             throw Failure(description: "\(origin): no run with a CPU time a push to plan with")
         }
-        for goal in goals where !isPredicted(goal) {
-            throw Failure(
-                description:
-                    "goal \"\(goal.text)\": a plan predicts total, service and round_trip latencies, rate, rss and cpu")
-        }
+        try check(goals, hasEcho: echo != nil)
+        let echoGoals = goals.filter(isOfEcho)
+        let goals = goals.filter { !isOfEcho($0) }
         let model = PlanModel(question, costs)
         let intervals = PlanIntervals(samples, seed: question.seed)
         var draft = try draft(model, goals)
@@ -47,6 +80,11 @@ enum Planner {
             let value = goal.value.map { written($0, goals, goal.text) } ?? "latencies grow with the queue"
             warnings.append("goal \(goal.text) is not reached: \(value)")
         }
+        if let echo, let pushes = question.pushes, let rate = draft.needs?.perSecond {
+            let heard = EchoModel(echo, pushes: pushes, spread: Double(pushes) / rate * 1e9)
+            draft.echo = heard.document(echoGoals, edges: model.edges)
+            warnings += PlanWarnings.of(heard)
+        }
         draft.simulation = PlanDocument.Simulation(
             seed: question.seed, workers: full.workers, connections: full.connections, pushes: outcome.answered,
             formula: full.formula, simulated: outcome.throughput, difference: difference, latency: draft.latency)
@@ -63,6 +101,7 @@ enum Planner {
         var isInTime = true
         var goals: [PlanDocument.Goal] = []
         var simulation: PlanDocument.Simulation?
+        var echo: PlanDocument.Echo?
     }
 
     private static func draft(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Draft {
@@ -190,8 +229,9 @@ enum Planner {
             configuration: .init(
                 machines: Int(configuration.machines), workers: Int(configuration.workers),
                 connections: Int(configuration.connections), streams: question.streams),
-            bounds: bounds, simulation: draft.simulation!, goals: draft.goals,
+            bounds: bounds, simulation: draft.simulation!, echo: draft.echo, goals: draft.goals,
             sensitivities: draft.needs == nil ? [] : PlanSensitivities.of(model),
-            assumptions: PlanWarnings.assumptions(model), warnings: warnings)
+            assumptions: PlanWarnings.assumptions(model) + (draft.echo.map(PlanWarnings.assumptions) ?? []),
+            warnings: warnings)
     }
 }
