@@ -52,7 +52,8 @@ import Testing
         #expect(devices.events["extension_in_time"] == 500)
         #expect(result.latency[.timeToContent].count == 500 && result.latency[.timeToContent].min >= 20_000_000)
         // What was sealed for others is not.
-        let file = try OutputFolder.made().path + "/tokens.txt"
+        let folder = try OutputFolder.made()
+        let file = folder.path + "/tokens.txt"
         try (0..<10).map { String(repeating: "a\($0)", count: 32) + "\n" }.joined().write(
             toFile: file, atomically: true, encoding: .utf8)
         let foreign = try Programs.load([
