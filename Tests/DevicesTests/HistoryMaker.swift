@@ -133,6 +133,8 @@ struct HistoryMaker {
         default:
             return [
                 "do": "finish", "at": now, "request": Int.random(in: 0..<30, using: &random),
+                // Those of actions are few, and would seldom be met.
+                "from_newest": random.chance(0.5),
                 "how": random.one(of: ["new_data", "new_data", "no_data", "failed"]),
             ]
         }

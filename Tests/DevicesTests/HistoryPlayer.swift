@@ -73,9 +73,10 @@ final class HistoryPlayer {
             // First what is due: it may make requests.
             fleet.advance(to: at)
             let all = requests + fleet.requests
-            let number = event["request"] as! Int
+            let place = event["request"] as! Int
+            let number = event["from_newest"] as! Bool ? all.count - 1 - place % 3 : place
             let endings: [String: EchoEnding] = ["new_data": .newData, "no_data": .noData, "failed": .failed]
-            if number < all.count { fleet.finished(all[number].id, endings[event["how"] as! String]!, at: at) }
+            if all.indices.contains(number) { fleet.finished(all[number].id, endings[event["how"] as! String]!, at: at) }
         case let other: Issue.record("unknown event \(other)")
         }
     }

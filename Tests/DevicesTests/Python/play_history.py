@@ -498,7 +498,7 @@ class World:
             self.plan(deadline, expire)
 
     def finish(self, number, how):
-        if number >= len(self.requests):
+        if not 0 <= number < len(self.requests):
             return
         request = self.requests[number]
         if not request["open"] or request["still"] and not request["still"]():
@@ -548,7 +548,8 @@ class World:
                         and trigger["entering"] == event["entering"]):
                     self.fire(device, request, request["at"])
         elif what == "finish":
-            self.finish(event["request"], event["how"])
+            place = event["request"]
+            self.finish(len(self.requests) - 1 - place % 3 if event["from_newest"] else place, event["how"])
 
     def check(self):
         outcomes = {}
