@@ -3,7 +3,7 @@
 
 Two runs on terminals of 80 and 60 columns show the live view, as it is when it goes, and the summary that comes after it. A
 browser without a window shows the first one's report, light and dark, at the widths of a desk and of a phone, and takes the
-terminals' pictures too: their screens, as an emulator has them, become pages. PUSHLOAD names another program than that of
+terminals' pictures too: their screens, as an emulator has them, become pages. `fan-out` and `echo [RUN]` make these alone. PUSHLOAD names another program than that of
 `make build`. Needs chromium, pyte and Pillow, which `make screenshots` installs.
 """
 import html
@@ -146,13 +146,28 @@ def fan_out(folder: Path):
     sends = [word for send in SENDS for word in ("--send", send)]
     subprocess.run(
         [PROGRAM, "run", "--registrations", people, "--environment", "any", "--rate", "12k", "-o", str(run), *sends], check=True, capture_output=True)
-    page = folder / "sends.html"
-    subprocess.run([PROGRAM, "report", str(next(run.iterdir())), "-o", str(page)], check=True, capture_output=True)
+    section(next(run.iterdir()), "Fan-out", Page("fan-out", 900, 800), folder)
+
+
+def echo(folder: Path, run: str | None):
+    """The section that shows the wave of pushes going out and that of requests coming back: of `run`, or of a run of its own."""
+    runs = folder / "echo"
+    if run is None:
+        subprocess.run(
+            [PROGRAM, "run", "-n", "100k", "--profile", "rich-push", "--rate", "4k", "-o", str(runs), "--device-model",
+             str(ROOT / "scenarios/models/awake.yaml")], check=True, capture_output=True)
+    section(Path(run) if run else next(runs.iterdir()), "Echo: what devices asked of their backend", Page("echo", 900, 900), folder)
+
+
+def section(run: Path, title: str, picture: Page, folder: Path):
+    """A picture of one section of a run's report."""
+    page = folder / f"{picture.name}-of-run.html"
+    subprocess.run([PROGRAM, "report", str(run), "-o", str(page)], check=True, capture_output=True)
     text = page.read_text()
-    place = text.index(">Fan-out<")
+    place = text.index(f">{title}<")
     begin, end = text.rindex("<section", 0, place), text.index("</section>", place)
     page.write_text(text[:text.index("<body")] + "<body><main>" + text[begin:end] + "</section></main></body></html>")
-    take(page, Page("fan-out", 900, 800), folder)
+    take(page, picture, folder)
 
 
 def main():
@@ -162,8 +177,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
-        fan_out(folder)
-        if sys.argv[1:] == ["fan-out"]:
+        if sys.argv[1:2] != ["echo"]:
+            fan_out(folder)
+        if sys.argv[1:2] != ["fan-out"]:
+            echo(folder, sys.argv[2] if len(sys.argv) > 2 else None)
+        if sys.argv[1:]:
             return
         for columns in COLUMNS:
             shown = session(RUN + ["--live"], columns, meet=r" 9[0-5]% of ")

@@ -131,9 +131,9 @@ extension ResultDocument {
         }
     }
 
-    /// One second of the echo.
+    /// One second of the echo, or one of the longer intervals that a very long one is told in; the first point is where it begins.
     public struct EchoPoint: Codable, Sendable, Equatable {
-        /// Its end, seconds after the run's start.
+        /// Its end, seconds after the run's start; its begin is the end of the one before.
         public var time: Double
         /// Requests that devices made in it, and answers that were complete in it.
         public var requests: UInt64

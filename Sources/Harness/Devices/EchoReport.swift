@@ -91,15 +91,13 @@ struct EchoCurve {
             if within > peak.count { peak = (within, max(0, offset(max(0, place - perSecond + 1)))) }
         }
         if width > 1_000_000_000 { peak.count = UInt64(Double(peak.count) / (Double(width) / 1e9)) }
-        var seconds: [(requests: UInt64, answered: UInt64)] = []
-        for place in 0..<max(series.requests.count, series.answered.count) {
-            let second = Int(max(0, min(offset(place) + 1e-6, 10_000_000)))
-            while seconds.count <= second { seconds.append((0, 0)) }
-            seconds[second].requests &+= place < series.requests.count ? series.requests[place] : 0
-            seconds[second].answered &+= place < series.answered.count ? series.answered[place] : 0
-        }
-        points = seconds.enumerated().map {
-            .init(time: Double($0 + 1), requests: $1.requests, answered: $1.answered)
+        // Ten tenths are a point, wherever they begin.
+        if offset(0) > 0, !series.requests.isEmpty { points.append(.init(time: offset(0), requests: 0, answered: 0)) }
+        for first in stride(from: 0, to: max(series.requests.count, series.answered.count), by: perSecond) {
+            func sum(_ counts: [UInt64]) -> UInt64 { counts.dropFirst(first).prefix(perSecond).reduce(0, &+) }
+            points.append(
+                .init(
+                    time: offset(first + perSecond), requests: sum(series.requests), answered: sum(series.answered)))
         }
     }
 }

@@ -109,15 +109,19 @@ enum DeviceSection {
     /// Pushes accepted, and requests made and answered, a second.
     private static func waves(_ echo: ResultDocument.Echo, _ result: ResultDocument) -> LineChart? {
         guard !echo.series.isEmpty else { return nil }
+        /// Of counts up to each time.
+        func rates(_ counts: [(time: Double, count: UInt64)]) -> [ChartPoint] {
+            var before = 0.0
+            return counts.map { point in
+                defer { before = point.time }
+                let length = point.time - before
+                return ChartPoint(point.time, length > 0 ? Double(point.count) / length : 0)
+            }
+        }
         func line(_ name: String, _ colour: Int, _ count: (ResultDocument.EchoPoint) -> UInt64) -> ChartLine {
-            ChartLine(name: name, points: echo.series.map { .init($0.time, Double(count($0))) }, colour: colour)
+            ChartLine(name: name, points: rates(echo.series.map { ($0.time, count($0)) }), colour: colour)
         }
-        var before = 0.0
-        let pushes = result.shownSeries().map { point in
-            defer { before = point.time }
-            let length = point.time - before
-            return ChartPoint(point.time, length > 0 ? Double(point.accepted) / length : 0)
-        }
+        let pushes = rates(result.shownSeries().map { ($0.time, $0.accepted) })
         return LineChart(
             title: "Pushes out, requests back (a second)", x: .seconds, y: .rate,
             lines: [ChartLine(name: "pushes accepted", points: pushes, colour: 0)]
