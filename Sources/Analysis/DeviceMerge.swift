@@ -17,7 +17,13 @@ extension ResultMerge {
         }
         return ResultDocument.Devices(
             outcomes: outcomes.filter { $0.value > 0 }, events: events, touched: touched, beyondAccepted: beyond,
-            content: try histogram(Stage.timeToContent.key, whole))
+            content: try histogram(Stage.timeToContent.key, whole), known: known(parts))
+    }
+
+    /// How far all parts have looked, ns; nil: to the end.
+    private static func known(_ parts: [ResultDocument]) -> UInt64? {
+        parts.filter { $0.latency[.timeToContent].count > 0 }
+            .map { ($0.devices?.contentWithin.last?.seconds ?? 0) * 1_000_000_000 }.min()
     }
 
     /// Counts are added; of the parts' peaks there is none together.

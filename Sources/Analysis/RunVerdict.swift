@@ -52,6 +52,15 @@ package struct RunVerdict: Sendable, Equatable {
             problems.append(
                 "the bundled mock's ledger could not be compared: whether all arrived is not known (the notes say why)")
         }
+        let unknown = result.devices?.outcomes["unknown"] ?? 0
+        if unknown > 0, !result.isLedgerMissing {
+            problems.append(
+                "what became of \(Units.counted(unknown, "accepted push")) at their devices is not known (the "
+                    + "notes say why)")
+        }
+        if let echo = result.echo, echo.backend == ResultDocument.Echo.bundledBackend, echo.backendCounts == nil {
+            problems.append("the bundled backend did not say what it had counted: it was killed, or stood still")
+        }
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(Units.counted(lost, "push")) answered with 200 but not in the mock's ledger")
         }

@@ -12,11 +12,13 @@ struct BundledServer<Counts: Decodable & Sendable>: Sendable {
         fileprivate let process: ChildProcess
         fileprivate let said: Said
 
+        var isOver: Bool { said.isOver.load(ordering: .relaxed) }
+
         /// What it has counted by now; nil when it does not say so within 2 s.
         func ask() async -> Counts? {
             let before = said.last.withLock { $0.number }
             process.send(SIGUSR1)
-            for _ in 0..<400 {
+            for _ in 0..<400 where !said.isOver.load(ordering: .relaxed) {
                 try? await Task.sleep(nanoseconds: 5_000_000)
                 let last = said.last.withLock { $0 }
                 if last.number > before { return last.counts }
@@ -28,6 +30,8 @@ struct BundledServer<Counts: Decodable & Sendable>: Sendable {
     /// What it said last, and whether it was told to end.
     fileprivate final class Said: Sendable {
         let isStopping = Atomic(false)
+        /// It says nothing more.
+        let isOver = Atomic(false)
         let last = Mutex<(number: Int, counts: Counts?)>((0, nil))
     }
 
@@ -105,6 +109,7 @@ struct BundledServer<Counts: Decodable & Sendable>: Sendable {
             if said.isStopping.load(ordering: .relaxed) { counts = read }
             said.last.withLock { $0 = ($0.number + 1, read) }
         }
+        said.isOver.store(true, ordering: .relaxed)
         _ = await process.end()
         ended()
         let result = await work.result

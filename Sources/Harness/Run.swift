@@ -130,12 +130,17 @@ package struct Run: Sendable {
         let scenario = inputs.scenario
         guard scenario.deviceModel != nil, scenario.deviceBackend == nil else {
             return try await executeWithMock(
-                started, backend: scenario.deviceBackend.map { Backend(url: $0, name: $0, counts: { nil }) },
+                started, backend: scenario.deviceBackend.map { Backend(url: $0, name: BackendClient.shown($0), counts: { nil }) },
                 isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback, progress: progress)
         }
-        let control = stopper
-        return try await BundledBackend(scenario).server.run(ended: { control.targetEnded() }) { handle in
-            let backend = Backend(url: handle.url, name: "bundled backend", counts: { await handle.ask()?.named })
+        return try await BundledBackend(scenario).server.run(ended: {}) { handle in
+            let before = await handle.ask()?.named ?? [:]
+            let backend = Backend(
+                url: handle.url, name: ResultDocument.Echo.bundledBackend,
+                counts: {
+                    // A store may have counts of runs before.
+                    await handle.ask()?.named.reduce(into: [:]) { $0[$1.key] = $1.value - min($1.value, before[$1.key] ?? 0) }
+                })
             return try await executeWithMock(
                 started, backend: backend, isTerminal: isTerminal, judge: judge, record: record,
                 keepsFeedback: keepsFeedback, progress: progress)
@@ -179,6 +184,7 @@ package struct Run: Sendable {
             let after = ProcessCost.sample(pid: handle.pid)
             if keepsFeedback { keepFeedback(&outcome) }
             let waited = inputs.scenario.deviceModel == nil ? 0 : await waitForDevices(handle, tell)
+            if inputs.scenario.deviceModel != nil, stopper.isStopped { outcome.run.interrupted = true }
             return (load, outcome, MockCosts(before: before, after: after), waited)
         }
         var account = MockAccount(costs: costs, counts: counts)
@@ -206,6 +212,8 @@ package struct Run: Sendable {
                 counts, accepted: outcome.measurements.counts.accepted, backend: backend?.name ?? "", waited: waited)
             devices.start = load.state.start.load(ordering: .relaxed)
             devices.backendCounts = await backend?.counts()
+            devices.isBackendSilent = devices.backendCounts == nil && inputs.scenario.deviceBackend == nil
+            devices.isWaitOver = !stopper.isStopped
             devices.read(mock.devicesPath, inputs, due: intended)
             account.devices = devices
         }
@@ -223,7 +231,12 @@ package struct Run: Sendable {
         let begun = MonotonicClock.now()
         var isTold = false
         while MonotonicClock.now() - begun < inputs.scenario.deviceWait, !stopper.isStopped {
-            guard let devices = await mock.ask()?.devices, devices.settling > 0 else { break }
+            // One that is too busy to answer is asked again.
+            guard let devices = await mock.ask()?.devices else {
+                if mock.isOver { break }
+                continue
+            }
+            if devices.settling == 0 { break }
             if !isTold, MonotonicClock.now() - begun > 1_000_000_000 {
                 isTold = true
                 tell?(

@@ -217,7 +217,8 @@ struct RunDocument {
         if let echo = mock?.devices?.echo {
             note(ResultDocument.echoKey, echo.latency.answered)
             note(ResultDocument.unansweredKey(ResultDocument.echoKey)!, echo.latency.unanswered)
-            note(ResultDocument.echoWaitKey, echo.histogram("wait"))
+            note(ResultDocument.echoWaitKey, echo.wait.answered)
+            note(ResultDocument.unansweredKey(ResultDocument.echoWaitKey)!, echo.wait.unanswered)
         }
         for (send, times) in zip(inputs.sends?.all ?? [], outcome.fanOut) {
             note(ResultDocument.fanOutKey(send.name), times)
@@ -271,6 +272,10 @@ struct RunDocument {
             })
         // The size of a population that was not pushed to.
         if scenario.registrations != nil { settings["devices"] = nil }
+        // Passwords are nobody's business.
+        if let backend = scenario.deviceBackend {
+            settings["device_backend"] = .string(BackendClient.shown(backend))
+        }
         // Who allowed it makes no other run of it.
         settings["allowed_targets"] = .array([])
         return settings

@@ -20,10 +20,16 @@ struct RunNotes {
     private var devices: [String] {
         guard let devices = mock?.devices else { return [] }
         var notes = [devices.problem, devices.disagreement].compactMap { $0 }
+        if devices.isBackendSilent {
+            notes.append(
+                "the bundled backend did not say what it had counted (it was killed, or stood still): its counts are lost")
+        }
         if let settling = devices.figures?.settling, settling > 0 {
             notes.append(
-                "\(Units.counted(settling, "push")) had not reached the screen or got the content yet after "
-                    + "\(Units.duration(nanoseconds: Double(devices.waited))) (device_wait)")
+                "\(Units.counted(settling, "push")) had not reached the screen or got the content yet "
+                    + (devices.isWaitOver
+                        ? "\(Units.duration(nanoseconds: Double(devices.waited))) after the last push had ended (device_wait)"
+                        : "when the run was stopped"))
         }
         if devices.outcomes.beyondAccepted > 0 {
             notes.append(

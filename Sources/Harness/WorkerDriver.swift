@@ -388,7 +388,7 @@ final class WorkerDriver: PushDriver {
         switch outcome {
         case .accepted:
             accepted.mark(ticket.sequence)
-            if let intended { intended.note(ticket.sequence, due: ticket.due) }
+            if let intended { intended.note(ticket.sequence, due: ticket.due, isMeasured: ticket.isMeasured) }
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
             if tracksFanOut { fanOut!.accepted(ticket.sequence, at: ticket.due &+ total &- start) }

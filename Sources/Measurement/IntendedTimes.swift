@@ -22,15 +22,20 @@ public final class IntendedTimes: Sendable {
 
     deinit { munmap(times, Int(capacity) * 8) }
 
-    /// - Parameter due: nanoseconds of the monotonic clock.
-    public func note(_ sequence: UInt64, due: UInt64) {
-        if sequence < capacity { times[Int(sequence)].store(due, ordering: .relaxed) }
+    /// - Parameters:
+    ///   - due: nanoseconds of the monotonic clock, below 2^63.
+    ///   - isMeasured: it is in no warm-up.
+    public func note(_ sequence: UInt64, due: UInt64, isMeasured: Bool = true) {
+        guard sequence < capacity else { return }
+        times[Int(sequence)].store(isMeasured ? due : due | Self.warmup, ordering: .relaxed)
     }
 
     /// nil: the push was not accepted.
-    public func due(_ sequence: UInt64) -> UInt64? {
+    public func due(_ sequence: UInt64) -> (time: UInt64, isMeasured: Bool)? {
         guard sequence < capacity else { return nil }
         let due = times[Int(sequence)].load(ordering: .relaxed)
-        return due == 0 ? nil : due
+        return due == 0 ? nil : (due & ~Self.warmup, due & Self.warmup == 0)
     }
+
+    private static let warmup: UInt64 = 1 << 63
 }

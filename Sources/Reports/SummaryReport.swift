@@ -132,6 +132,7 @@ package enum SummaryReport {
             let counts = zip(DeviceSection.countNames, DeviceSection.counts(echo)).map { ($0, $1) }
             lines.append("asked of \(echo.backend): \(echo.requests == 0 ? "nothing" : listed(counts))")
             if echo.requests > 0 { lines.append("  " + DeviceSection.peak(echo)) }
+            lines += Self.counts("  failures of requests", echo.failures)
             if echo.latency.count > 0 {
                 let figures = zip(["p50", "p99", "max"], Written.latenciesAlike(echo.latency, [.p50, .p99, .max]))
                 lines.append(

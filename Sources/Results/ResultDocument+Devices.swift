@@ -12,7 +12,7 @@ extension ResultDocument {
         /// Pushes that devices had without the client having their acceptance: among no outcome.
         public var beyondAccepted: UInt64
         /// Of the pushes that have content (fetched, decrypted, downloaded): the share that had it within so long after the intended
-        /// send time; empty where none has any.
+        /// send time, as far as the run has looked; empty where none has any.
         public var contentWithin: [Within]
 
         enum CodingKeys: String, CodingKey {
@@ -23,13 +23,13 @@ extension ResultDocument {
 
         package init(
             outcomes: [String: UInt64], events: [String: UInt64] = [:], touched: UInt64 = 0, beyondAccepted: UInt64 = 0,
-            content: CensoredHistogram = CensoredHistogram()
+            content: CensoredHistogram = CensoredHistogram(), known: UInt64? = nil
         ) {
             self.outcomes = outcomes
             self.events = events
             self.touched = touched
             self.beyondAccepted = beyondAccepted
-            contentWithin = Self.within(content)
+            contentWithin = Self.within(content).filter { $0.seconds * 1_000_000_000 <= known ?? .max }
         }
 
         /// Of pushes with content, by when they had it; empty for none.
@@ -51,7 +51,9 @@ extension ResultDocument {
     /// What devices asked of their backend. A request is one of a device, however often it was tried:
     /// `requests` = `answered` + `failed` + `given_up` + `not_begun` + `under_way`.
     public struct Echo: Codable, Sendable, Equatable {
-        /// Whom they asked: a URL, or "bundled backend".
+        /// `backend` where no URL was given.
+        package static let bundledBackend = "bundled backend"
+        /// Whom they asked: a URL, without credentials, or "bundled backend".
         public var backend: String
         public var requests: UInt64
         /// By a status 200 to 299.
@@ -114,6 +116,8 @@ extension ResultDocument {
             public var givenUp: UInt64 = 0
             public var notBegun: UInt64 = 0
             public var underWay: UInt64 = 0
+
+            package static let none = Kind()
 
             package func adding(_ other: Kind) -> Kind {
                 Kind(

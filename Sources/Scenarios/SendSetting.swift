@@ -100,8 +100,9 @@ public struct SendSetting: Sendable, Equatable {
         if let value = map.take("properties") { properties = try value.pairs() }
         if let value = map.take("collapse_id") {
             let text = try value.text()
-            guard (1...64).contains(text.utf8.count) else {
-                throw value.error("\"\(text.prefix(80))\": expected 1 to 64 bytes")
+            let isText = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            guard (1...64).contains(text.utf8.count), isText else {
+                throw value.error("\(YAMLValue.quoted(String(text.prefix(80)))): expected 1 to 64 bytes, none a control character")
             }
             collapseID = text
         }

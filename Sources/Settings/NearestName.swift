@@ -2,6 +2,8 @@
 public enum NearestName {
     /// The candidate with the fewest edits (Levenshtein; two letters swapped are one) to `name`; nil when none is near.
     public static func of(_ name: String, among candidates: [String]) -> String? {
+        // What is much longer than all of them is none of them, and would take long to compare.
+        guard name.utf8.count <= 200 else { return nil }
         let limit = max(1, name.count / 3)
         return
             candidates

@@ -13,11 +13,12 @@ enum BackendClient {
     /// - Returns: its id.
     /// - Throws: one line when there is no answer within 30 s, or none that names an id.
     static func create(at backend: String, message: String, trusted: String?) throws(HarnessError) -> UInt64 {
-        let place = backend.hasSuffix("/") ? String(backend.dropLast()) : backend
+        var place = backend
+        while place.hasSuffix("/") { place.removeLast() }
         guard var components = URLComponents(string: place + "/api/notifications") else {
             throw HarnessError("device_backend \(backend): expected a URL such as http://127.0.0.1:8080")
         }
-        let (user, password) = (components.user ?? "device", components.password ?? components.user ?? "device")
+        let (user, password) = (components.user ?? "device", components.password ?? (components.user == nil ? "device" : ""))
         (components.user, components.password) = (nil, nil)
         let url = components.string ?? backend
         let body = #"{"message":"\#(message)","richType":"img","user":"*"}"#
@@ -27,7 +28,8 @@ enum BackendClient {
         }
         guard answer.status == 201 || answer.status == 200 else {
             let said = String(decoding: answer.body.prefix(200), as: UTF8.self)
-                .trimmingCharacters(in: .whitespacesAndNewlines)
+                .trimmingCharacters(in: .whitespacesAndNewlines).prefix { !$0.isNewline }
+                .filter { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
             throw HarnessError(
                 "the backend did not take the notification: \(url) answered \(answer.status)\(said.isEmpty ? "" : ": ")\(said)",
                 .failed)
@@ -37,6 +39,13 @@ enum BackendClient {
                 "the backend took the notification without an id: \(url): expected {\"id\": NUMBER}", .failed)
         }
         return id
+    }
+
+    /// A backend's URL without the devices' name and password.
+    static func shown(_ backend: String) -> String {
+        guard var components = URLComponents(string: backend) else { return "" }
+        (components.user, components.password) = (nil, nil)
+        return components.string ?? ""
     }
 
     private struct Failure: Error { let description: String }

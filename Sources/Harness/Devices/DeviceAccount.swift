@@ -1,6 +1,7 @@
 import Measurement
 import Networking
 import Results
+import Settings
 
 /// What mock and backend said at a run's end of devices and their requests.
 struct DeviceAccount: Sendable {
@@ -18,8 +19,12 @@ struct DeviceAccount: Sendable {
     var echo: EchoReport?
     /// Whom devices asked.
     var backend = ""
-    /// What the bundled one counted.
+    /// What the bundled one counted in this run; nil: another was asked, or it did not say.
     var backendCounts: [String: UInt64]?
+    /// It was to say what it counted, and did not.
+    var isBackendSilent = false
+    /// The devices' time ended the wait, not somebody who stopped the run.
+    var isWaitOver = true
     /// By accepted push.
     var outcomes: DeviceOutcomes
     /// How long devices were waited for after the last push, ns.
@@ -46,16 +51,21 @@ struct DeviceAccount: Sendable {
     mutating func read(_ path: String, _ inputs: RunInputs, due: IntendedTimes) {
         let writers = PushWriters(inputs)
         let shows = inputs.mix.entries.map(\.profile.shows)
+        let contents = inputs.mix.entries.map(\.profile.mayHaveContent)
         let reason = outcomes.read(
             path, run: inputs.run.rawValue, accepted: accepted, due: due, end: MonotonicClock.now(),
-            shows: { shows[writers.entry($0)] })
-        problem = reason.map { "what became of all pushes at their devices is not known: \($0)" }
+            shows: { shows[writers.entry($0)] }, hasContent: { contents[writers.entry($0)] })
+        let unknown = outcomes.counts[DeviceOutcomes.unknown] ?? 0
+        problem = reason.map {
+            "what became of \(Units.counted(unknown, "accepted push")) at their devices is not known: \($0)"
+        }
     }
 
     var section: ResultDocument.Devices {
         ResultDocument.Devices(
             outcomes: outcomes.counts, events: (figures?.events ?? [:]).filter { $0.value > 0 },
-            touched: figures?.touched ?? 0, beyondAccepted: outcomes.beyondAccepted, content: outcomes.content)
+            touched: figures?.touched ?? 0, beyondAccepted: outcomes.beyondAccepted, content: outcomes.content,
+            known: outcomes.contentKnown)
     }
 
     /// What must be said where the two ends do not agree on what was answered; nil where they do, and where only one spoke.
@@ -63,15 +73,18 @@ struct DeviceAccount: Sendable {
         guard let echo, let counts = backendCounts else { return nil }
         let apart = Self.counted.compactMap { kind, names -> String? in
             let theirs = names.reduce(0) { $0 &+ (counts[$1] ?? 0) }
-            let ours = echo.byKind[kind]?.answered ?? 0
-            return ours == theirs ? nil : "\(kind) \(ours) answered, \(theirs) counted by the backend"
+            let ours = echo.byKind[kind] ?? ResultDocument.Echo.Kind.none
+            // What was cancelled, or whose answer was lost and that was asked again, the backend may have counted.
+            let most = ours.answered &+ ours.givenUp &+ ours.underWay &+ ours.failed &+ echo.retries
+            return (ours.answered...max(ours.answered, most)).contains(theirs)
+                ? nil : "\(kind) \(ours.answered) answered, \(theirs) counted by the backend"
         }
         return apart.isEmpty ? nil : "devices and backend do not agree: " + apart.joined(separator: "; ")
     }
 
     /// What the bundled backend calls the requests of a kind that it answered with 2xx.
     private static let counted: [(kind: String, names: [String])] = [
-        ("fetch", ["content"]), ("rich", ["fetched", "fetched_again"]), ("attachment", ["attachments"]),
+        ("fetch", ["content", "no_content"]), ("rich", ["fetched", "fetched_again"]), ("attachment", ["attachments"]),
         ("action", ["actions"]),
     ]
 }

@@ -51,6 +51,11 @@ struct EchoReport: Decodable, Sendable {
         CensoredHistogram(answered: histogram("latency"), unanswered: histogram("unanswered"))
     }
 
+    /// From the device's moment to the first attempt.
+    var wait: CensoredHistogram {
+        CensoredHistogram(answered: histogram("wait"), unanswered: histogram("wait_unanswered"))
+    }
+
     /// - Parameters:
     ///   - backend: whom devices asked.
     ///   - start: the run's, ns of the monotonic clock; 0: it had none.
@@ -61,7 +66,7 @@ struct EchoReport: Decodable, Sendable {
         (echo.retries, echo.bytes, echo.connectionsOpened) = (retries, bytes, connectionsOpened)
         (echo.byKind, echo.statuses, echo.failures) = (byKind, statuses, failures)
         echo.latency = .init(latency)
-        echo.wait = .init(CensoredHistogram(answered: histogram("wait"), unanswered: LatencyHistogram()))
+        echo.wait = .init(wait)
         let curve = EchoCurve(series, start: start)
         (echo.peakPerSecond, echo.peakAfterSeconds) = (curve.peak.count, curve.peak.after)
         echo.series = curve.points
@@ -83,14 +88,16 @@ struct EchoCurve {
         func offset(_ place: Int) -> Double {
             (Double(series.start) - Double(begin) + Double(place) * Double(width)) / 1e9
         }
-        let perSecond = max(1, Int(1_000_000_000 / max(1, min(width, 1_000_000_000))))
+        // So many intervals are a second or, where none is a whole one, the least more.
+        let perSecond = width >= 1_000_000_000 ? 1 : Int((1_000_000_000 + width - 1) / width)
         var within: UInt64 = 0
         for (place, count) in series.requests.enumerated() {
             within &+= count
             if place >= perSecond { within &-= series.requests[place - perSecond] }
             if within > peak.count { peak = (within, max(0, offset(max(0, place - perSecond + 1)))) }
         }
-        if width > 1_000_000_000 { peak.count = UInt64(Double(peak.count) / (Double(width) / 1e9)) }
+        let span = Double(width) * Double(perSecond) / 1e9
+        if span > 1 { peak.count = UInt64((Double(peak.count) / span).rounded()) }
         // Ten tenths are a point, wherever they begin.
         if offset(0) > 0, !series.requests.isEmpty { points.append(.init(time: offset(0), requests: 0, answered: 0)) }
         for first in stride(from: 0, to: max(series.requests.count, series.answered.count), by: perSecond) {

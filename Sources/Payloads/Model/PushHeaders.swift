@@ -38,6 +38,9 @@ public struct PushHeaders: Sendable, Equatable {
             throw PayloadError(
                 "collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
         }
+        if let collapseID, collapseID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw PayloadError("collapse id: expected text without line breaks and other control characters")
+        }
         self.pushType = pushType
         topic = bundleID.hasSuffix(pushType.topicSuffix) ? bundleID : bundleID + pushType.topicSuffix
         self.priority = priority

@@ -15,6 +15,9 @@ public struct Profile: Sendable {
     /// Its pushes are meant to be seen: alerts, and rich pushes, which are shown once they are fetched.
     public var shows: Bool { pushType == .alert || template.isRichPush }
 
+    /// Its pushes bring something that a device fetches, opens or downloads.
+    public var mayHaveContent: Bool { pushType == .background || template.names("encrypted-content", "attachment-url") }
+
     /// The names of the bundled profiles.
     public static let names = ["alert", "silent", "rich", "rich-push", "live-activity", "voip"]
 

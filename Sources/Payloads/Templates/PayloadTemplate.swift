@@ -64,10 +64,14 @@ public struct PayloadTemplate: Sendable {
     }
 
     /// It is a rich push of the devices' own app, which fetches and then shows it.
-    var isRichPush: Bool {
+    var isRichPush: Bool { names("richId") }
+
+    /// One of these keys is in it, at whatever place.
+    func names(_ keys: String...) -> Bool {
         pieces.contains { piece in
             guard case .constant(let bytes) = piece else { return false }
-            return String(decoding: bytes, as: UTF8.self).contains("\"richId\"")
+            let text = String(decoding: bytes, as: UTF8.self)
+            return keys.contains { text.contains("\"\($0)\"") }
         }
     }
 

@@ -61,6 +61,7 @@ package final class Echo: @unchecked Sendable {
     private let inbox = Mutex(Inbox())
     private let wakeUp: WakeUp
     private let ended = DispatchSemaphore(value: 0)
+    private let served: ServedSocket
     // Until `start`, and not touched afterwards but by the thread.
     private var loop: EchoLoop?
     private var timeline = Timeline(startTime: 0, startedAt: 0)
@@ -73,6 +74,7 @@ package final class Echo: @unchecked Sendable {
         let loop = try EchoLoop(configuration)
         url = configuration.target.url
         wakeUp = loop.reactor.wakeUp
+        served = loop.served
         self.loop = loop
     }
 
@@ -100,9 +102,21 @@ package final class Echo: @unchecked Sendable {
         }
         guard isRunning else { return }
         wakeUp.signal()
-        ended.wait()
-        ended.signal()
+        // A peer that keeps the thread busy loses its connection; a thread that does not come back even so is left behind.
+        var isOver = ended.wait(timeout: .now() + Self.patience) == .success
+        if !isOver {
+            served.rescue(now: MonotonicClock.now(), after: 0)
+            isOver = ended.wait(timeout: .now() + Self.patience) == .success
+        }
+        if isOver {
+            ended.signal()
+        } else {
+            inbox.withLock { $0.isRunning = false }
+        }
     }
+
+    /// How long the thread may take to answer, seconds.
+    private static let patience = 1.0
 
     // MARK: From any thread
 
@@ -125,7 +139,7 @@ package final class Echo: @unchecked Sendable {
             }
             return isFirst
         }
-        if isFirst { wakeUp.signal() }
+        if isFirst { wakeUp.signal() } else { served.rescue(now: MonotonicClock.now()) }
     }
 
     /// Begins anew: forgets all requests and counts, and takes those of `epoch` only from now on.
@@ -139,10 +153,11 @@ package final class Echo: @unchecked Sendable {
         }
         guard isRunning else { return }
         wakeUp.signal()
-        done.wait()
+        if done.wait(timeout: .now() + Self.patience) == .success { return }
+        served.rescue(now: MonotonicClock.now())
     }
 
-    /// Of this moment.
+    /// Of this moment; of a little earlier where the thread is too busy to tell.
     package var figures: EchoFigures {
         let reply = Reply()
         let over: EchoBooks? = inbox.withLock { inbox in
@@ -151,7 +166,10 @@ package final class Echo: @unchecked Sendable {
         }
         if let over { return EchoFigures(url: url, books: over) }
         wakeUp.signal()
-        reply.semaphore.wait()
+        guard reply.semaphore.wait(timeout: .now() + Self.patience) == .success else {
+            served.rescue(now: MonotonicClock.now())
+            return EchoFigures(url: url, books: inbox.withLock { $0.books })
+        }
         return EchoFigures(url: url, books: reply.books.withLock { $0 })
     }
 
@@ -160,16 +178,25 @@ package final class Echo: @unchecked Sendable {
         timeline.monotonic(request.deadline - min(request.deadline, DeviceModel.workLimit))
     }
 
+    /// Between two times that the thread leaves its figures, ns.
+    private static let pause: UInt64 = 500_000_000
+
     // MARK: The thread
 
     private func run(_ loop: EchoLoop, _ ended: @escaping Ended) {
         loop.tell = { ended($0.id, $0.fleet, $0.epoch, $0.ending, $0.time) }
         var asked: [Asked] = []
         var commands: [Command] = []
+        var toldAt: UInt64 = 0
         while true {
+            let now = MonotonicClock.now()
             let isStopping = inbox.withLock { inbox in
                 swap(&asked, &inbox.asked)
                 swap(&commands, &inbox.commands)
+                if now - toldAt > Self.pause {
+                    inbox.books = loop.books
+                    toldAt = now
+                }
                 return inbox.isStopping
             }
             take(&asked, &commands, loop)

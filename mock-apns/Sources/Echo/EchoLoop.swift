@@ -22,6 +22,7 @@ final class EchoLoop {
     private let writer: EchoContentWriter
     private let lists: CurlLists
     private let multi: CurlMulti
+    var served: ServedSocket { multi.served }
     /// Tells a device how its request ended. Says whether it was still waited for.
     var tell: (Notice) -> Bool = { _ in true }
 
@@ -67,8 +68,21 @@ final class EchoLoop {
         runningDue = .max
     }
 
-    /// Ends the thread's part: what is under way stays so in the books.
-    func end() { cancelAll() }
+    /// Ends the thread's part: what is under way stays so in the books, with how long it had been waited for.
+    func end() {
+        let now = MonotonicClock.now()
+        for transfer in transfers {
+            guard let ask = transfer.ask else { continue }
+            note(transfer)
+            books.stayed(ask, at: now)
+        }
+        for queue in [waiting, pausing] {
+            var queue = queue
+            while let ask = queue.take(now: .max) { books.stayed(ask, at: now) }
+        }
+        (waiting, pausing) = (DueQueue(), DueQueue())
+        cancelAll()
+    }
 
     /// Takes a request in.
     func take(_ request: EchoRequest, fleet: UInt32, epoch: UInt32, madeAt: UInt64, deadline: UInt64) {

@@ -5,6 +5,7 @@ import Networking
 final class CurlMulti {
     private let handle: UnsafeMutableRawPointer
     private let reactor: Reactor
+    let served = ServedSocket()
     /// When it wants to be called though nothing came, ns; `UInt64.max`: not at all.
     fileprivate(set) var due = UInt64.max
 
@@ -46,7 +47,10 @@ final class CurlMulti {
         if event.readiness.contains(.writable) { what |= CURL_CSELECT_OUT }
         if !event.readiness.isDisjoint(with: .closed) { what |= CURL_CSELECT_ERR }
         var running: Int32 = 0
-        curl_multi_socket_action(handle, curl_socket_t(truncatingIfNeeded: event.token), what, &running)
+        let descriptor = curl_socket_t(truncatingIfNeeded: event.token)
+        served.begin(descriptor, now: MonotonicClock.now())
+        curl_multi_socket_action(handle, descriptor, what, &running)
+        served.end()
     }
 
     /// Does what is due.

@@ -26,6 +26,8 @@ package struct EchoBooks: Sendable {
     package private(set) var latency = LatencyHistogram()
     package private(set) var unanswered = LatencyHistogram()
     package private(set) var wait = LatencyHistogram()
+    /// Of those that were never begun: how long they had waited.
+    package private(set) var waitUnanswered = LatencyHistogram()
 
     package var total: Endings {
         kinds.reduce(into: Endings()) {
@@ -69,7 +71,14 @@ package struct EchoBooks: Sendable {
 
     mutating func neverBegan(_ ask: Ask, at time: UInt64) {
         kinds[ask.kind.place].notBegun += 1
-        unanswered.record(time - min(time, ask.madeAt))
+        stayed(ask, at: time)
+    }
+
+    /// Nothing more will come of it: it had been waited for so long.
+    mutating func stayed(_ ask: Ask, at time: UInt64) {
+        let waited = time - min(time, ask.madeAt)
+        unanswered.record(waited)
+        if ask.attempts == 0 { waitUnanswered.record(waited) }
     }
 }
 

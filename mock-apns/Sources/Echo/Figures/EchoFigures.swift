@@ -70,6 +70,7 @@ package struct EchoFigures: Encodable, Sendable {
                 "latency": HistogramCodec.encodeForLog(books.latency),
                 "unanswered": HistogramCodec.encodeForLog(books.unanswered),
                 "wait": HistogramCodec.encodeForLog(books.wait),
+                "wait_unanswered": HistogramCodec.encodeForLog(books.waitUnanswered),
             ], forKey: .histograms)
     }
 
