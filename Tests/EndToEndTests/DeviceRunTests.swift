@@ -148,6 +148,43 @@ import Testing
         #expect(error.contains("CROSSED: time_to_content p99 < 1h: not known, more than"), "\(error)")
     }
 
+    @Test("A bundled backend that is killed is said, and the client goes on pushing to the mock")
+    func killedBackend() throws {
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload",
+            [
+                "run", "--json", "--output", output.path, "--profile", "silent", "--rate", "100", "-n", "300",
+                "--device-model",
+                Self.awake, "--device-wait", "2s",
+            ])
+        try running.waitForError("ETA")
+        let children = try Programs.run("/usr/bin/pgrep", ["-P", String(running.process.processIdentifier), "-a"])
+            .output
+        let backend = try #require(children.split(separator: "\n").first { $0.contains(" backend ") })
+        kill(try #require(pid_t(backend.prefix { $0 != " " })), SIGKILL)
+        let finished = try running.wait()
+        let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout \(finished.error)")
+        #expect(finished.status == 1, "\(finished.error)")
+        #expect(result.pushes.accepted == 300 && result.echo?.backendCounts == nil)
+        #expect(result.notes.contains { $0.hasPrefix("the bundled backend did not say what it had counted") })
+        try check(result)
+    }
+
+    @Test("The password of a backend is in no output")
+    func password() throws {
+        let (result, _, error) = try Programs.load([
+            "-n", "5", "--profile", "silent", "--device-model", Self.awake, "--device-backend",
+            "http://ada:s3cret@127.0.0.1:1", "--device-wait", "0s",
+        ])
+        let text = String(decoding: try ResultFile.encode(result), as: UTF8.self)
+        #expect(!text.contains("s3cret") && !error.contains("s3cret"))
+        #expect(result.echo?.backend == "http://127.0.0.1:1", "\(error)")
+        // Nothing is under way without counting as unanswered.
+        let echo = try #require(result.echo)
+        #expect(echo.latency.unanswered == echo.requests - echo.answered)
+    }
+
     @Test("What cannot be is refused in one line before anything is sent")
     func refused() throws {
         func refusal(_ flags: [String]) throws -> String {

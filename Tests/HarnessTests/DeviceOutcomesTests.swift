@@ -38,7 +38,9 @@ import Testing
         for (sequence, time) in due { times.note(sequence, due: time) }
         var outcomes = DeviceOutcomes(unknown: accepted)
         // Even ones are alerts, odd ones silent.
-        let problem = outcomes.read(path, run: 7, accepted: accepted, due: times, end: 9000) { $0 % 2 == 0 }
+        let problem = outcomes.read(
+            path, run: 7, accepted: accepted, due: times, end: 9000, shows: { $0 % 2 == 0 }, hasContent: { $0 % 2 == 1 }
+        )
         try? FileManager.default.removeItem(atPath: path)
         return (outcomes, problem)
     }
@@ -64,7 +66,47 @@ import Testing
         #expect(outcomes.screen.unanswered.count == 2)
         #expect(outcomes.screen.unanswered.summary.min == 400)
         #expect(outcomes.content.answered.count == 1 && outcomes.content.answered.summary.max == 200)
-        #expect(outcomes.content.unanswered.count == 2)
+        // With one whose outcome nobody knows; the longest is 9000 - 4600.
+        #expect(outcomes.content.unanswered.count == 3 && (4400...4420).contains(outcomes.content.unanswered.summary.max))
+        #expect(outcomes.contentKnown == 0)
+    }
+
+    @Test("Pushes of a warm-up have an outcome, and are in no latency")
+    func warmup() throws {
+        try write([(0, 0, 0, 1500), (1, 0, 2, 2200), (1, 0, 200, 2200), (2, 0, 0, 2500)])
+        let times = try #require(IntendedTimes(capacity: 10))
+        times.note(0, due: 1000, isMeasured: false)
+        times.note(1, due: 1000, isMeasured: false)
+        times.note(2, due: 2000)
+        var outcomes = DeviceOutcomes()
+        let problem = outcomes.read(
+            path, run: 7, accepted: 3, due: times, end: 9000, shows: { _ in true }, hasContent: { _ in true })
+        #expect(problem == nil && outcomes.counts == ["banner": 2, "fetched": 1])
+        #expect(outcomes.screen.count == 1 && outcomes.content.count == 0)
+    }
+
+    @Test("Both ends agree as long as what the backend counted more may be what was cancelled or asked again")
+    func agreement() throws {
+        func disagreement(_ counts: [String: UInt64], givenUp: UInt64 = 0, underWay: UInt64 = 0) throws -> String? {
+            let all = 10 + givenUp + underWay
+            let kind =
+                "{\"requests\":\(all),\"answered\":10,\"failed\":0,\"given_up\":\(givenUp),\"not_begun\":0,\"under_way\":\(underWay)}"
+            let json = """
+                {"requests":\(all),"answered":10,"failed":0,"given_up":\(givenUp),"not_begun":0,"under_way":\(underWay),"retries":0,
+                "bytes":0,"connections_opened":0,"by_kind":{"fetch":\(kind)},"statuses":{},"failures":{},"histograms":{},
+                "series":{"start_ns":0,"interval_ms":100,"requests":[],"answered":[]}}
+                """
+            var account = DeviceAccount(nil, accepted: 0, backend: "", waited: 0)
+            account.echo = try JSONDecoder().decode(EchoReport.self, from: Data(json.utf8))
+            account.backendCounts = counts
+            return account.disagreement
+        }
+        #expect(try disagreement(["content": 7, "no_content": 3]) == nil)
+        #expect(try disagreement(["content": 12], givenUp: 1, underWay: 1) == nil)
+        #expect(
+            try disagreement(["content": 9])
+                == "devices and backend do not agree: fetch 10 answered, 9 counted by the backend")
+        #expect(try disagreement(["content": 13], givenUp: 1, underWay: 1) != nil)
     }
 
     @Test("Of a log that is cut short what is there counts, the rest is unknown, and it is said")
@@ -72,6 +114,8 @@ import Testing
         try write([(0, 0, 0, 1500)], isWhole: false)
         let (outcomes, problem) = try read(accepted: 3, due: [0: 1000, 1: 1000, 2: 1000])
         #expect(outcomes.counts == ["banner": 1, "unknown": 2])
+        #expect(outcomes.screen.count == 2 && (8000...8040).contains(outcomes.screen.unanswered.summary.max))
+        #expect(outcomes.content.unanswered.count == 1)
         #expect(problem?.hasSuffix("the device log is truncated") == true, "\(problem ?? "")")
         let (none, missing) = try read(accepted: 3, due: [:])
         #expect(none.counts == ["unknown": 3] && missing?.contains("No such file") == true)
@@ -124,5 +168,11 @@ import Testing
     func coarse() {
         let curve = EchoCurve(series([1000, 6400, 10], start: 0, interval: 3200), start: 1)
         #expect(curve.peak.count == 2000)
+        // 200 each 400 ms: three of them are more than a second.
+        let steady = EchoCurve(series([UInt64](repeating: 200, count: 30), start: 0, interval: 400), start: 1)
+        #expect(steady.peak.count == 500 && steady.points.allSatisfy { $0.requests == 600 })
+        #expect(steady.points.map { ($0.time * 10).rounded() }.prefix(3) == [12, 24, 36])
+        let slow = EchoCurve(series([UInt64](repeating: 400, count: 10), start: 0, interval: 800), start: 1)
+        #expect(slow.peak.count == 500)
     }
 }

@@ -52,7 +52,8 @@ import Testing
             ("repeat: 0, every: 1s", "\"0\": expected 1 to 50 times"),
             ("repeat: 51, every: 1s", "\"51\": expected 1 to 50 times"),
             ("every: 1s", "goes with repeat, how often it is sent"), ("repeat: 2, every: 0s", "expected more than 0"),
-            ("collapse_id: \"\"", "\"\": expected 1 to 64 bytes"),
+            ("collapse_id: \"\"", "\"\": expected 1 to 64 bytes, none a control character"),
+            ("collapse_id: \"a\\nb\"", "expected 1 to 64 bytes, none a control character"),
         ] {
             let said = problem { () throws(SettingsError) in
                 _ = try SendSetting(parsing: "{name: a, audience: b, \(fields)}")
