@@ -22,6 +22,9 @@ final class ServedSocket: Sendable {
     func rescue(now: UInt64, after patience: UInt64 = patience) {
         let since = since.load(ordering: .acquiring)
         guard since != 0, now > since, now - since > patience else { return }
-        shutdown(descriptor.load(ordering: .relaxed), Int32(SHUT_RDWR))
+        // After shutdown(2) what goes on coming could still be read; this resets the connection (connect(2), AF_UNSPEC).
+        var nobody = sockaddr()
+        nobody.sa_family = sa_family_t(AF_UNSPEC)
+        _ = connect(descriptor.load(ordering: .relaxed), &nobody, socklen_t(MemoryLayout<sockaddr>.size))
     }
 }
