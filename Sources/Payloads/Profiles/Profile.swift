@@ -15,6 +15,12 @@ public struct Profile: Sendable {
     /// Its pushes are meant to be seen: alerts, and rich pushes, which are shown once they are fetched.
     public var shows: Bool { pushType == .alert || template.isRichPush }
 
+    /// Its pushes may have content that a device fetches or decrypts.
+    public var hasContent: Bool {
+        ["content-available", "encrypted-content", "mutable-content", "attachment-url", "richId"].contains(
+            where: template.hasKey)
+    }
+
     /// The names of the bundled profiles.
     public static let names = ["alert", "silent", "rich", "rich-push", "live-activity", "voip"]
 

@@ -64,10 +64,13 @@ public struct PayloadTemplate: Sendable {
     }
 
     /// It is a rich push of the devices' own app, which fetches and then shows it.
-    var isRichPush: Bool {
+    var isRichPush: Bool { hasKey("richId") }
+
+    /// - Parameter key: as JSON writes it, without a hole.
+    func hasKey(_ key: String) -> Bool {
         pieces.contains { piece in
             guard case .constant(let bytes) = piece else { return false }
-            return String(decoding: bytes, as: UTF8.self).contains("\"richId\"")
+            return String(decoding: bytes, as: UTF8.self).contains("\"\(key)\"")
         }
     }
 
