@@ -94,7 +94,7 @@ let package = Package(
             name: "Harness",
             dependencies: [
                 "Payloads", "Audience", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
-                "Results", "Settings", "PlainHTTP",
+                "Results", "Settings", "PlainHTTP", "Devices",
                 "CCurl", "COpenSSL", "CNghttp2",
             ],
             swiftSettings: strict),

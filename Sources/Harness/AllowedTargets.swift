@@ -35,7 +35,7 @@ package struct AllowedTargets: Sendable {
     /// - Parameter name: of the setting.
     /// - Throws: one line: not a target, Apple's, or nobody has said that it may be sent to.
     package func check(_ text: String, as name: String = "target") throws(HarnessError) {
-        let url = try TargetURL(text)
+        let url = try TargetURL(text, as: name)
         let host = Self.plain(url.host)
         let apple = HarnessError(
             "\(name) \(text): that is Apple's, whose servers are not for load tests; without a target the bundled mock is used"

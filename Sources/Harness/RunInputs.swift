@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Payloads
 import Scenarios
 import Settings
@@ -181,10 +182,23 @@ package struct RunInputs: Sendable {
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
         (usable.target, usable.noAuth, usable.cert) = (scenario.target, scenario.noAuth, scenario.cert)
+        if let path = scenario.template {
+            if (try? template(path, scenario, longestToken: SyntheticDevices.tokenLength)) != nil {
+                (usable.template, usable.pushType) = (path, scenario.pushType)
+            }
+        } else if (try? ProfileMix(parsing: scenario.profile)) != nil {
+            usable.profile = scenario.profile
+        }
         usable.thresholds = scenario.thresholds.filter { (try? Threshold.list(parsing: $0)) != nil }
         guard usable.validate().isEmpty, let inputs = try? RunInputs(loading: usable) else { return independent }
-        // Parts are those of profiles, devices and dimensions, which are not looked at here.
-        return independent + inputs.meaningless { if case .latency(_, _, _?) = $0.metric { false } else { true } }
+        // Parts are those of profiles, devices and dimensions, which are not looked at here; nor are the templates of registrations,
+        // which say what devices have of pushes.
+        return independent
+            + inputs.meaningless { threshold in
+                guard case .latency(let stage, _, let part) = threshold.metric else { return true }
+                let isOfPayload = Stage.ofDevices.contains { $0.key == stage } && usable.deviceModel != nil
+                return part == nil && !(isOfPayload && scenario.registrations != nil)
+            }
     }
 
     /// What of that which a scenario names cannot be used: sign policy, devices, profile or template, schedule, parts; one line
@@ -236,7 +250,11 @@ package struct RunInputs: Sendable {
     ///   not, when a setting goes with another that is not given, when no connection can be made in its time, when a reason is expected
     ///   that APNs has not, or when the target is not for us.
     package func checkMeaning() throws(HarnessError) {
-        let problems = Self.misnamed(scenario) + meaningless { _ in true }
+        var problems = Self.misnamed(scenario) + meaningless { _ in true }
+        if let model = Self.problemOfDeviceModel(scenario), let place = problems.firstIndex(of: model) {
+            problems.remove(at: place)
+            throw HarnessError(model, of: SettingPart("device_model")).and(problems)
+        }
         guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n")) }
     }
 
@@ -258,6 +276,7 @@ package struct RunInputs: Sendable {
                     try origin(backend), as: "device_backend")
             } catch { problems.append(error.description) }
         }
+        if let problem = problemOfDeviceModel(scenario) { problems.append(problem) }
         return problems
     }
 

@@ -5,9 +5,10 @@ package struct TargetURL: Sendable, Equatable {
     package let host: String
     package let port: UInt16
 
-    init(_ text: String) throws(HarnessError) {
+    /// - Parameter name: of the setting, for messages.
+    init(_ text: String, as name: String = "target") throws(HarnessError) {
         let wrong = HarnessError(
-            "target \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
+            "\(name) \"\(text)\": expected https://host:port, or http://host:port for plaintext HTTP/2")
         let lower = text.lowercased()
         var rest: Substring
         if lower.hasPrefix("https://") {
@@ -36,7 +37,7 @@ package struct TargetURL: Sendable, Equatable {
         } else {
             guard rest.hasPrefix(":"), rest.count > 1, rest.dropFirst().allSatisfy(\.isNumber) else { throw wrong }
             guard let number = UInt16(rest.dropFirst()), number > 0 else {
-                throw HarnessError("target \"\(text)\": port \(rest.dropFirst()): expected 1 to 65535")
+                throw HarnessError("\(name) \"\(text)\": port \(rest.dropFirst()): expected 1 to 65535")
             }
             port = number
         }

@@ -34,6 +34,12 @@ extension RunInputs {
         case .latency(let stage, _, _)
         where (stage == Threshold.echo || Stage.ofDevices.contains { $0.key == stage }) && scenario.deviceModel == nil:
             return "only a device model says it; give --device-model on, or leave the threshold out"
+        case .latency(Stage.timeToScreen.key, _, _) where !mix.entries.contains(where: \.profile.shows):
+            return "no push of this run shows anything; send some of profile alert, rich or rich-push, or leave it out"
+        case .latency(Stage.timeToContent.key, _, _) where !mix.entries.contains(where: \.profile.hasContent):
+            return
+                "no push of this run has content to fetch or decrypt; send some of profile silent, rich or rich-push, or "
+                + "leave it out"
         case .echo where scenario.deviceModel == nil:
             return "without a device model nothing is asked of a backend; give --device-model on"
         case .count(let name, _) where ["lost", "duplicated"].contains(name) && !hasMock:

@@ -75,7 +75,10 @@ struct PlanEchoOptions: ParsableArguments {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { 48...57 ~= $0 } }),
             let hours = UInt64(parts[0]), let minutes = UInt64(parts[1]), hours < 24, minutes < 60
-        else { throw HarnessError("--at \(text): expected a time of the day, UTC, 00:00 to 23:59") }
+        else {
+            throw HarnessError(
+                "--at \(text): expected a time of the day, UTC, 00:00 to 23:59, two digits each, such as 09:00")
+        }
         return (hours * 60 + minutes) * 60_000_000_000
     }
 }

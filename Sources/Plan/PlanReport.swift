@@ -85,7 +85,7 @@ enum PlanReport {
         let configuration = plan.configuration
         return Section(rows: [
             ["needed", "", "95 % interval", "planned"],
-            ["pushes a second", count(needed.perSecond), "", ""],
+            ["pushes a second", rate(needed.perSecond), "", ""],
             row(
                 "open streams", needed.inFlight, count(Double(configuration.connections * configuration.streams)), count
             ),
@@ -174,6 +174,19 @@ enum PlanReport {
         value.isFinite ? Units.grouped(UInt64(min(max(value, 0), 1e18).rounded())) : "-"
     }
 
+    /// A count or a rate that may be small: three digits below 10, such as `0.0888`; whole from there on.
+    static func rate(_ value: Double) -> String { rate(value, .toNearestOrAwayFromZero) }
+
+    static func rate(_ value: Double, _ rule: FloatingPointRoundingRule) -> String {
+        guard value > 0, value < 10 else { return count(value.rounded(rule)) }
+        var (places, factor) = (2, 100.0)
+        while value * factor < 100, places < 9 { (places, factor) = (places + 1, factor * 10) }
+        let scaled = (value * factor).rounded(rule)
+        // A number that is whole is one, whatever its sum lost.
+        if abs(value - value.rounded()) < 1e-9 * value { return count(value) }
+        return Units.fixed(scaled / factor, places: places)
+    }
+
     private static func tenth(_ value: Double) -> String { value < 1000 ? Units.fixed(value, places: 1) : count(value) }
 
     private static func size(_ value: Double) -> String { Units.bytes(UInt64(max(value, 0))) }
@@ -181,7 +194,9 @@ enum PlanReport {
     /// Bytes a second as bits.
     static func bits(_ value: Double) -> String {
         let bits = value * 8
-        return bits >= 1e9
-            ? "\(Units.fixed(bits / 1e9, places: 2)) Gbit/s" : "\(Units.fixed(bits / 1e6, places: 1)) Mbit/s"
+        if bits >= 1e12 { return "\(count(bits / 1e9)) Gbit/s" }
+        if bits >= 1e9 { return "\(Units.fixed(bits / 1e9, places: 2)) Gbit/s" }
+        return bits >= 1e5
+            ? "\(Units.fixed(bits / 1e6, places: 1)) Mbit/s" : "\(Units.fixed(bits / 1e3, places: 1)) kbit/s"
     }
 }

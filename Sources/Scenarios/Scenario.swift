@@ -217,6 +217,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     package mutating func makeRoom(
         for settings: [(name: String, text: String?)], wrong: (_ problem: String, _ name: String) -> SettingsError
     ) throws(SettingsError) {
+        // What goes with a model that somebody else gave goes with it.
+        if settings.contains(where: { $0.name == "device_model" && $0.text == "off" }) { clear("device_model") }
         // Off is as good as not given.
         let names = settings.filter { $0.name != "no_auth" || ["true", "yes", "on"].contains($0.text) }.map(\.name)
         for group in Self.exclusive {
@@ -243,6 +245,8 @@ public struct Scenario: Sendable, Equatable, Codable {
         case "registrations":
             (registrations, audience, templates, properties, sends) = (nil, nil, nil, [], [])
             environment = usual.environment
+        case "device_model":
+            (deviceModel, deviceBackend, backendFlagText, deviceWait) = (nil, nil, nil, usual.deviceWait)
         case "audience": audience = nil
         case "sends": sends = []
         case "key": (key, keyID, teamID) = (nil, nil, nil)
@@ -408,12 +412,18 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(target == nil || deviceModel == nil, "device_model is for the bundled mock, not for a --target")
         for (name, isGiven) in [
             ("device_backend", deviceBackend != nil), ("backend_flags", backendFlagText != nil),
+            ("device_wait", deviceWait != Scenario().deviceWait),
         ] where deviceModel == nil {
             check(!isGiven, "\(name): goes with device_model, which says what devices ask; give --device-model on")
         }
         check(
             deviceBackend == nil || backendFlagText == nil,
             "backend_flags are for the bundled backend, not for a --device-backend")
+        for flag in ["--device-model", "--device-log", "--device-backend"] where deviceModel != nil {
+            check(
+                !(mockFlagText.map(Self.words) ?? []).contains { $0 == flag || $0.hasPrefix(flag + "=") },
+                "mock_flags: \(flag) is set by device_model; leave it out")
+        }
         check(deviceWait <= 3_600_000_000_000, "device_wait: at most 1h")
         check(Limits.mockThreads.contains(mockThreads), "mock threads \(mockThreads): expected 1 to 256")
         return problems

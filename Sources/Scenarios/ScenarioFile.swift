@@ -93,6 +93,7 @@ public enum ScenarioFile {
                     texts = try entry.value.pairs()
                 } else {
                     for item in items {
+                        if key.name == "device_model", item.isMap { throw item.error("expected on, off, or a file") }
                         texts.append(key.name == "sends" && item.isMap ? try item.flow() : try item.text())
                     }
                 }

@@ -50,10 +50,17 @@ extension ScenarioKey {
         optional(
             "mock_flags", "More flags of the bundled mock, as mock-apns serve --help lists them.",
             example: "--latency 20ms", \.mockFlagText),
-        optional(
-            "device_model",
-            "What devices of the bundled mock do with pushes: on (the bundled model), or a file (docs/devices.md).",
-            example: "on", \.deviceModel),
+        ScenarioKey(
+            "device_model", .text,
+            "What devices of the bundled mock do with pushes: on (the bundled model), a file (docs/devices.md), or off (nothing).",
+            example: "on", write: { $0.deviceModel }
+        ) { (scenario, texts) throws(SettingsError) in
+            let text = try one(texts)
+            guard ["on", "off"].contains(text) || ScenarioKey.named("device_model")?.isWord(text) != true else {
+                throw SettingsError("\"\(text)\": expected on, off, or a file")
+            }
+            scenario.deviceModel = text == "off" ? nil : text
+        },
         optional(
             "device_backend",
             "URL of the backend that these devices ask; without it, the bundled one is started.",

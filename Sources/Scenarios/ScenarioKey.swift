@@ -62,13 +62,16 @@ public struct ScenarioKey: Sendable {
         "trace", "template", "device_file", "registrations", "templates", "credentials", "key", "cert", "cert_key",
         "cacert", "device_model",
     ]
-    /// Its value where it is not a path after all.
-    private static let noPaths = ["device_model": "on"]
+    /// Values that are no paths after all, whatever their case.
+    private static let noPaths = ["device_model": ["on", "off", "yes", "no", "true", "false"]]
 
     /// A value as it is meant in a scenario file in `folder`.
     package func resolved(_ text: String, in folder: String) -> String {
-        isPath && Self.noPaths[name] != text ? ScenarioFile.resolve(text, folder) : text
+        isPath && !isWord(text) ? ScenarioFile.resolve(text, folder) : text
     }
+
+    /// It is a word instead of the path that the key may have.
+    func isWord(_ text: String) -> Bool { Self.noPaths[name]?.contains(text.lowercased()) == true }
 
     public static func named(_ name: String) -> ScenarioKey? { byName[name] }
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

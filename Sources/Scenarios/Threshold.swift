@@ -96,17 +96,38 @@ public struct Threshold: Sendable, Equatable {
             throw SettingsError("\"\(text)\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms")
         }
         comparison = found.0
-        let left = Self.joined(String(plain[..<found.1.lowerBound]), text)
+        let left = try Self.joined(String(plain[..<found.1.lowerBound]), text)
         let right = String(plain[found.1.upperBound...])
         guard !right.isEmpty else { throw SettingsError("\"\(text)\": nothing to compare with") }
         (metric, limit) = try Self.read(left, right, text)
     }
 
     /// `time_to_content p99` is `time_to_content.p99`.
-    private static func joined(_ left: String, _ text: String) -> String {
-        let words = text.prefix { !"<>={".contains($0) }.split(separator: " ")
-        guard words.count == 2, stages.contains(String(words[0])), left == words.joined() else { return left }
-        return words.joined(separator: ".")
+    ///
+    /// - Throws: when it is a statistic of no stage, or stands before its stage.
+    private static func joined(_ left: String, _ text: String) throws(SettingsError) -> String {
+        let words = text.prefix { !"<>={".contains($0) }.split(separator: " ").map(String.init)
+        guard words.count > 1, left == words.joined() else { return left }
+        if words.count == 2, stages.contains(words[0]) { return words.joined(separator: ".") }
+        let name: String
+        let statistic: String
+        if isStatistic(words[words.count - 1]), !words[words.count - 2].contains(".") {
+            name = words.dropLast().joined(separator: " ")
+            statistic = words[words.count - 1]
+        } else if isStatistic(words[0]), words[1].first?.isLetter == true {
+            name = words.dropFirst().joined(separator: " ")
+            statistic = words[0]
+            if stages.contains(name) {
+                throw SettingsError("\"\(text)\": the stage stands first; did you mean \"\(name) \(statistic)\"?")
+            }
+        } else {
+            return left
+        }
+        throw SettingsError("\"\(text)\": \"\(name)\" is not a stage" + NearestName.hint(name, among: stages))
+    }
+
+    private static func isStatistic(_ word: String) -> Bool {
+        ["mean", "min", "max"].contains(word) || word.hasPrefix("p") && Double(word.dropFirst()) != nil
     }
 
     /// Several, joined by `&&`.
@@ -210,6 +231,11 @@ public struct Threshold: Sendable, Equatable {
         guard stages.contains(stage) else {
             throw SettingsError("\"\(text)\": \"\(stage)\" is not a stage" + NearestName.hint(stage, among: stages))
         }
+        if name == Substring(left), stages.contains(left) {
+            throw SettingsError(
+                "\"\(text)\": a statistic of \(left) is missing; expected for example \(left) p99"
+                    + (left == echo ? ", or echo.peak" : ""))
+        }
         guard part == nil || stage == "total" else {
             throw SettingsError("\"\(text)\": only total is kept apart by \(part?.dimension ?? "")")
         }
@@ -228,6 +254,11 @@ public struct Threshold: Sendable, Equatable {
                 if known.contains(String(name)) {
                     throw SettingsError(
                         "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")
+                }
+                if name == Substring(left), NearestName.of(left, among: known) == nil,
+                    let near = NearestName.of(left, among: stages)
+                {
+                    throw SettingsError("\"\(text)\": \"\(name)\" is not a figure; did you mean \"\(near) p99\"?")
                 }
                 throw SettingsError("\"\(text)\": \"\(name)\" is not a figure" + hint(name, among: known))
             }

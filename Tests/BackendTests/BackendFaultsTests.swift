@@ -45,6 +45,10 @@ import Testing
                 "rules:\n  - {silent: 60%, every: 1s}",
                 "f.yaml:2:5: rules[0]: \"start\" and \"every\" need \"for\": how long the rule holds"
             ),
+            (
+                "rules:\n  - {kind: create, empty: 10%}",
+                "f.yaml:2:27: rules[0].empty: goes with kind content, which alone can be empty"
+            ),
             ("rule: []", "f.yaml:1:1: unknown key \"rule\"; did you mean \"rules\"?"),
         ])
     func wrong(_ text: String, _ message: String) {

@@ -43,15 +43,16 @@ struct DeviceModelFileTests {
                 "m.yaml:1:15: utc_offsets: \"+30\" is no offset from UTC; expected whole hours from -12 to 14"
             ),
             ("utc_offsets: {\"2\": 50%, \"+2\": 50%}", "m.yaml:1:25: utc_offsets: \"+2\" is given twice"),
+            ("rhythm: 13h", "m.yaml:1:9: rhythm: 13h: expected at most 12h"),
             ("hours: [1, 2]", "m.yaml:1:8: hours: 2 numbers; expected 24, one an hour from midnight"),
-            ("online: {dwell: 0}", "m.yaml:1:17: online.dwell: 0s: expected 1s to 31536000s"),
+            ("online: {dwell: 0}", "m.yaml:1:17: online.dwell: 0s: expected 1s to 8760h"),
             (
                 "will_present: banner",
                 "m.yaml:1:15: will_present: \"banner\" cannot be presented; expected one of alert, sound, badge, none"
             ),
             (
                 "silent: {per_hour: many}",
-                "m.yaml:1:20: silent.per_hour: \"many\" is not a count; expected a whole number such as 5000, 10k or 1.5M"
+                "m.yaml:1:20: silent.per_hour: \"many\": expected 0 to 10,000, or unlimited"
             ),
             (
                 "silent: {path: api}",
@@ -86,6 +87,11 @@ struct DeviceModelFileTests {
         ])
     func mistakes(_ text: String, _ expected: String) {
         #expect(problem(text) == expected)
+    }
+
+    @Test("A word that is no model is no file either", arguments: ["off", "ON", "yes", "no", "true", "False"])
+    func words(_ word: String) {
+        #expect(throws: SettingsError("\"\(word)\": expected on, or a file")) { try DeviceModelFile.named(word) }
     }
 
     private func document() throws -> String {

@@ -238,5 +238,14 @@ import Testing
                 "--device-model", "on", "--device-backend", "https://127.0.0.1:1", "--device-backend-ca",
                 "/none/ca.pem",
             ]) == "mock-apns: /none/ca.pem: cannot read it: No such file or directory\n")
+        let folder = try OutputFolder.made()
+        let file = folder.path + "/ca.pem"
+        try "no certificate\n".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(
+            try refusal([
+                "--device-model", "on", "--device-backend", "https://127.0.0.1:1", "--device-backend-ca", file,
+            ])
+                == "mock-apns: --device-backend-ca \(file): no PEM certificate found; expected -----BEGIN CERTIFICATE-----\n"
+        )
     }
 }

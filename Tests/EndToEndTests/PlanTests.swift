@@ -110,8 +110,9 @@ import Testing
         #expect(
             try refusal("--at", "20:00") == "pushload: --at goes with --device-model, which says what devices ask\n")
         #expect(
-            try refusal("--device-model", "on", "--at", "24:00")
-                == "pushload: --at 24:00: expected a time of the day, UTC, 00:00 to 23:59\n")
+            try refusal("--device-model", "on", "--at", "9:00")
+                == "pushload: --at 9:00: expected a time of the day, UTC, 00:00 to 23:59, two digits each, such as 09:00\n"
+        )
         #expect(
             try refusal("--device-model", "on", "--backend-body", "2GB")
                 == "pushload: --backend-body 2GB: expected 0 to 1GB\n")

@@ -69,6 +69,34 @@ import Testing
         )
     }
 
+    @Test(
+        "A device model that cannot be read is told at its place before anything is started, and a flag does without it"
+    )
+    func deviceModel() throws {
+        let path = try file(
+            "pushes: 10\ndevice_model: nowhere.yaml\nprofile: alert\nbackend_flags: --latency 1ms\n"
+                + "threshold: time_to_content p99 < 1s\n")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let model = URL(fileURLWithPath: path).deletingLastPathComponent().path + "/nowhere.yaml"
+        for arguments in [["scenario", "check", path], ["run", path]] {
+            let finished = try Programs.run("pushload", arguments)
+            let lines = finished.error.split(separator: "\n").map { $0.replacing("pushload: ", with: "") }
+            #expect(finished.status == 64 && lines.count == 2, "\(finished)")
+            #expect(
+                lines.first
+                    == "\(path):2:15: device_model: cannot read the device model \(model): No such file or directory")
+            #expect(
+                lines.last?.contains(":5:1: threshold \"time_to_content p99 < 1s\": no push of this run has content")
+                    == true,
+                "\(finished)")
+        }
+        let without = try Programs.run(
+            "pushload",
+            ["run", path, "--device-model", "off", "--threshold", "failed == 0", "-o", path + ".runs", "--json"])
+        defer { try? FileManager.default.removeItem(atPath: path + ".runs") }
+        #expect(without.status == 0, "\(without)")
+    }
+
     @Test("More connections than a process may have files are refused, with the limit that would do")
     func descriptors() throws {
         for (limit, connections, needed) in [(256, 400, 428), (20, 1, 29)] {

@@ -158,8 +158,6 @@ import Testing
         #expect(isClose(exact.shortest, 201e9, 1.1e-4))
         let never = try goal("echo.peak < 0.0001")
         #expect(!never.held && never.shortest == nil)
-        let more = try goal("echo.peak > 30k")
-        #expect(!more.held && more.shortest == nil && more.headroom == nil)
     }
 
     @Test("A sample grows until the peak is known, or all devices are simulated; it takes none twice")
@@ -188,6 +186,23 @@ import Testing
             #expect(EchoSections.of(echo).count == 2 && !EchoSections.remarks(echo).isEmpty)
         }
         #expect(isClose(echo(question(Self.silent, try model()), pushes: 1 << 40, spread: 1).peak.value, 0x1p40))
+    }
+
+    @Test("A backend that is slower than devices are patient is warned of")
+    func slowBackend() throws {
+        for (time, warnings) in [
+            (30e9, []),
+            (
+                45e9,
+                [
+                    "the backend takes 45.0 s on average: devices give up after 30.0 s, so that most never have an answer"
+                ]
+            ),
+        ] {
+            var question = question(Self.silent, try model())
+            question.backendTime = .constant(time)
+            #expect(PlanWarnings.of(EchoModel(question, pushes: 1_000_000, spread: 50e9)) == warnings)
+        }
     }
 
     @Test("The same seed gives the same echo; others differ")

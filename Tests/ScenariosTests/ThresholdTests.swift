@@ -105,6 +105,38 @@ import Testing
             ("p99 < fast", "\"p99 < fast\": \"fast\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h"),
             ("queue.p99{stage=a} < 1s", "\"queue.p99{stage=a} < 1s\": only total is kept apart by stage"),
             ("echo.peek < 1", "\"echo.peek < 1\": \"peek\" is not a figure; did you mean \"peak\"?"),
+            (
+                "time_to_contnet p99 < 10s",
+                "\"time_to_contnet p99 < 10s\": \"time_to_contnet\" is not a stage; did you mean \"time_to_content\"?"
+            ),
+            (
+                "time-to-content p99 < 10s",
+                "\"time-to-content p99 < 10s\": \"time-to-content\" is not a stage; did you mean \"time_to_content\"?"
+            ),
+            (
+                "round trip p99 < 10s",
+                "\"round trip p99 < 10s\": \"round trip\" is not a stage; did you mean \"round_trip\"?"
+            ),
+            (
+                "p99 time_to_content < 10s",
+                "\"p99 time_to_content < 10s\": the stage stands first; did you mean \"time_to_content p99\"?"
+            ),
+            (
+                "p99 time_to_contnet < 10s",
+                "\"p99 time_to_contnet < 10s\": \"time_to_contnet\" is not a stage; did you mean \"time_to_content\"?"
+            ),
+            (
+                "time_to_content < 10s",
+                "\"time_to_content < 10s\": a statistic of time_to_content is missing; expected for example time_to_content p99"
+            ),
+            (
+                "time_to_contnet < 10s",
+                "\"time_to_contnet < 10s\": \"time_to_contnet\" is not a figure; did you mean \"time_to_content p99\"?"
+            ),
+            (
+                "echo < 1",
+                "\"echo < 1\": a statistic of echo is missing; expected for example echo p99, or echo.peak"
+            ),
             ("p99{hold} < 1s", "\"p99{hold} < 1s\": expected a part in braces, as in p99{stage=hold}"),
             (
                 "rate > x * target",

@@ -51,7 +51,7 @@ struct DeviceAccount: Sendable {
     mutating func read(_ path: String, _ inputs: RunInputs, due: IntendedTimes) {
         let writers = PushWriters(inputs)
         let shows = inputs.mix.entries.map(\.profile.shows)
-        let contents = inputs.mix.entries.map(\.profile.mayHaveContent)
+        let contents = inputs.mix.entries.map(\.profile.hasContent)
         let reason = outcomes.read(
             path, run: inputs.run.rawValue, accepted: accepted, due: due, end: MonotonicClock.now(),
             shows: { shows[writers.entry($0)] }, hasContent: { contents[writers.entry($0)] })

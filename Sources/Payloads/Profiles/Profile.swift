@@ -15,8 +15,11 @@ public struct Profile: Sendable {
     /// Its pushes are meant to be seen: alerts, and rich pushes, which are shown once they are fetched.
     public var shows: Bool { pushType == .alert || template.isRichPush }
 
-    /// Its pushes bring something that a device fetches, opens or downloads.
-    public var mayHaveContent: Bool { pushType == .background || template.names("encrypted-content", "attachment-url") }
+    /// Its pushes may have content that a device fetches or decrypts.
+    public var hasContent: Bool {
+        ["content-available", "encrypted-content", "mutable-content", "attachment-url", "richId"].contains(
+            where: template.hasKey)
+    }
 
     /// The names of the bundled profiles.
     public static let names = ["alert", "silent", "rich", "rich-push", "live-activity", "voip"]

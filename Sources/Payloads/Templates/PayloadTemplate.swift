@@ -64,14 +64,13 @@ public struct PayloadTemplate: Sendable {
     }
 
     /// It is a rich push of the devices' own app, which fetches and then shows it.
-    var isRichPush: Bool { names("richId") }
+    var isRichPush: Bool { hasKey("richId") }
 
-    /// One of these keys is in it, at whatever place.
-    func names(_ keys: String...) -> Bool {
+    /// - Parameter key: as JSON writes it, without a hole.
+    func hasKey(_ key: String) -> Bool {
         pieces.contains { piece in
             guard case .constant(let bytes) = piece else { return false }
-            let text = String(decoding: bytes, as: UTF8.self)
-            return keys.contains { text.contains("\"\($0)\"") }
+            return String(decoding: bytes, as: UTF8.self).contains("\"\(key)\"")
         }
     }
 

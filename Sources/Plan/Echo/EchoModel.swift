@@ -85,7 +85,7 @@ struct EchoModel {
     }
 
     /// - Parameters:
-    ///   - goals: limits of the peak.
+    ///   - goals: limits of the peak, < or <=.
     ///   - edges: what a fan-out takes besides sending, ns.
     func document(_ goals: [Threshold], edges: Double) -> PlanDocument.Echo {
         let busiest = busiest
@@ -126,16 +126,13 @@ struct EchoModel {
     private func goal(_ goal: Threshold, _ peak: Double, edges: Double) -> PlanDocument.Echo.EchoGoal {
         let comparison = goal.comparison
         guard !comparison.holds(peak, goal.limit) else {
-            let isLimit = [.below, .atMost].contains(comparison) && goal.limit > 0
             return .init(
-                text: goal.text, held: true, headroom: isLimit ? 1 - peak / goal.limit : nil, shortest: nil,
+                text: goal.text, held: true, headroom: goal.limit > 0 ? 1 - peak / goal.limit : nil, shortest: nil,
                 perSecond: nil)
         }
-        let shortest =
-            [.below, .atMost].contains(comparison)
-            ? response.shortest(pushes: pushes, from: spread, limit: goal.limit, longest: Self.longest) {
-                comparison.holds($0, goal.limit)
-            } : nil
+        let shortest = response.shortest(
+            pushes: pushes, from: spread, limit: goal.limit, longest: Self.longest
+        ) { comparison.holds($0, goal.limit) }
         return .init(
             text: goal.text, held: false, headroom: nil, shortest: shortest.map { $0 + edges },
             perSecond: shortest.map { pushes / $0 * 1e9 })

@@ -1,3 +1,4 @@
+import Devices
 import Settings
 
 extension PlanWarnings {
@@ -15,6 +16,12 @@ extension PlanWarnings {
             warnings.append(
                 "none of \(Units.counted(echo.sample.devices, "device")) asked anything of the backend: few may, of many"
             )
+        }
+        if echo.question.backendTime.mean > Double(DeviceModel.workLimit) {
+            func written(_ time: Double) -> String { Units.duration(nanoseconds: time) }
+            warnings.append(
+                "the backend takes \(written(echo.question.backendTime.mean)) on average: devices give up after "
+                    + "\(written(Double(DeviceModel.workLimit))), so that most never have an answer")
         }
         return warnings
     }

@@ -31,6 +31,12 @@ enum Planner {
                         description:
                             "goal \"\(goal.text)\": of the echo a plan predicts its peak, as in echo.peak < 50k")
                 }
+                guard [.below, .atMost].contains(goal.comparison) else {
+                    throw Failure(
+                        description:
+                            "goal \"\(goal.text)\": a fan-out is planned to keep the peak below a limit; expected < or <=, as in "
+                            + "echo.peak < 50k")
+                }
             } else if !isPredicted(goal) {
                 throw Failure(
                     description:

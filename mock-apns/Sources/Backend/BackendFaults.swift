@@ -125,7 +125,12 @@ extension BackendFaults.Rule {
         }
         if let share = map.take("silent") { silentShare = try share.share() }
         if let share = map.take("reset") { resetShare = try share.share() }
-        if let share = map.take("empty") { emptyShare = try share.share() }
+        if let share = map.take("empty") {
+            emptyShare = try share.share()
+            guard kinds?.contains(.content) != false else {
+                throw share.error("goes with kind content, which alone can be empty")
+            }
+        }
         burst = try FaultBurst(taking: &map, of: value)
         try map.finish()
         guard totalShare <= 1.000_000_1 else {

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Echo
 import MockAPNs
+import Networking
 import Settings
+import Signing
 
 /// Whom the devices of a model ask for content, and how.
 struct EchoOptions: ParsableArguments {
@@ -70,9 +72,18 @@ struct EchoOptions: ParsableArguments {
         if deviceBackendCA != nil, !echo.target.isSecure {
             throw Misuse("--device-backend-ca needs a backend with https")
         }
+        if let deviceBackendCA { try checkCertificates(deviceBackendCA) }
         if echo.target.isSecure { echo.certificates = deviceBackendCA ?? credentials.map { $0 + "/ca.pem" } }
         echo.hasFreshConnections = deviceFreshConnections
         echo.seed = configuration.delivery.seed
         configuration.deviceBackend = echo
+    }
+
+    /// - Throws: when the file cannot be read, or has no certificate.
+    private func checkCertificates(_ file: String) throws {
+        var options = TLSOptions()
+        options.trustedCertificates = try Credentials.read(file)
+        options.trustedOrigin = "--device-backend-ca \(file)"
+        do throws(NetworkError) { _ = try TLSContext(.client, options) } catch { throw Misuse("\(error)") }
     }
 }

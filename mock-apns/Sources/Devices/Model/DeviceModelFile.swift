@@ -6,6 +6,9 @@ package enum DeviceModelFile {
     /// - Throws: `file:line:column: …`
     package static func named(_ name: String) throws(SettingsError) -> DeviceModel {
         if name == "on" { return DeviceModel() }
+        guard !["on", "off", "yes", "no", "true", "false"].contains(name.lowercased()) else {
+            throw SettingsError("\"\(name)\": expected on, or a file")
+        }
         return try parse(try FileContents.text(name, "device model"), file: name)
     }
 
@@ -111,11 +114,15 @@ package enum DeviceModelFile {
     ) throws(SettingsError) -> UInt64 {
         let time = try value.duration()
         guard (least...most).contains(time) else {
-            throw value.error(
-                "\(Units.written(duration: time)): expected \(Units.written(duration: least)) to "
-                    + Units.written(duration: most))
+            let limit = least > 0 ? "\(written(least)) to \(written(most))" : "at most \(written(most))"
+            throw value.error("\(written(time)): expected \(limit)")
         }
         return time
+    }
+
+    /// Whole hours as such, anything else in seconds or less.
+    private static func written(_ time: UInt64) -> String {
+        time > 0 && time % hour == 0 ? "\(time / hour)h" : Units.written(duration: time)
     }
 
     private static func hours(_ value: YAMLValue) throws(SettingsError) -> [Double] {
@@ -193,8 +200,10 @@ package enum DeviceModelFile {
 
     private static func perHour(_ limit: YAMLValue) throws(SettingsError) -> Int? {
         if try limit.text() == "unlimited" { return nil }
-        let count = try limit.count()
-        guard count <= 10_000 else { throw limit.error("\(count): expected 0 to 10,000, or unlimited") }
+        let text = try limit.text()
+        guard let count = try? Units.count(text), count <= 10_000 else {
+            throw limit.error("\"\(text)\": expected 0 to 10,000, or unlimited")
+        }
         return Int(count)
     }
 
