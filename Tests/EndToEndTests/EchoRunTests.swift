@@ -237,7 +237,7 @@ import Testing
             try refusal([
                 "--device-model", "on", "--device-backend", "https://127.0.0.1:1", "--device-backend-ca",
                 "/none/ca.pem",
-            ]) == "mock-apns: /none/ca.pem: cannot read it: No such file or directory\n")
+            ]) == "mock-apns: cannot read /none/ca.pem: No such file or directory\n")
         let folder = try OutputFolder.made()
         let file = folder.path + "/ca.pem"
         try "no certificate\n".write(toFile: file, atomically: true, encoding: .utf8)
