@@ -144,7 +144,7 @@ def small(command):
     if re.search(r"pushload ab\b(?!.*(--rounds|--help))", command, re.S):
         added = ["--rounds", "1"]
     # Sends are as long as their audiences are.
-    if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help|--send|--audience|by-tag))", command, re.S):
+    if re.search(r"pushload run\b(?!.*(\s-n|\s-D|--stages|--trace|--help|--send|--audience|by-tag|sports-night))", command, re.S):
         added = ["-n", "300", "--warmup", "0s"]
     if re.search(r"pushload gate\b(?!.*--help)", command, re.S):
         added = ["--max-rounds", "8"]

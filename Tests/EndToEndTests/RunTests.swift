@@ -115,7 +115,7 @@ import Testing
             ([], "pushload: nothing says when to stop: give pushes (-n), a duration (-D), or both\n"),
             (
                 ["-n", "1", "--profile", "x"],
-                "pushload: --profile: unknown profile \"x\"; known: alert, silent, rich, live-activity, voip\n"
+                "pushload: --profile: unknown profile \"x\"; known: alert, silent, rich, rich-push, live-activity, voip\n"
             ),
             (
                 ["-n", "1", "--template", "/nonexistent"],

@@ -564,7 +564,9 @@ class World:
                      note["category"], note["place"], note["shown_at"], note["ticket"],
                      list(self.model["categories"].get(note["category"], {}).get("actions", {}))]
                     for note in device["centre"]],
-                "pending": [[request["note"]["identifier"], request["at"]] for request in device["pending"]]}
+                "pending": sorted(
+                    ([request["note"]["identifier"], request["at"]] for request in device["pending"]),
+                    key=lambda each: (each[1] is None, each[1] or 0, each[0]))}
         return {
             "outcomes": sorted(map(list, outcomes.items())), "events": sorted(map(list, self.events.items())),
             "screens": screens,

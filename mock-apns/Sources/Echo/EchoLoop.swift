@@ -124,14 +124,18 @@ final class EchoLoop {
 
     // MARK: Transfers
 
-    /// Where connections can be shared, few are made until one is known that can.
+    /// Where connections can be shared, no more is begun than those that are there can take, and a few besides.
     private var hasRoom: Bool {
-        let isFirst = configuration.multiplexes && books.connections == 0
-        let most = isFirst ? min(configuration.places, Self.firstConnections) : configuration.places
+        var most = configuration.places
+        if configuration.multiplexes {
+            most = Int(min(UInt64(most), Self.firstConnections &+ books.connections &* Self.streamsEach))
+        }
         return transfers.count - free.count < most
     }
 
-    private static let firstConnections = 8
+    private static let firstConnections: UInt64 = 8
+    /// Half of what most servers allow: others are still being connected.
+    private static let streamsEach: UInt64 = 50
 
     private func begin(_ ask: Ask, _ now: UInt64) {
         var ask = ask

@@ -122,6 +122,7 @@ extension DeviceFleet {
             }
             job = jobs[job].next
         }
-        return found.reversed()
+        // In the order in which they fire; those that nobody knows of last.
+        return found.sorted { ($0.firesAt ?? .max, $0.identifier) < ($1.firesAt ?? .max, $1.identifier) }
     }
 }
