@@ -130,7 +130,10 @@ package struct Run: Sendable {
         let scenario = inputs.scenario
         guard scenario.deviceModel != nil, scenario.deviceBackend == nil else {
             return try await executeWithMock(
-                started, backend: scenario.deviceBackend.map { Backend(url: $0, name: BackendClient.shown($0), counts: { nil }) },
+                started,
+                backend: scenario.deviceBackend.map {
+                    Backend(url: $0, name: BackendClient.shown($0), counts: { nil })
+                },
                 isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback, progress: progress)
         }
         return try await BundledBackend(scenario).server.run(ended: {}) { handle in
@@ -139,7 +142,9 @@ package struct Run: Sendable {
                 url: handle.url, name: ResultDocument.Echo.bundledBackend,
                 counts: {
                     // A store may have counts of runs before.
-                    await handle.ask()?.named.reduce(into: [:]) { $0[$1.key] = $1.value - min($1.value, before[$1.key] ?? 0) }
+                    await handle.ask()?.named.reduce(into: [:]) {
+                        $0[$1.key] = $1.value - min($1.value, before[$1.key] ?? 0)
+                    }
                 })
             return try await executeWithMock(
                 started, backend: backend, isTerminal: isTerminal, judge: judge, record: record,

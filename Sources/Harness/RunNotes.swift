@@ -22,7 +22,8 @@ struct RunNotes {
         var notes = [devices.problem, devices.disagreement].compactMap { $0 }
         if devices.isBackendSilent {
             notes.append(
-                "the bundled backend did not say what it had counted (it was killed, or stood still): its counts are lost")
+                "the bundled backend did not say what it had counted (it was killed, or stood still): its counts are lost"
+            )
         }
         if let settling = devices.figures?.settling, settling > 0 {
             notes.append(

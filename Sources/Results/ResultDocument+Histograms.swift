@@ -6,7 +6,9 @@ extension ResultDocument {
 
     /// Under which the waits of the pushes without an answer are that belong to `key`; nil for what only answers have.
     package static func unansweredKey(_ key: String) -> String? {
-        if [echoKey, echoWaitKey].contains(key) || Stage.ofDevices.contains(where: { $0.key == key }) { return key + "_unanswered" }
+        if [echoKey, echoWaitKey].contains(key) || Stage.ofDevices.contains(where: { $0.key == key }) {
+            return key + "_unanswered"
+        }
         return key == "total" || key.hasPrefix("total{") ? "total_unanswered" + key.dropFirst("total".count) : nil
     }
 

@@ -102,7 +102,8 @@ public struct SendSetting: Sendable, Equatable {
             let text = try value.text()
             let isText = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
             guard (1...64).contains(text.utf8.count), isText else {
-                throw value.error("\(YAMLValue.quoted(String(text.prefix(80)))): expected 1 to 64 bytes, none a control character")
+                throw value.error(
+                    "\(YAMLValue.quoted(String(text.prefix(80)))): expected 1 to 64 bytes, none a control character")
             }
             collapseID = text
         }

@@ -76,7 +76,9 @@ final class HistoryPlayer {
             let place = event["request"] as! Int
             let number = event["from_newest"] as! Bool ? all.count - 1 - place % 3 : place
             let endings: [String: EchoEnding] = ["new_data": .newData, "no_data": .noData, "failed": .failed]
-            if all.indices.contains(number) { fleet.finished(all[number].id, endings[event["how"] as! String]!, at: at) }
+            if all.indices.contains(number) {
+                fleet.finished(all[number].id, endings[event["how"] as! String]!, at: at)
+            }
         case let other: Issue.record("unknown event \(other)")
         }
     }

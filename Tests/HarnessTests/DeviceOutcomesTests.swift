@@ -67,7 +67,8 @@ import Testing
         #expect(outcomes.screen.unanswered.summary.min == 400)
         #expect(outcomes.content.answered.count == 1 && outcomes.content.answered.summary.max == 200)
         // With one whose outcome nobody knows; the longest is 9000 - 4600.
-        #expect(outcomes.content.unanswered.count == 3 && (4400...4420).contains(outcomes.content.unanswered.summary.max))
+        #expect(
+            outcomes.content.unanswered.count == 3 && (4400...4420).contains(outcomes.content.unanswered.summary.max))
         #expect(outcomes.contentKnown == 0)
     }
 

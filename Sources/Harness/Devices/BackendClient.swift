@@ -18,7 +18,9 @@ enum BackendClient {
         guard var components = URLComponents(string: place + "/api/notifications") else {
             throw HarnessError("device_backend \(backend): expected a URL such as http://127.0.0.1:8080")
         }
-        let (user, password) = (components.user ?? "device", components.password ?? (components.user == nil ? "device" : ""))
+        let (user, password) = (
+            components.user ?? "device", components.password ?? (components.user == nil ? "device" : "")
+        )
         (components.user, components.password) = (nil, nil)
         let url = components.string ?? backend
         let body = #"{"message":"\#(message)","richType":"img","user":"*"}"#

@@ -48,7 +48,8 @@ struct NewNotification: Equatable, Sendable {
             }
         } else {
             for name in request.query.keys.sorted() where !Self.queryNames.contains(name) {
-                throw BadRequest("unknown query \"\(name.prefix(80))\"" + NearestName.hint(name, among: Self.queryNames))
+                throw BadRequest(
+                    "unknown query \"\(name.prefix(80))\"" + NearestName.hint(name, among: Self.queryNames))
             }
             message = request.query["message"] ?? ""
             richType = request.query["richType"]
@@ -113,7 +114,9 @@ private struct JSONFields {
         switch values[name] {
         case nil, is NSNull: return nil
         case let text as String: return text
-        case let number as NSNumber where String(cString: number.objCType) != "c" && number.stringValue.utf8.allSatisfy({ (0x30...0x39).contains($0) }):
+        case let number as NSNumber
+        where String(cString: number.objCType) != "c"
+            && number.stringValue.utf8.allSatisfy({ (0x30...0x39).contains($0) }):
             return number.stringValue
         default: throw BadRequest("\"\(name)\": expected a text")
         }
