@@ -159,10 +159,16 @@ import Testing
                 Self.awake, "--device-wait", "2s",
             ])
         try running.waitForError("ETA")
-        let children = try Programs.run("/usr/bin/pgrep", ["-P", String(running.process.processIdentifier), "-a"])
-            .output
-        let backend = try #require(children.split(separator: "\n").first { $0.contains(" backend ") })
-        kill(try #require(pid_t(backend.prefix { $0 != " " })), SIGKILL)
+        // Of its children the one that was started as `mock-apns backend`.
+        let own = running.process.processIdentifier
+        let backend = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.first {
+            pid in
+            func read(_ name: String) -> String {
+                (try? String(contentsOfFile: "/proc/\(pid)/\(name)", encoding: .utf8)) ?? ""
+            }
+            return read("status").contains("\nPPid:\t\(own)\n") && read("cmdline").contains("\0backend\0")
+        }
+        kill(try #require(backend), SIGKILL)
         let finished = try running.wait()
         let result = try ResultFile.decode(Array(finished.output.utf8), origin: "stdout \(finished.error)")
         #expect(finished.status == 1, "\(finished.error)")
