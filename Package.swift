@@ -196,7 +196,7 @@ let package = Package(
             name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests",
-            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns"],
+            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
