@@ -82,6 +82,16 @@ package struct Run: Sendable {
                 + "allowed: raise the limit (ulimit -n \(needed)), or give fewer")
     }
 
+    /// Pushes that this process plans; nil where that is not known beforehand.
+    package var planned: UInt64? { inputs.ownPlanned }
+    package var threads: Int { inputs.scenario.threads }
+    package var isStopped: Bool { stopper.isStopped }
+
+    /// The settings of a run as its result will have them.
+    package static func settings(of scenario: Scenario) -> [String: JSONValue] {
+        RunDocument.settings(scenario.withDefaultTopic)
+    }
+
     /// The settings as its result will have them.
     package var settings: [String: JSONValue] { RunDocument.settings(inputs.scenario) }
 

@@ -18,7 +18,18 @@ package struct RunPlace: Sendable, Equatable {
         /// Seconds since 1970: whose registration has expired is judged by this moment.
         package let created: Int64
 
-        package init(run: RunID, created: Int64) {
+        /// - Parameters:
+        ///   - id: 16 hexadecimal digits; nil for anything else.
+        ///   - created: seconds since 1970.
+        package init?(id: String, created: Double) {
+            guard let run = RunID(hex: id), created.isFinite, abs(created) < 1e15 else { return nil }
+            self.init(run: run, created: Int64(created))
+        }
+
+        /// Of a run that nobody has begun.
+        package static var newID: String { RunID(UInt64.random(in: 1 ... .max)).description }
+
+        init(run: RunID, created: Int64) {
             self.run = run
             self.created = created
         }
