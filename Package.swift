@@ -111,10 +111,12 @@ let package = Package(
         .target(name: "Sweep", dependencies: question + ["Payloads"], swiftSettings: cold),
         .target(name: "Plan", dependencies: question + ["Devices", "Payloads"], swiftSettings: cold),
         .target(name: "History", dependencies: question, swiftSettings: cold),
+        // One run on many machines: workers that share a folder.
+        .target(name: "Workers", dependencies: question, swiftSettings: cold),
         .executableTarget(
             name: "pushload",
             dependencies: question + [
-                "Comparison", "Gate", "Sweep", "Plan", "History", "Payloads", "Signing", "Audience",
+                "Comparison", "Gate", "Sweep", "Plan", "History", "Workers", "Payloads", "Signing", "Audience",
             ],
             swiftSettings: cold, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
