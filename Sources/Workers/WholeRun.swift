@@ -20,16 +20,18 @@ package struct WholeRun {
 
     /// - Throws: one line when the folder is no rendezvous.
     package init(_ folder: RendezvousFolder) throws(HarnessError) {
-        guard let run: RunFile = folder.read(RendezvousFolder.run), run.workers >= 1, run.workers <= WorkerRank.most else {
+        guard let run: RunFile = folder.read(RendezvousFolder.run), run.workers >= 1, run.workers <= WorkerRank.most
+        else {
             throw HarnessError("\(folder.path): no rendezvous: run.json is missing, or cannot be read")
         }
         self.folder = folder
         self.run = run
         start = folder.read(RendezvousFolder.start)
-        content = (0..<run.workers).lazy.compactMap { worker -> RunContent? in
-            let name = RendezvousFolder.worker(worker) + "/" + ShardFolder.ready
-            return (folder.read(name) as ReadyFile?)?.content
-        }.first
+        content =
+            (0..<run.workers).lazy.compactMap { worker -> RunContent? in
+                let name = RendezvousFolder.worker(worker) + "/" + ShardFolder.ready
+                return (folder.read(name) as ReadyFile?)?.content
+            }.first
         merge = WorkerMerge(
             id: run.id, workers: run.workers, scenario: run.scenario,
             startedAt: start.map { Date(timeIntervalSince1970: $0.at).formatted(.iso8601) } ?? "")
@@ -46,9 +48,9 @@ package struct WholeRun {
         for worker in awaited {
             let shard = shard(worker)
             guard shard.isDone else { continue }
-            var sum = merge
-            try add(shard, to: &sum)
-            merge = sum
+            let parts = try parts(shard)
+            try Self.add(parts, to: &merge)
+            noteSettings(parts)
             done.insert(worker)
             isNew = true
         }
@@ -59,12 +61,17 @@ package struct WholeRun {
         ShardFolder(folder: folder, index: worker)
     }
 
-    private mutating func add(_ shard: ShardFolder, to merge: inout WorkerMerge) throws(HarnessError) {
-        for part in try shard.shards(planned: content?.planned(worker: shard.index, of: run.workers)) {
-            if part.state != .lost, shard.index < settings?.worker ?? .max {
-                settings = (shard.index, part.result.scenario)
-            }
-            do throws(ResultMerge.Failure) { try merge.add(part) } catch { throw HarnessError("\(error)", .failed) }
+    private func parts(_ shard: ShardFolder) throws(HarnessError) -> [WorkerShard] {
+        try shard.shards(planned: content?.planned(worker: shard.index, of: run.workers))
+    }
+
+    private static func add(_ parts: [WorkerShard], to merge: inout WorkerMerge) throws(HarnessError) {
+        do throws(ResultMerge.Failure) { try merge.add(parts) } catch { throw HarnessError("\(error)", .failed) }
+    }
+
+    private mutating func noteSettings(_ parts: [WorkerShard]) {
+        for part in parts where part.state != .lost && part.index < settings?.worker ?? .max {
+            settings = (part.index, part.result.scenario)
         }
     }
 
@@ -76,10 +83,15 @@ package struct WholeRun {
         var this = self
         var whole = merge
         var notes: [String] = []
-        for worker in lost ?? [] { try this.add(shard(worker), to: &whole) }
+        for worker in lost ?? [] {
+            let parts = try parts(shard(worker))
+            try Self.add(parts, to: &whole)
+            this.noteSettings(parts)
+        }
         if let lost, !lost.isEmpty {
             notes.append(
-                ResultDocument.partialMark + "\(StartGate.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
+                ResultDocument.partialMark
+                    + "\(StartGate.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
                     + "what they may have sent since they last wrote counts as failed, the rest of their parts as not sent "
                     + "(\(ClosedShard.cause))")
         } else if lost == nil {
@@ -89,7 +101,7 @@ package struct WholeRun {
         }
         do throws(ResultMerge.Failure) {
             var result = try whole.document(notes: notes)
-            if let settings { result.scenario = settings.scenario }
+            if let settings = this.settings { result.scenario = settings.scenario }
             return result
         } catch {
             throw HarnessError("\(error)", .failed)
