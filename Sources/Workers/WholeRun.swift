@@ -20,16 +20,18 @@ package struct WholeRun {
 
     /// - Throws: one line when the folder is no rendezvous.
     package init(_ folder: RendezvousFolder) throws(HarnessError) {
-        guard let run: RunFile = folder.read(RendezvousFolder.run), run.workers >= 1, run.workers <= WorkerRank.most else {
+        guard let run: RunFile = folder.read(RendezvousFolder.run), run.workers >= 1, run.workers <= WorkerRank.most
+        else {
             throw HarnessError("\(folder.path): no rendezvous: run.json is missing, or cannot be read")
         }
         self.folder = folder
         self.run = run
         start = folder.read(RendezvousFolder.start)
-        content = (0..<run.workers).lazy.compactMap { worker -> RunContent? in
-            let name = RendezvousFolder.worker(worker) + "/" + ShardFolder.ready
-            return (folder.read(name) as ReadyFile?)?.content
-        }.first
+        content =
+            (0..<run.workers).lazy.compactMap { worker -> RunContent? in
+                let name = RendezvousFolder.worker(worker) + "/" + ShardFolder.ready
+                return (folder.read(name) as ReadyFile?)?.content
+            }.first
         merge = WorkerMerge(
             id: run.id, workers: run.workers, scenario: run.scenario,
             startedAt: start.map { Date(timeIntervalSince1970: $0.at).formatted(.iso8601) } ?? "")
@@ -79,7 +81,8 @@ package struct WholeRun {
         for worker in lost ?? [] { try this.add(shard(worker), to: &whole) }
         if let lost, !lost.isEmpty {
             notes.append(
-                ResultDocument.partialMark + "\(StartGate.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
+                ResultDocument.partialMark
+                    + "\(WorkerMerge.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
                     + "what they may have sent since they last wrote counts as failed, the rest of their parts as not sent "
                     + "(\(ClosedShard.cause))")
         } else if lost == nil {
