@@ -65,6 +65,9 @@ package struct WorkerMerge {
         guard !isThere else { throw .init(description: "\(name): attempt \(shard.attempt) was added before") }
     }
 
+    /// `worker 3`; `workers 3, 5 and 7`; `workers 3, 4, 5, 6, 7 and 12 more`.
+    package static func named(_ workers: [Int]) -> String { WorkerRow.named(workers) }
+
     /// What all shards are so far.
     ///
     /// - Parameter notes: the first of the whole's notes: that it is partial, where it is (`ResultDocument.partialMark`).

@@ -19,6 +19,18 @@ package struct RunProduct: Sendable {
     package let abortedFor: String?
     /// Why what was said of devices is not in the journal of the registrations.
     package let lostFeedback: String?
+    /// What was said of devices and is not in the journal of the registrations yet; nil: all is.
+    package var feedback: LateFeedback?
+}
+
+/// What answers said of devices, to be written into the journal of their registrations when nobody reads these any more.
+package struct LateFeedback: Sendable {
+    fileprivate let feedback: Feedback
+    fileprivate let sends: Sends
+    fileprivate let topic: String
+
+    /// - Returns: what a reader must know of it, a sentence each; and whether it could not be kept.
+    package func write() -> (notes: [String], isLost: Bool) { feedback.write(sends, topic: topic) }
 }
 
 /// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
@@ -122,7 +134,12 @@ package struct Run: Sendable {
             let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             if keepsFeedback { keepFeedback(&outcome) }
-            return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
+            var product = RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
+            if !keepsFeedback, let sends = inputs.sends {
+                product.feedback = LateFeedback(
+                    feedback: outcome.feedback, sends: sends, topic: inputs.scenario.topic)
+            }
+            return product
         }
         let record = output.map {
             RunRecord(inputs: inputs, started: started, target: ResultDocument.Run.bundledMock, output: $0)

@@ -14,7 +14,9 @@ package struct RunContent: Codable, Sendable, Equatable {
 
     init(_ inputs: RunInputs) {
         planned = inputs.planned
-        parts = inputs.schedule == nil ? inputs.sendOrder?.map(\.count) ?? inputs.planned.map { [$0] } ?? [] : inputs.planned.map { [$0] } ?? []
+        parts =
+            inputs.schedule == nil
+            ? inputs.sendOrder?.map(\.count) ?? inputs.planned.map { [$0] } ?? [] : inputs.planned.map { [$0] } ?? []
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ bytes: some Sequence<UInt8>) {
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -20,6 +20,10 @@ enum ClosedShard {
         var result = partial ?? ResultDocument()
         let planned = (planned ?? result.pushes.planned)
         let open = result.failures[madeUp] ?? 0
+        // Some that waited for a stream have been counted so, without being in the books.
+        let waited = result.latency[.total].unanswered
+        let ended = result.pushes.failed &+ result.notSent.filter { $0.key != madeUp }.values.reduce(0, &+)
+        let waiting = waited - min(waited, ended)
         result.failures[madeUp] = nil
         result.notSent[madeUp] = nil
         result.pushes.notSent = result.notSent.values.reduce(0, &+)
@@ -34,7 +38,7 @@ enum ClosedShard {
         if open &+ unknown > 0 { result.failures[cause] = open &+ unknown }
         if unsent > 0 { result.notSent[cause] = unsent }
         // None of them got an answer; how long they had waited is not known.
-        addUnanswered(unknown, to: &result)
+        addUnanswered(unknown - min(unknown, waiting), to: &result)
         result.run.complete = false
         result.run.interrupted = false
         result.notes.removeAll { $0.hasPrefix(ResultDocument.partialMark) }

@@ -53,7 +53,9 @@ final class Heartbeat: Sendable {
                 let pause = isWaiting ? soon : Self.usual
                 let until = MonotonicClock.now() + pause
                 // Ends, and begins to run, without waiting for the next beat.
-                while MonotonicClock.now() < until, state.withLock({ !$0.isEnded && ($0.status.state == .ready) == isWaiting }) {
+                while MonotonicClock.now() < until,
+                    state.withLock({ !$0.isEnded && ($0.status.state == .ready) == isWaiting })
+                {
                     Thread.sleep(forTimeInterval: 0.02)
                 }
             }

@@ -24,7 +24,9 @@ struct Presence {
     /// Looks at these workers' files.
     mutating func look(_ workers: some Sequence<Int>, now: UInt64) {
         for worker in workers {
-            guard let status: StatusFile = folder.read(RendezvousFolder.worker(worker) + "/status.json") else { continue }
+            guard let status: StatusFile = folder.read(RendezvousFolder.worker(worker) + "/status.json") else {
+                continue
+            }
             let before = seen[worker]
             guard before?.status.beat != status.beat || before?.status.attempt != status.attempt else { continue }
             seen[worker] = Seen(status: status, changed: now, isLive: before != nil)

@@ -30,7 +30,8 @@ package struct RendezvousFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw HarnessError("--rendezvous: cannot make \(folder): \(FileObstacle.text(folder, isFolder: true))", .failed)
+            throw HarnessError(
+                "--rendezvous: cannot make \(folder): \(FileObstacle.text(folder, isFolder: true))", .failed)
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Harness
 import Results
+import Settings
 
 /// A worker's folder: what its attempts have brought home so far.
 struct ShardFolder {
@@ -71,7 +72,8 @@ struct ShardFolder {
                 WorkerShard(
                     index: index, host: attempt.file.host, state: state, attempt: attempt.number,
                     result: isDone ? try whole() : closed(attempt, next: next), begun: attempt.file.begun,
-                    lateSeconds: attempt.file.late, clockOffset: attempt.file.clockOffset.map { Int64(clamping: Int($0)) },
+                    lateSeconds: attempt.file.late,
+                    clockOffset: attempt.file.clockOffset.map { Int64(clamping: Int($0)) },
                     clockBound: attempt.file.clockBound.map { UInt64(max(0, $0)) }))
         }
         if shards.isEmpty {
@@ -100,6 +102,12 @@ struct ShardFolder {
         let reserved = zip(end, attempt.file.positions).reduce(0 as UInt64) { $0 &+ ($1.0 - min($1.0, $1.1)) }
         var result = ClosedShard.close(
             partial, planned: attempt.file.planned, reserved: reserved, left: next?.planned ?? 0)
+        let lost = result.failures[ClosedShard.cause] ?? 0
+        if next != nil, lost > 0 {
+            result.notes.append(
+                "lost in attempt \(attempt.number), and taken up again: \(Units.counted(lost, "push")) that it may have sent since it last wrote "
+                    + "were not sent again, and count as failed (\(ClosedShard.cause))")
+        }
         let known = result.pushes.planned
         if attempt.file.planned == nil, reserved > known {
             result.notes.append(

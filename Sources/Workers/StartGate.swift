@@ -1,3 +1,4 @@
+import Analysis
 import Foundation
 import Harness
 import Networking
@@ -39,6 +40,7 @@ struct StartGate {
         let began = MonotonicClock.now()
         var presence = Presence(folder, now: began)
         var ready: [Int: ReadyFile] = [:]
+        var hasWaited = false
         while true {
             if isStopped() { throw HarnessError("stopped before the run began: nothing was sent", .failed) }
             let names = folder.names()
@@ -46,13 +48,15 @@ struct StartGate {
                 throw HarnessError("the run has not begun, and nothing was sent: \(stop.reason)", .failed)
             }
             if names.contains(RendezvousFolder.start), let start: StartFile = folder.read(RendezvousFolder.start) {
-                return begin(start)
+                return begin(start, hasWaited: hasWaited)
             }
             let now = MonotonicClock.now()
             presence.look(0..<rank.workers, now: now)
             try takeReady(names, presence, &ready)
             let absent = (0..<rank.workers).filter { ready[$0] == nil || !presence.isLive($0) }
-            let isFirst = !(0..<rank.index).contains { presence.isLive($0) && presence.silence($0, now: now) < Self.quiet }
+            let isFirst = !(0..<rank.index).contains {
+                presence.isLive($0) && presence.silence($0, now: now) < Self.quiet
+            }
             if isFirst {
                 if absent.isEmpty || missing == .start && now - began >= timeout && absent.count < rank.workers {
                     try give(without: absent, presence)
@@ -64,6 +68,7 @@ struct StartGate {
                     "the run has not begun: no start was given within \(Units.duration(nanoseconds: Double(now - began))) "
                         + "(--start-timeout)", .failed)
             }
+            hasWaited = true
             try? await Task.sleep(nanoseconds: pause)
         }
     }
@@ -90,7 +95,9 @@ struct StartGate {
         }
     }
 
-    private static func pushes(_ count: UInt64?) -> String { count.map { Units.counted($0, "push") } ?? "no number of pushes" }
+    private static func pushes(_ count: UInt64?) -> String {
+        count.map { Units.counted($0, "push") } ?? "no number of pushes"
+    }
 
     private func give(without absent: [Int], _ presence: Presence) throws(HarnessError) {
         let now = WorkerClock.now()
@@ -104,7 +111,7 @@ struct StartGate {
     private func giveUp(_ absent: [Int]) throws(HarnessError) {
         let time = Units.duration(nanoseconds: Double(timeout))
         throw try stop(
-            "\(Self.named(absent)) of \(rank.workers) \(absent.count == 1 ? "has" : "have") not come within \(time) "
+            "\(WorkerMerge.named(absent)) of \(rank.workers) \(absent.count == 1 ? "has" : "have") not come within \(time) "
                 + "(--start-timeout; --missing start goes on without)")
     }
 
@@ -115,16 +122,11 @@ struct StartGate {
         return HarnessError("the run has not begun, and nothing was sent: \(said?.reason ?? reason)", .failed)
     }
 
-    /// `worker 3`, `workers 1 and 3`, `workers 0, 1, 2, 3, 4 and 95 more`.
-    static func named(_ workers: [Int]) -> String {
-        guard workers.count > 1 else { return "worker " + (workers.first.map(String.init) ?? "") }
-        let shown = workers.prefix(workers.count > 6 ? 5 : workers.count - 1).map(String.init).joined(separator: ", ")
-        return "workers \(shown) and " + (workers.count > 6 ? "\(workers.count - 5) more" : String(workers[workers.count - 1]))
-    }
-
-    private func begin(_ start: StartFile) -> Start {
+    /// - Parameter hasWaited: the start came while this worker looked; of another its age says nothing of clocks.
+    private func begin(_ start: StartFile, hasWaited: Bool) -> Start {
         let now = WorkerClock.now()
-        guard start.clockOf != rank.index, let own = start.seen.first(where: { $0.worker == rank.index }) else {
+        guard hasWaited, start.clockOf != rank.index, let own = start.seen.first(where: { $0.worker == rank.index })
+        else {
             return Start(at: start.at, clock: nil)
         }
         let clock = WorkerClock(t1: own.at, t2: own.seen, t3: start.written, t4: now)

@@ -44,25 +44,19 @@ package struct WholeRun {
     ///
     /// - Returns: whether there were any.
     mutating func look() throws(HarnessError) -> Bool {
-        var isNew = false
-        for worker in awaited {
-            let shard = shard(worker)
-            guard shard.isDone else { continue }
-            let parts = try parts(shard)
+        let whole = awaited.filter { shard($0).isDone }
+        try reader.each(whole) { worker, parts throws(HarnessError) in
             try Self.add(parts, to: &merge)
             noteSettings(parts)
             done.insert(worker)
-            isNew = true
         }
-        return isNew
+        return !whole.isEmpty
     }
+
+    private var reader: ShardReader { ShardReader(folder: folder, content: content, workers: run.workers) }
 
     private func shard(_ worker: Int) -> ShardFolder {
         ShardFolder(folder: folder, index: worker)
-    }
-
-    private func parts(_ shard: ShardFolder) throws(HarnessError) -> [WorkerShard] {
-        try shard.shards(planned: content?.planned(worker: shard.index, of: run.workers))
     }
 
     private static func add(_ parts: [WorkerShard], to merge: inout WorkerMerge) throws(HarnessError) {
@@ -83,15 +77,14 @@ package struct WholeRun {
         var this = self
         var whole = merge
         var notes: [String] = []
-        for worker in lost ?? [] {
-            let parts = try parts(shard(worker))
+        try reader.each(lost ?? []) { _, parts throws(HarnessError) in
             try Self.add(parts, to: &whole)
             this.noteSettings(parts)
         }
         if let lost, !lost.isEmpty {
             notes.append(
                 ResultDocument.partialMark
-                    + "\(StartGate.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
+                    + "\(WorkerMerge.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
                     + "what they may have sent since they last wrote counts as failed, the rest of their parts as not sent "
                     + "(\(ClosedShard.cause))")
         } else if lost == nil {

@@ -33,14 +33,16 @@ package struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A worker that has written nothing for so long is lost. Default: 30s.", valueName: "time", visibility: .hidden))
+            "A worker that has written nothing for so long is lost. Default: 30s.", valueName: "time",
+            visibility: .hidden))
     package var lostAfter: String?
 
     /// Which worker this is; nil: the run has no others.
     package func rank() throws(HarnessError) -> WorkerRank? {
         guard rendezvous != nil else {
             let given = [
-                ("--worker", worker), ("--start-timeout", startTimeout), ("--missing", missing), ("--lost-after", lostAfter),
+                ("--worker", worker), ("--start-timeout", startTimeout), ("--missing", missing),
+                ("--lost-after", lostAfter),
             ].first { $0.1 != nil }
             if let (name, value) = given {
                 throw HarnessError("\(name) \(value ?? ""): goes with --rendezvous, the folder that all workers share")

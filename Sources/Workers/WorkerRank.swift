@@ -55,7 +55,8 @@ package struct WorkerRank: Sendable, Equatable {
         }
         if let text = environment[Self.jobIndex] {
             throw HarnessError(
-                "\(Self.jobIndex)=\(text): a Kubernetes Job does not say of how many; give --worker /N, N its completions")
+                "\(Self.jobIndex)=\(text): a Kubernetes Job does not say of how many; give --worker /N, N its completions"
+            )
         }
         throw HarnessError(
             "--rendezvous: which worker is this? give --worker I/N, or start it with srun or mpirun, or as an Indexed Job "

@@ -1,3 +1,4 @@
+import Analysis
 import Foundation
 import Harness
 import Measurement
@@ -79,7 +80,8 @@ package final class WorkerSession: Sendable {
         let index = rank.index
         heartbeat = Heartbeat(folder, status) { news in
             switch news {
-            case .stop(let file): if file.worker != index { hear("worker \(file.worker) asks all to stop: \(file.reason)", true) }
+            case .stop(let file):
+                if file.worker != index { hear("worker \(file.worker) asks all to stop: \(file.reason)", true) }
             case .replaced: hear("worker \(index) was taken up by another process: this one stops", true)
             case .mute(let silence, let problem):
                 hear(
@@ -153,7 +155,9 @@ package final class WorkerSession: Sendable {
     /// Becomes worker `index`.
     ///
     /// - Returns: which attempt this is, from 1 on.
-    private static func claim(_ shard: ShardFolder, _ rank: WorkerRank, _ host: String) async throws(HarnessError) -> Int {
+    private static func claim(_ shard: ShardFolder, _ rank: WorkerRank, _ host: String) async throws(HarnessError)
+        -> Int
+    {
         let last = shard.claimed()
         if last > 0 {
             let status = shard.name + "/status.json"
@@ -161,16 +165,19 @@ package final class WorkerSession: Sendable {
             let began = MonotonicClock.now()
             while before?.state != .done, MonotonicClock.now() - began < quiet {
                 try? await Task.sleep(nanoseconds: 100_000_000)
-                guard let now: StatusFile = shard.folder.read(status), now.beat != before?.beat || now.attempt != before?.attempt
+                guard let now: StatusFile = shard.folder.read(status),
+                    now.beat != before?.beat || now.attempt != before?.attempt
                 else { continue }
                 throw HarnessError(
-                    "\(shard.folder.path): worker \(rank.index) of \(rank.workers) is running already, on \(now.host) as process \(now.pid)")
+                    "\(shard.folder.path): worker \(rank.index) of \(rank.workers) is running already, on \(now.host) as process \(now.pid)"
+                )
             }
         }
         let claim = ClaimFile(host: host, pid: getpid(), at: WorkerClock.now())
         guard try shard.folder.writeOnce(claim, to: shard.name + "/" + ShardFolder.claim(last + 1)) else {
             throw HarnessError(
-                "\(shard.folder.path): worker \(rank.index) of \(rank.workers) was started by somebody else at the same moment")
+                "\(shard.folder.path): worker \(rank.index) of \(rank.workers) was started by somebody else at the same moment"
+            )
         }
         return last + 1
     }
@@ -184,13 +191,16 @@ package final class WorkerSession: Sendable {
     ///   - threads: of this worker.
     ///   - isStopped: somebody wants this process to end.
     /// - Returns: when the run starts, ns of the monotonic clock.
-    package func begin(_ content: RunContent, planned: UInt64?, threads: Int, isStopped: @Sendable () -> Bool) async throws(HarnessError) -> UInt64 {
+    package func begin(_ content: RunContent, planned: UInt64?, threads: Int, isStopped: @Sendable () -> Bool)
+        async throws(HarnessError) -> UInt64
+    {
         heartbeat.update { $0.planned = planned }
         try folder.write(
             ReadyFile(host: host, attempt: attempt, content: content), to: shard.name + "/" + ShardFolder.ready)
         heartbeat.start()
         let gate = StartGate(
-            folder: folder, rank: rank, content: content, timeout: options.startTimeout, missing: options.startsWithoutMissing ? .start : .stop)
+            folder: folder, rank: rank, content: content, timeout: options.startTimeout,
+            missing: options.startsWithoutMissing ? .start : .stop)
         let start: StartGate.Start
         do throws(HarnessError) { start = try await gate.wait(isStopped: isStopped) } catch {
             heartbeat.end()
@@ -206,7 +216,8 @@ package final class WorkerSession: Sendable {
         try shard.begin(
             attempt,
             BegunFile(
-                host: host, positions: place.resumed?.positions ?? [UInt64](repeating: 0, count: threads), planned: planned,
+                host: host, positions: place.resumed?.positions ?? [UInt64](repeating: 0, count: threads),
+                planned: planned,
                 late: isLate ? -ahead : nil, begun: begun, clockOffset: start.clock.map { $0.offset * 1e9 },
                 clockBound: start.clock.map { $0.bound * 1e9 }))
         heartbeat.update { $0.state = .running }
@@ -229,6 +240,11 @@ package final class WorkerSession: Sendable {
             ($0.perSecond, $0.targetPerSecond) = (progress.perSecond, progress.target)
             ($0.p50, $0.p99) = (progress.p50, progress.p99)
         }
+    }
+
+    /// Asks all workers to stop.
+    package func stopAll(_ reason: String) {
+        _ = try? folder.writeOnce(StopFile(worker: rank.index, reason: reason), to: RendezvousFolder.stop)
     }
 
     package func note(problem: String) { heartbeat.update { $0.problem = problem } }
@@ -263,6 +279,7 @@ package final class WorkerSession: Sendable {
         let began = MonotonicClock.now()
         var presence = Presence(folder, now: began)
         var whole = try WholeRun(folder)
+        let start: StartFile? = folder.read(RendezvousFolder.start)
         var isTold = false
         var lastWrite: UInt64 = 0
         var isNew = false
@@ -276,11 +293,11 @@ package final class WorkerSession: Sendable {
                 return End(result: try read(), file: end, isOwn: false)
             }
             presence.look(0..<rank.workers, now: now)
-            let isFirst = !(0..<rank.index).contains { isThere($0, presence, now) && presence.status($0)?.state != .done }
+            let isFirst = !(0..<rank.index).contains { isThere($0, presence, now, start) }
             if isFirst {
                 isNew = try whole.look() || isNew
                 let awaited = whole.awaited
-                let lost = awaited.filter { !isThere($0, presence, now) }
+                let lost = awaited.filter { !isThere($0, presence, now, start) }
                 if lost.count == awaited.count { return try end(whole, lost, thresholds) }
                 if isNew, now - lastWrite >= 2_000_000_000 {
                     try write(try whole.document(lost: nil))
@@ -290,18 +307,26 @@ package final class WorkerSession: Sendable {
             if !isTold, now - began > 3_000_000_000 {
                 isTold = true
                 let awaited = (0..<rank.workers).filter {
-                    ![.waiting, .done].contains(presence.status($0)?.state) && isThere($0, presence, now)
+                    ![.waiting, .done].contains(presence.status($0)?.state) && isThere($0, presence, now, start)
                 }
-                if !awaited.isEmpty { tell("its own pushes have ended; waiting for \(StartGate.named(awaited)) of \(rank.workers)") }
+                if !awaited.isEmpty {
+                    tell("its own pushes have ended; waiting for \(WorkerMerge.named(awaited)) of \(rank.workers)")
+                }
             }
             try? await Task.sleep(nanoseconds: min(1_000_000_000, 50_000_000 * UInt64(1 + rank.workers / 50)))
         }
     }
 
     /// One that has never been seen may still come.
-    private func isThere(_ worker: Int, _ presence: Presence, _ now: UInt64) -> Bool {
+    private func isThere(_ worker: Int, _ presence: Presence, _ now: UInt64, _ start: StartFile?) -> Bool {
         guard worker != rank.index else { return true }
-        let patience = presence.isLive(worker) ? options.lostAfter : max(options.lostAfter, isDone ? options.startTimeout : 0)
+        if let status = presence.status(worker) {
+            if status.state == .done { return false }
+        } else if start?.without.contains(worker) == true {
+            return false
+        }
+        let patience =
+            presence.isLive(worker) ? options.lostAfter : max(options.lostAfter, isDone ? options.startTimeout : 0)
         return presence.silence(worker, now: now) < patience
     }
 

@@ -94,14 +94,11 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         try finish(product, folder.path, scenario.parsedThresholds)
     }
 
-    /// Ctrl-C stops the run; what else there is to end is told, too.
-    func stopSignals(
-        _ run: Run, _ display: RunDisplay, _ also: @escaping @Sendable () -> Void = {}
-    ) -> StopSignals {
+    /// Ctrl-C stops the run.
+    func stopSignals(_ run: Run, _ display: RunDisplay) -> StopSignals {
         let stops = Mutex(0)
         return StopSignals { [isQuiet = quiet] in
             run.stop()
-            also()
             let isFirst = stops.withLock { count in
                 count += 1
                 return count == 1
