@@ -78,7 +78,7 @@ import Testing
             }
             #expect(words.contains("cannot be read") && !words.contains("\n"))
         }
-        #expect(lines(watch.look(now: 0)).count == 1)
+        #expect(lines(watch.look(now: 0), width: 400).count == 1)
     }
 
     @Test("A line a worker and their sum: counts and rates added, times those of the slowest, which is marked")
