@@ -225,7 +225,7 @@ package enum SummaryReport {
         table.add(TargetTable.names)
         for target in shown { table.add(TargetTable.cells(target, Units.grouped)) }
         let left = targets.count - shown.count
-        return table.lines(width: width)
+        return [""] + table.lines(width: width)
             + (left > 0 ? ["  and \(Units.counted(UInt64(left), "target")) more (targets in the result)"] : []) + [""]
     }
 
