@@ -4,21 +4,26 @@ import Payloads
 /// One worker's marks in the ledgers of runs: which pushes it accepted, and when those came and were answered whose times are wanted.
 struct LedgerMarks {
     private let book: LedgerBook
+    /// The worker's.
+    private let statistics: MockStatistics
     /// The run of the last push: mostly the next one is of the same.
     private var current: LedgerBook.Entry?
 
-    init(_ book: LedgerBook) { self.book = book }
+    init(_ book: LedgerBook, _ statistics: MockStatistics) {
+        self.book = book
+        self.statistics = statistics
+    }
 
     /// Notes an accepted push in its run's ledger, and when it came if it is one whose times are wanted.
     @inline(__always)
     mutating func tickOff(_ trace: (run: RunID, sequence: UInt64)?, _ state: RequestState, now: UInt64) {
         guard let trace else {
-            book.countUntracked()
+            MockStatistics.increment(statistics.untracked)
             return
         }
         meet(trace.run)
         guard let current else {
-            book.countUntracked()
+            MockStatistics.increment(statistics.untracked)
             return
         }
         current.ledger.mark(trace.sequence)
