@@ -68,6 +68,7 @@ package enum ResultMerge {
         }
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
+        merged.clocks = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.warmup.answered = sum(parts, \.warmup.answered)
         merged.warmup.steady =

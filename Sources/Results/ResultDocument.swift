@@ -22,6 +22,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @AddedLater public var devices: Devices?
     /// What devices asked of their backend; nil without one.
     @AddedLater public var echo: Echo?
+    /// How the clocks of several workers and their mocks agree; nil where that was not asked.
+    @AddedLater public var clocks: [Clock]?
     public var warmup = Warmup()
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -41,7 +43,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, sends, devices, echo, warmup, cooldown, retries, generator, histograms
+        case series, notes, breakdown, sends, devices, echo, clocks, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }
