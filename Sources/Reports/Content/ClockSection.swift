@@ -3,7 +3,7 @@ import Settings
 
 /// How the clocks of workers and mocks agree.
 enum ClockSection {
-    static let header = ["clock of", "beside", "ahead by", "known to", "pushes", "drift"]
+    static let header = ["clock of", "beside", "ahead by", "give or take", "pushes", "drift"]
     private static let mostShown = 8
 
     static func make(_ run: ReportedRun) -> ReportSection? {
@@ -21,7 +21,7 @@ enum ClockSection {
                 let size = Units.duration(nanoseconds: Double(clock.offset.magnitude))
                 return [
                     clock.mock, "worker \(clock.worker)", clock.offset < 0 ? "-\(size)" : size,
-                    "±" + Units.duration(nanoseconds: Double(clock.bound)),
+                    Units.duration(nanoseconds: Double(clock.bound)),
                     Units.grouped(UInt64(clamping: clock.samples)),
                     clock.drift.map { Units.fixed($0, places: 2) + " ppm" } ?? "-",
                 ]
