@@ -52,6 +52,7 @@ package enum ResultMerge {
         if let targetNote { partNotes.append(targetNote) }
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
+        merged.clocks = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.generator.loopLag = try latency("loop_lag", merged)
         // A second's percentiles cannot be added, and the parts still have theirs.
