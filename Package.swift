@@ -111,10 +111,12 @@ let package = Package(
         .target(name: "Sweep", dependencies: question + ["Payloads"], swiftSettings: cold),
         .target(name: "Plan", dependencies: question + ["Devices", "Payloads"], swiftSettings: cold),
         .target(name: "History", dependencies: question, swiftSettings: cold),
+        // One run on many machines: workers that share a folder.
+        .target(name: "Workers", dependencies: question, swiftSettings: cold),
         .executableTarget(
             name: "pushload",
             dependencies: question + [
-                "Comparison", "Gate", "Sweep", "Plan", "History", "Payloads", "Signing", "Audience",
+                "Comparison", "Gate", "Sweep", "Plan", "History", "Workers", "Payloads", "Signing", "Audience",
             ],
             swiftSettings: cold, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
@@ -196,7 +198,7 @@ let package = Package(
             name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests",
-            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns"],
+            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),

@@ -28,32 +28,13 @@ package enum ResultMerge {
         merged.run.durationSeconds = parts.map(\.run.durationSeconds).max() ?? 0
         merged.run.complete = parts.allSatisfy(\.run.complete)
         merged.run.interrupted = parts.contains(where: \.run.interrupted)
-        merged.pushes = pushes(parts)
-        merged.statuses = added(parts.map(\.statuses))
-        merged.reasons = added(parts.map(\.reasons))
-        merged.failures = added(parts.map(\.failures))
-        merged.notSent = added(parts.map(\.notSent))
+        addFigures(of: results, to: &merged)
         merged.throughput.windowSeconds = parts.map(\.throughput.windowSeconds).max() ?? 0
         merged.throughput.offered = sum(parts, \.throughput.offered)
         merged.throughput.sent = sum(parts, \.throughput.sent)
         merged.throughput.sentAgain = sum(parts, \.throughput.sentAgain)
         merged.throughput.answered = sum(parts, \.throughput.answered)
         merged.throughput.accepted = sum(parts, \.throughput.accepted)
-        merged.connections.opened = sum(parts, \.connections.opened)
-        merged.connections.lost = sum(parts, \.connections.lost)
-        merged.connections.connectFailures = sum(parts, \.connections.connectFailures)
-        merged.connections.goAways = sum(parts, \.connections.goAways)
-        merged.connections.reconnects = sum(parts, \.connections.reconnects)
-        merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
-        merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
-        merged.connections.ends = added(parts.map(\.connections.ends))
-        let late = parts.compactMap(\.connections.afterWindow)
-        merged.connections.afterWindow =
-            late.count < parts.count
-            ? nil
-            : .init(
-                opened: late.reduce(0) { $0 &+ $1.opened }, lost: late.reduce(0) { $0 &+ $1.lost },
-                connectFailures: late.reduce(0) { $0 &+ $1.connectFailures }, ends: added(late.map(\.ends)))
         merged.histograms = try histograms(results)
         merged.latency = try latencies(merged)
         merged.breakdown = try breakdown(parts, merged)
@@ -69,14 +50,55 @@ package enum ResultMerge {
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
-        merged.warmup.answered = sum(parts, \.warmup.answered)
+        merged.generator.loopLag = try latency("loop_lag", merged)
+        // A second's percentiles cannot be added, and the parts still have theirs.
+        merged.series = []
+        merged.notes =
+            ["merged from \(results.map(\.name).joined(separator: ", "))"]
+            + differences(parts).map { "the parts differ in \($0)" } + partNotes
+            + (parts.contains(where: hasSchedule)
+                ? ["stages and trace are those of one part; the parts' rates add up"] : [])
+            + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
+        return merged
+    }
+
+    typealias Part = (name: String, result: ResultDocument)
+
+    /// Everything of parts that is a count, a share or a cost.
+    ///
+    /// - Parameter ended: those that know what only a run's end tells; nil: all.
+    static func addFigures(of results: [Part], ended: [Part]? = nil, to merged: inout ResultDocument) {
+        let all = results.map(\.result)
+        merged.pushes = pushes(all)
+        merged.failures = added(all.map(\.failures))
+        merged.notSent = added(all.map(\.notSent))
+        merged.warmup.answered = sum(all, \.warmup.answered)
         merged.warmup.steady =
-            parts.contains { $0.warmup.steady == nil } ? nil : parts.allSatisfy { $0.warmup.steady == true }
+            all.contains { $0.warmup.steady == nil } ? nil : all.allSatisfy { $0.warmup.steady == true }
+        let ended = ended ?? results
+        let parts = ended.map(\.result)
+        guard !parts.isEmpty else { return }
+        merged.statuses = added(parts.map(\.statuses))
+        merged.reasons = added(parts.map(\.reasons))
+        merged.connections.opened = sum(parts, \.connections.opened)
+        merged.connections.lost = sum(parts, \.connections.lost)
+        merged.connections.connectFailures = sum(parts, \.connections.connectFailures)
+        merged.connections.goAways = sum(parts, \.connections.goAways)
+        merged.connections.reconnects = sum(parts, \.connections.reconnects)
+        merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
+        merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
+        merged.connections.ends = added(parts.map(\.connections.ends))
+        let late = parts.compactMap(\.connections.afterWindow)
+        merged.connections.afterWindow =
+            late.count < parts.count
+            ? nil
+            : .init(
+                opened: late.reduce(0) { $0 &+ $1.opened }, lost: late.reduce(0) { $0 &+ $1.lost },
+                connectFailures: late.reduce(0) { $0 &+ $1.connectFailures }, ends: added(late.map(\.ends)))
         merged.generator.limited = parts.contains(where: \.generator.limited)
-        merged.generator.reasons = results.flatMap { part in
+        merged.generator.reasons = ended.flatMap { part in
             part.result.generator.reasons.map { "\(part.name): \($0)" }
         }
-        merged.generator.loopLag = try latency("loop_lag", merged)
         merged.generator.workerLoad = parts.flatMap(\.generator.workerLoad).sorted(by: >)
         merged.generator.runQueueDelay = parts.compactMap(\.generator.runQueueDelay).max()
         merged.generator.spin = sum(parts, \.generator.spin) / Double(parts.count)
@@ -87,15 +109,6 @@ package enum ResultMerge {
         merged.cooldown.pushes = sum(parts, \.cooldown.pushes)
         merged.retries = parts.reduce(into: .init()) { $0.add($1.retries) }
         merged.cost = cost(parts)
-        // A second's percentiles cannot be added, and the parts still have theirs.
-        merged.series = []
-        merged.notes =
-            ["merged from \(results.map(\.name).joined(separator: ", "))"]
-            + differences(parts).map { "the parts differ in \($0)" } + partNotes
-            + (parts.contains(where: hasSchedule)
-                ? ["stages and trace are those of one part; the parts' rates add up"] : [])
-            + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
-        return merged
     }
 
     /// Settings that say how much: the whole's are the sum of the parts'.
@@ -197,7 +210,7 @@ package enum ResultMerge {
         counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: &+) }
     }
 
-    private static func pushes(_ parts: [ResultDocument]) -> ResultDocument.Pushes {
+    static func pushes(_ parts: [ResultDocument]) -> ResultDocument.Pushes {
         var whole = ResultDocument.Pushes()
         whole.planned = sum(parts, \.pushes.planned)
         whole.sent = sum(parts, \.pushes.sent)
@@ -215,23 +228,12 @@ package enum ResultMerge {
     private static func histograms(
         _ results: [(name: String, result: ResultDocument)]
     ) throws(Failure) -> [String: String] {
-        var merged: [String: LatencyHistogram] = [:]
-        // A part without rejections has its accepted answers in `total` alone.
-        let isApart = results.contains { $0.result.histograms["total_rejected"] != nil }
-        for part in results {
-            let keys = Set(part.result.histograms.keys).union(isApart ? ["total_accepted"] : [])
-            for key in keys {
-                do throws(HistogramCodec.Failure) {
-                    merged[key, default: LatencyHistogram()].add(try part.result.censoredHistogram(key).answered)
-                } catch {
-                    throw Failure(description: "\(part.name): histograms.\(key): \(error)")
-                }
-            }
-        }
-        return merged.filter { $0.value.count > 0 }.mapValues(HistogramCodec.encodeForLog)
+        var sum = HistogramSum()
+        for part in results { sum.add(try HistogramSum.counters(part.result, name: part.name)) }
+        return sum.texts
     }
 
-    private static func latency(_ key: String, _ merged: ResultDocument) throws(Failure) -> ResultDocument.Latency {
+    static func latency(_ key: String, _ merged: ResultDocument) throws(Failure) -> ResultDocument.Latency {
         .init(try histogram(key, merged))
     }
 
@@ -241,7 +243,7 @@ package enum ResultMerge {
         }
     }
 
-    private static func latencies(_ merged: ResultDocument) throws(Failure) -> ResultDocument.Latencies {
+    static func latencies(_ merged: ResultDocument) throws(Failure) -> ResultDocument.Latencies {
         try .init { stage throws(Failure) in try latency(stage.key, merged) }
     }
 

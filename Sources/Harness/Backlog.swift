@@ -114,6 +114,9 @@ struct Backlog {
         skipped += 1
     }
 
+    /// The worker's first push that has not come due, as of the last `advance`; 0 before.
+    var end: UInt64 { arrived }
+
     /// Pushes that have come due, may be sent and have not been: as of the last `advance`.
     func waiting(next: UInt64) -> UInt64 { arrived > next ? arrived - next - skipped : 0 }
 

@@ -18,11 +18,15 @@ final class LoadRun: Sendable {
     private let shown = Mutex(RunSnapshot())
     /// The token all connections share, where the policy says so.
     let shared = SharedToken()
+    /// Of a worker among several.
+    let journal: RunJournal?
 
-    /// - Parameter times: filled with the moments of some pushes, as the client sees them.
+    /// - Parameters:
+    ///   - times: filled with the moments of some pushes, as the client sees them.
+    ///   - journal: path of the journal of a worker among several; nil: it keeps none.
     /// - Throws: when the ledger's address space cannot be had.
     init(
-        inputs: RunInputs, target: Target, identity: ProviderIdentity?, times: PushTimes?
+        inputs: RunInputs, target: Target, identity: ProviderIdentity?, times: PushTimes?, journal: String? = nil
     ) throws(HarnessError) {
         self.inputs = inputs
         self.target = target
@@ -38,7 +42,10 @@ final class LoadRun: Sendable {
                 throw HarnessError("not enough address space for the times of \(capacity) pushes", .failed)
             }
         }
-        state = RunState(accepted: ledger, times: times, intended: intended, workers: inputs.scenario.threads)
+        self.journal = journal.map { RunJournal(path: $0, inputs: inputs) }
+        state = RunState(
+            accepted: ledger, times: times, intended: intended, reservations: self.journal?.reservations,
+            workers: inputs.scenario.threads)
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 
@@ -81,7 +88,7 @@ final class LoadRun: Sendable {
             let watching = Task { [self] in
                 let watcher = RunWatcher(
                     inputs: inputs, state: state, control: control, boxes: boxes, isTerminal: isTerminal,
-                    judge: judge, record: record, progress: progress)
+                    judge: judge, record: record, journal: journal, progress: progress)
                 if metrics != nil { watcher.publishes = { [self] snapshot in shown.withLock { $0 = snapshot } } }
                 // A thread of its own: it may wait for a disk, and its memory stays in one arena.
                 await ThreadTask.run(name: "watcher") {
@@ -178,7 +185,7 @@ final class LoadRun: Sendable {
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
         // took.
-        let planned = inputs.planned ?? taken
+        let planned = inputs.ownPlanned ?? taken
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
@@ -188,7 +195,8 @@ final class LoadRun: Sendable {
         let isOver = control.request == .none && inputs.schedule == nil && inputs.scenario.duration != nil
         if outcome.untaken > 0, isOver, !outcome.isAbandoned { outcome.hasEndedInTime = true }
         for driver in workers.map(\.driver) where outcome.untaken > 0 {
-            let own = inputs.queue(driver.share)?.count ?? driver.share.count(of: planned)
+            let whole = inputs.count(driver.share) ?? driver.recorder.counts.taken
+            let own = whole - min(whole, driver.begun)
             outcome.measurements.addNotSent(
                 own - min(own, driver.recorder.counts.taken),
                 cause: (driver.abandonedBy ?? (isOver ? .runEnded : control.cause)).index)

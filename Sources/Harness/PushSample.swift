@@ -25,10 +25,13 @@ package final class PushSample {
     private let token: UnsafeMutablePointer<UInt8>
 
     /// - Throws: what is wrong with the scenario.
-    package init(_ scenario: Scenario) throws(HarnessError) {
+    package convenience init(_ scenario: Scenario) throws(HarnessError) {
         var scenario = scenario
         if scenario.pushes == nil, scenario.duration == nil, scenario.registrations == nil { scenario.pushes = 1 }
-        let inputs = try RunInputs(scenario)
+        self.init(try RunInputs(scenario))
+    }
+
+    init(_ inputs: RunInputs) {
         writers = PushWriters(inputs)
         headers = inputs.headers
         isSynthetic = if case .synthetic = inputs.population { true } else { false }

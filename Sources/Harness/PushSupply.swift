@@ -7,6 +7,11 @@ struct PushSupply {
     let isOpenLoop: Bool
     private let share: WorkerShare
     private let limit: UInt64
+    /// Up to here pushes may be taken: all of them, or what is written down of a worker among several.
+    private var bound: UInt64
+    private let reservation: PushReservation?
+    /// Everything is due so much earlier, ns: the run was taken up again.
+    private let passed: UInt64
     /// Closed loop for a time, ns.
     private let duration: UInt64?
     private var cursor: ArrivalCursor?
@@ -20,31 +25,41 @@ struct PushSupply {
     private var nextDue: UInt64 = 0
     /// Start of the schedule, ns; 0 before.
     private(set) var start: UInt64 = 0
+    /// What due times count from, ns: before the start where some of them have passed.
+    private var origin: UInt64 = 0
 
-    init(_ inputs: RunInputs, share: WorkerShare) {
-        self.share = share
+    /// - Parameter reservation: of a worker among several: what it may take.
+    init(_ inputs: RunInputs, thread: Int = 0, reservation: PushReservation? = nil) {
+        share = inputs.share(thread)
+        self.reservation = reservation
+        passed = inputs.passed
         let scenario = inputs.scenario
         isOpenLoop = inputs.schedule != nil
         turns = inputs.turns
         queue = inputs.queue(share)
-        limit = queue?.count ?? (inputs.planned ?? scenario.pushes).map { share.count(of: $0) } ?? .max
-        duration = isOpenLoop ? nil : scenario.duration
+        limit = queue?.count ?? (inputs.planned ?? scenario.pushes).map { [share] in share.count(of: $0) } ?? .max
+        bound = reservation == nil ? limit : 0
+        next = min(limit, inputs.begin(thread))
+        duration = isOpenLoop ? nil : inputs.ownDuration
         if let schedule = inputs.schedule {
             cursor = schedule.cursor()
-            backlog = Backlog(schedule, share: share, bound: scenario.backlog / UInt64(scenario.threads))
+            backlog = Backlog(schedule, share: share, bound: scenario.backlog / share.workers)
         }
     }
 
-    mutating func begin(_ time: UInt64) { start = time }
+    mutating func begin(_ time: UInt64) {
+        start = time
+        origin = time &- passed
+    }
 
     /// When the worker's first push at or after `sequence` is due, ns; nil in closed loop, and when there is none.
     func due(first sequence: UInt64) -> UInt64? {
         guard let cursor, sequence > 0 else { return nil }
-        let index = share.count(of: sequence)
+        let index = max(next, share.count(of: sequence))
         guard index < limit else { return nil }
         // Asked for before the first push: the cursor stands at the start.
         var walk = cursor
-        return start &+ walk.due(share.sequence(index))
+        return start &+ walk.due(share.sequence(index)) &- passed
     }
 
     /// Pushes that have not had their turn.
@@ -69,7 +84,7 @@ struct PushSupply {
     /// - Parameter push: gets its number within the run, and its due time, ns.
     @inline(__always)
     mutating func take(_ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64)) -> Supply {
-        guard next < limit else { return .finished }
+        guard next < bound else { return beyondBound(now, &push) }
         // Another worker may have begun the run after this one's last look at the clock.
         push.due = max(now, start)
         if isOpenLoop {
@@ -77,12 +92,14 @@ struct PushSupply {
             if nextDue > now { return .notBefore(nextDue) }
             if backlog!.hasSkips {
                 passOverflowed()
-                guard next < limit else { return .finished }
+                guard next < bound else { return beyondBound(now, &push) }
                 // What follows an overflowed push may be due later.
                 if nextDue > now { return .notBefore(nextDue) }
             }
             push.due = nextDue
             nextDue = 0
+        } else if push.due > now {
+            return .notBefore(push.due)
         } else if let duration, now >= start &+ duration {
             next = limit
             return .finished
@@ -100,6 +117,17 @@ struct PushSupply {
         return .push
     }
 
+    /// What is written down has been used up, or all there is.
+    @inline(never)
+    private mutating func beyondBound(_ now: UInt64, _ push: inout (sequence: UInt64, due: UInt64)) -> Supply {
+        guard next < limit else { return .finished }
+        if let reservation { bound = min(limit, reservation.end) }
+        return next < bound ? take(now, &push) : .notBefore(now &+ 1_000_000)
+    }
+
+    /// The first push that has neither been taken nor overflowed.
+    var position: UInt64 { max(next, backlog?.end ?? 0) }
+
     /// The run's number of this worker's push `index`.
     @inline(__always)
     private static func sequence(_ index: UInt64, _ share: WorkerShare, _ turns: SendTurns?) -> UInt64 {
@@ -114,7 +142,7 @@ struct PushSupply {
         return true
     }
 
-    private mutating func findNextDue() { nextDue = start &+ cursor!.due(share.sequence(next)) }
+    private mutating func findNextDue() { nextDue = origin &+ cursor!.due(share.sequence(next)) }
 
     private mutating func passOverflowed() {
         let following = backlog!.pass(next)
@@ -128,9 +156,9 @@ struct PushSupply {
     /// - Parameter free: streams that are free now; asked only when the backlog is full.
     mutating func noteOverflow(_ now: UInt64, free: () -> UInt64, _ overflowed: (UInt64, UInt64) -> Void) {
         guard backlog != nil, start != 0, now > start, next < limit else { return }
-        let (share, turns, start) = (share, turns, start)
-        backlog!.advance(elapsed: now &- start, next: next, limit: limit, free: free, from: cursor!) {
-            overflowed(Self.sequence($0, share, turns), start &+ $1)
+        let (share, turns, origin) = (share, turns, origin)
+        backlog!.advance(elapsed: now &- origin, next: next, limit: limit, free: free, from: cursor!) {
+            overflowed(Self.sequence($0, share, turns), origin &+ $1)
         }
     }
 
@@ -139,10 +167,10 @@ struct PushSupply {
         guard backlog != nil, start != 0, next < limit else { return }
         if nextDue == 0 { findNextDue() }
         guard nextDue <= time else { return }
-        let (share, turns, start) = (share, turns, start)
+        let (share, turns, origin) = (share, turns, origin)
         next = backlog!.forEachWaiting(
-            elapsed: time &- start, next: next, limit: limit, from: cursor!
-        ) { waiting(Self.sequence($0, share, turns), start &+ $1) }
+            elapsed: time == .max ? .max : time &- origin, next: next, limit: limit, from: cursor!
+        ) { waiting(Self.sequence($0, share, turns), origin &+ $1) }
         backlog!.forget()
         if next < limit { findNextDue() }
     }
@@ -158,7 +186,7 @@ struct PushSupply {
         guard isOpenLoop, start != 0, next < limit else { return (0, 0) }
         var walk = cursor!
         var push = next
-        while push < limit, start &+ walk.due(share.sequence(push)) < end { push += 1 }
+        while push < limit, origin &+ walk.due(share.sequence(push)) < end { push += 1 }
         return (limit - next, push - next)
     }
 }

@@ -19,6 +19,18 @@ package struct RunProduct: Sendable {
     package let abortedFor: String?
     /// Why what was said of devices is not in the journal of the registrations.
     package let lostFeedback: String?
+    /// What was said of devices and is not in the journal of the registrations yet; nil: all is.
+    package var feedback: LateFeedback?
+}
+
+/// What answers said of devices, to be written into the journal of their registrations when nobody reads these any more.
+package struct LateFeedback: Sendable {
+    fileprivate let feedback: Feedback
+    fileprivate let sends: Sends
+    fileprivate let topic: String
+
+    /// - Returns: what a reader must know of it, a sentence each; and whether it could not be kept.
+    package func write() -> (notes: [String], isLost: Bool) { feedback.write(sends, topic: topic) }
 }
 
 /// One run from scenario to result document: starts the bundled mock when there is no other target, and stops it.
@@ -42,10 +54,12 @@ package struct Run: Sendable {
     private let identity: Identity
     private let stopper: Stopper
 
-    /// - Parameter injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
+    /// - Parameters:
+    ///   - injectedCPU: CPU time that every push costs besides, ns: a slowdown of known size.
+    ///   - place: which part of the run this process sends.
     /// - Throws: one line (or one a problem of the scenario) when the run cannot be made.
     package init(
-        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0
+        _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0, place: RunPlace = .alone
     ) throws(HarnessError) {
         var scenario = scenario
         if scenario.target == nil, let folder = identity.credentials,
@@ -59,10 +73,11 @@ package struct Run: Sendable {
             }
         }
         if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
-        var inputs = try RunInputs(scenario)
+        var inputs = try RunInputs(scenario, place: place)
         try inputs.checkMeaning()
+        try inputs.checkPlace()
         inputs.injectedCPU = injectedCPU
-        try Self.checkFiles(inputs.scenario)
+        try Self.checkFiles(inputs)
         self.inputs = inputs
         self.identity = identity
         stopper = Stopper()
@@ -70,16 +85,30 @@ package struct Run: Sendable {
 
     /// A descriptor a connection, 4 a thread, and 24 for results, pipes and what libraries keep; the bundled mock has the same
     /// limit and needs no more.
-    private static func checkFiles(_ scenario: Scenario) throws(HarnessError) {
-        let needed = UInt64(scenario.connections) + 4 * UInt64(scenario.threads) + 24
+    private static func checkFiles(_ inputs: RunInputs) throws(HarnessError) {
+        let scenario = inputs.scenario
+        let needed = UInt64(inputs.connections) + 4 * UInt64(scenario.threads) + 24
         guard needed > FileLimit.current else { return }
         throw HarnessError(
-            "connections \(scenario.connections): they need \(needed) file descriptors, and \(FileLimit.current) are "
+            "connections \(inputs.connections): they need \(needed) file descriptors, and \(FileLimit.current) are "
                 + "allowed: raise the limit (ulimit -n \(needed)), or give fewer")
+    }
+
+    /// Pushes that this process plans; nil where that is not known beforehand.
+    package var planned: UInt64? { inputs.ownPlanned }
+    package var threads: Int { inputs.scenario.threads }
+    package var isStopped: Bool { stopper.isStopped }
+
+    /// The settings of a run as its result will have them.
+    package static func settings(of scenario: Scenario) -> [String: JSONValue] {
+        RunDocument.settings(scenario.withDefaultTopic)
     }
 
     /// The settings as its result will have them.
     package var settings: [String: JSONValue] { RunDocument.settings(inputs.scenario) }
+
+    /// What of the run must be the same in all its workers, besides their settings.
+    package var content: RunContent { RunContent(inputs) }
 
     /// How long a run that is stopped waits for the answers of its open pushes, ns.
     static let stopDrain: UInt64 = 5_000_000_000
@@ -92,26 +121,36 @@ package struct Run: Sendable {
     /// - Parameters:
     ///   - output: where it leaves what it has while it goes on; nil: nowhere.
     ///   - keepsFeedback: false: devices that are gone stay in the registrations, so that the runs of a series have one audience.
+    ///   - begin: called when everything is loaded; says when the run starts, ns of the monotonic clock. nil: once it is connected.
     package func execute(
         isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil, keepsFeedback: Bool = true,
-        progress: @escaping @Sendable (RunProgress) -> Void
+        begin: Begin? = nil, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let started = Date()
         if let url = inputs.scenario.target {
-            let load = try makeLoad(TargetURL(url), identity.credentials, times: nil)
+            let load = try makeLoad(TargetURL(url), identity.credentials, times: nil, output: output)
             stopper.attach(load.control)
+            if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
             let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             if keepsFeedback { keepFeedback(&outcome) }
-            return RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
+            var product = RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
+            if !keepsFeedback, let sends = inputs.sends {
+                product.feedback = LateFeedback(
+                    feedback: outcome.feedback, sends: sends, topic: inputs.scenario.topic)
+            }
+            return product
         }
         let record = output.map {
             RunRecord(inputs: inputs, started: started, target: ResultDocument.Run.bundledMock, output: $0)
         }
         return try await executeWithMock(
             started, isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback,
-            progress: progress)
+            begin: begin, progress: progress)
     }
+
+    /// Says when a run starts.
+    package typealias Begin = @Sendable () async throws -> UInt64
 
     /// Devices that are gone leave their registrations.
     private func keepFeedback(_ outcome: inout LoadOutcome) {
@@ -124,7 +163,7 @@ package struct Run: Sendable {
     // MARK: The bundled mock
 
     private func executeWithMock(
-        _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, keepsFeedback: Bool,
+        _ started: Date, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, keepsFeedback: Bool, begin: Begin?,
         progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let scenario = inputs.scenario
@@ -134,7 +173,8 @@ package struct Run: Sendable {
                 backend: scenario.deviceBackend.map {
                     Backend(url: $0, name: BackendClient.shown($0), counts: { nil })
                 },
-                isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback, progress: progress)
+                isTerminal: isTerminal, judge: judge, record: record, keepsFeedback: keepsFeedback, begin: begin,
+                progress: progress)
         }
         return try await BundledBackend(scenario).server.run(ended: {}) { handle in
             let before = await handle.ask()?.named ?? [:]
@@ -148,7 +188,7 @@ package struct Run: Sendable {
                 })
             return try await executeWithMock(
                 started, backend: backend, isTerminal: isTerminal, judge: judge, record: record,
-                keepsFeedback: keepsFeedback, progress: progress)
+                keepsFeedback: keepsFeedback, begin: begin, progress: progress)
         }.0
     }
 
@@ -162,7 +202,7 @@ package struct Run: Sendable {
 
     private func executeWithMock(
         _ started: Date, backend: Backend?, isTerminal: Bool, judge: LiveJudge?, record: RunRecord?,
-        keepsFeedback: Bool, progress: @escaping @Sendable (RunProgress) -> Void
+        keepsFeedback: Bool, begin: Begin?, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let scratch = try ScratchFolder()
         defer { withExtendedLifetime(scratch) {} }
@@ -182,8 +222,10 @@ package struct Run: Sendable {
             handle in
             let load = try makeLoad(
                 TargetURL(handle.url), credentials, times: times,
-                notification: try backend.map { try notification(in: $0.url, credentials) } ?? 0)
+                notification: try backend.map { try notification(in: $0.url, credentials) } ?? 0, output: record?.output
+            )
             control.attach(load.control)
+            if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
             let before = ProcessCost.sample(pid: handle.pid)
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)
@@ -268,7 +310,7 @@ package struct Run: Sendable {
     // MARK: The target
 
     private func makeLoad(
-        _ url: TargetURL, _ credentials: String?, times: PushTimes?, notification: UInt64 = 0
+        _ url: TargetURL, _ credentials: String?, times: PushTimes?, notification: UInt64 = 0, output: RunOutput?
     ) throws -> LoadRun {
         var inputs = inputs
         inputs.notification = notification
@@ -293,7 +335,7 @@ package struct Run: Sendable {
             options.ciphersuites = scenario.ciphersuites
             options.kernelTLS = scenario.kernelTLS
             // With many connections OpenSSL's buffers are most of the memory, and each holds little at a time.
-            if scenario.connections > 100 {
+            if inputs.connections > 100 {
                 options.releaseIdleBuffers = true
                 options.readBuffer = 16_896
             }
@@ -307,7 +349,7 @@ package struct Run: Sendable {
             tls: tls)
         return try LoadRun(
             inputs: inputs, target: target, identity: scenario.authentication == "token" ? provider : nil,
-            times: times)
+            times: times, journal: output.flatMap { $0.isShard ? $0.folder + "/" + RunOutput.journal : nil })
     }
 }
 

@@ -172,7 +172,8 @@ struct RunDocument {
         for send in inputs.sends?.all ?? [] {
             guard let part = breakdown["send"]?[send.name] else { continue }
             breakdown["send"]?[send.name]?.notSent =
-                send.count - min(send.count, part.accepted + part.rejected + part.failed)
+                inputs.ownPushes(of: send)
+                - min(inputs.ownPushes(of: send), part.accepted + part.rejected + part.failed)
         }
         return breakdown
     }
@@ -186,7 +187,7 @@ struct RunDocument {
             let isOnly = plan.all.count == 1
             var row = ResultDocument.Send(
                 name: send.name, audience: send.audience, devices: send.tokens, fingerprint: send.fingerprint,
-                pushes: isOnly ? outcome.planned : send.count, start: Double(send.start) / 1e9)
+                pushes: isOnly ? outcome.planned : inputs.ownPushes(of: send), start: Double(send.start) / 1e9)
             let part = parts[send.name]
             row.accepted = isOnly ? counts.accepted : part?.accepted ?? 0
             row.rejected = isOnly ? counts.rejected : part?.rejected ?? 0

@@ -13,6 +13,10 @@ package struct RunInputs: Sendable {
     let population: DevicePopulation
     let policy: SigningPolicy
     package let run: RunID
+    /// Which part of the run this process sends.
+    package let place: RunPlace
+    /// As `timePassed` says.
+    private(set) var passed: UInt64 = 0
     /// When pushes are due; nil in closed loop.
     package let schedule: LoadSchedule?
     /// Where it goes to registrations: to which.
@@ -28,14 +32,14 @@ package struct RunInputs: Sendable {
     /// CPU time that every push costs besides, ns; for finding out what would be noticed.
     var injectedCPU: UInt64 = 0
 
-    /// - Parameter run: nil: drawn.
+    /// - Parameter run: nil: what all workers have, or drawn.
     /// - Throws: one line for each problem of the scenario and of what it names.
-    package init(_ scenario: Scenario, run: RunID? = nil) throws(HarnessError) {
+    package init(_ scenario: Scenario, run: RunID? = nil, place: RunPlace = .alone) throws(HarnessError) {
         let scenario = scenario.withDefaultTopic
         guard scenario.validate().isEmpty else {
             throw HarnessError(Self.problems(scenario).joined(separator: "\n"))
         }
-        do { try self.init(loading: scenario, run: run) } catch {
+        do { try self.init(loading: scenario, run: run, place: place) } catch {
             let all = Self.problems(scenario)
             guard !all.contains("\(error)") else { throw HarnessError(all.joined(separator: "\n")) }
             throw (error as? HarnessError ?? HarnessError("\(error)")).and(all)
@@ -43,10 +47,11 @@ package struct RunInputs: Sendable {
     }
 
     /// - Parameter scenario: one without problems of its own.
-    private init(loading scenario: Scenario, run: RunID? = nil) throws {
+    private init(loading scenario: Scenario, run: RunID? = nil, place: RunPlace = .alone) throws {
         var scenario = scenario
+        self.place = place
         policy = try SigningPolicy(parsing: scenario.signPolicy)
-        sends = try scenario.registrations.map { try Sends(scenario, $0) }
+        sends = try scenario.registrations.map { try Sends(scenario, $0, now: place.common?.created) }
         if let sends, !sends.isOnce, scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty,
             scenario.trace == nil
         {
@@ -80,7 +85,8 @@ package struct RunInputs: Sendable {
         (schedule, turns) = try Self.schedule(scenario, order)
         breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
         planned = schedule?.count ?? (order != nil ? sends?.count : scenario.duration == nil ? scenario.pushes : nil)
-        self.run = run ?? RunID(UInt64.random(in: 1 ... .max))
+        self.run = run ?? place.common?.run ?? RunID(UInt64.random(in: 1 ... .max))
+        passed = timePassed()
     }
 
     /// Starts, priorities, first numbers and counts of several sends; nil where there is one, or none.

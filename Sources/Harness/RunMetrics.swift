@@ -40,14 +40,14 @@ enum RunMetrics {
     }
 
     private static func addPushes(_ now: RunSnapshot, _ inputs: RunInputs, to page: inout MetricsText) {
-        if let planned = inputs.planned {
+        if let planned = inputs.ownPlanned {
             page.add(.gauge, "planned_pushes", "Pushes the run set out to send.", Double(planned))
         }
         if let schedule = inputs.schedule {
             page.add(
                 .gauge, "target_pushes_per_second",
                 "Open loop: what the schedule asks for at the moment; 0 for a burst, for recorded due times, and while no send has pushes left.",
-                schedule.rate(at: Double(now.elapsed) / 1e9))
+                schedule.rate(at: Double(now.elapsed + inputs.passed) / 1e9) / Double(inputs.place.workers))
             page.add(
                 .counter, "due_total", "Open loop: pushes that came due, bursts and recorded ones too.",
                 Double(now.counts.taken + now.backlog))

@@ -3,16 +3,22 @@
 package struct RunOutput: Sendable {
     /// The run's own folder, which exists.
     let folder: String
+    /// The run is a worker's part of one: its journal and ledger are kept there too, and what it has more often.
+    let isShard: Bool
     /// Told what cannot be written, and what connections ran into, one line each; the run goes on.
     let warn: @Sendable (String) -> Void
     /// Told what the run is busy with when it sends no more, one line each.
     let tell: @Sendable (String) -> Void
 
+    /// Names of a shard's files.
+    package static let journal = "journal.json"
+
     package init(
-        folder: String, warn: @escaping @Sendable (String) -> Void,
+        folder: String, isShard: Bool = false, warn: @escaping @Sendable (String) -> Void,
         tell: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.folder = folder
+        self.isShard = isShard
         self.warn = warn
         self.tell = tell
     }

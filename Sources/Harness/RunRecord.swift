@@ -8,15 +8,16 @@ import Settings
 ///
 /// Unchecked: belongs to the run's watcher.
 final class RunRecord: @unchecked Sendable {
-    /// Between partial results, ns; the first is written with the first point of the series.
-    private static let pause: UInt64 = 5_000_000_000
+    /// Between partial results, ns; the first is written with the first point of the series. What a worker among several has done
+    /// since is not known when it is lost.
+    private var pause: UInt64 { output.isShard ? 2_000_000_000 : 5_000_000_000 }
     /// Points of a partial result's series: it is to cost little, however long the run.
     static let mostPoints = 64
 
     private let inputs: RunInputs
     private let started: Date
     private let target: String
-    private let output: RunOutput
+    let output: RunOutput
     private let log: HistogramLogFile
     /// End of the last interval in the log, seconds since the start.
     private var logEnd = 0.0
@@ -72,7 +73,7 @@ final class RunRecord: @unchecked Sendable {
     func write(_ outcome: LoadOutcome) {
         var outcome = outcome
         let elapsed = UInt64(outcome.run.durationSeconds * 1e9)
-        nextResult = elapsed + Self.pause
+        nextResult = elapsed + pause
         outcome.notes =
             [
                 ResultDocument.partialMark

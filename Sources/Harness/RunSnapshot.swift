@@ -7,6 +7,8 @@ struct RunSnapshot: Sendable {
     var counts = PushCounts()
     var inFlight = 0
     var backlog: UInt64 = 0
+    /// Of each worker its first push that has neither been taken nor overflowed.
+    var positions: [UInt64] = []
     /// Of each worker.
     var windows: [RateWindow] = []
     /// Pushes that failed, and that were never begun, by cause; empty while there are none.
@@ -27,6 +29,7 @@ struct RunSnapshot: Sendable {
         inFlight += worker.inFlight
         backlog += worker.backlog
         windows.append(worker.window)
+        positions.append(worker.position)
         Self.add(worker.failures, to: &failures)
         Self.add(worker.notSent, to: &notSent)
     }

@@ -37,10 +37,17 @@ final class RunState: Sendable {
     /// When accepted pushes were due, for what devices do with them; nil without a device model.
     let intended: IntendedTimes?
 
+    /// Of a worker among several: what each of its threads may take.
+    let reservations: [PushReservation]?
+
     /// Workers that may still send.
     private let sending: Atomic<Int>
 
-    init(accepted: DeliveryLedger, times: PushTimes?, intended: IntendedTimes? = nil, workers: Int = 1) {
+    init(
+        accepted: DeliveryLedger, times: PushTimes?, intended: IntendedTimes? = nil,
+        reservations: [PushReservation]? = nil, workers: Int = 1
+    ) {
+        self.reservations = reservations
         self.accepted = accepted
         self.intended = intended
         self.times = times

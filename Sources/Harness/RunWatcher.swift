@@ -20,6 +20,7 @@ final class RunWatcher: @unchecked Sendable {
     private let progress: @Sendable (RunProgress) -> Void
     private let progressPause: UInt64
     private let record: RunRecord?
+    private let journal: RunJournal?
 
     /// Where snapshots go besides, when somebody wants them.
     var publishes: ((RunSnapshot) -> Void)?
@@ -48,7 +49,8 @@ final class RunWatcher: @unchecked Sendable {
 
     init(
         inputs: RunInputs, state: RunState, control: RunControl, boxes: [SnapshotBox], isTerminal: Bool,
-        judge: LiveJudge?, record: RunRecord?, progress: @escaping @Sendable (RunProgress) -> Void
+        judge: LiveJudge?, record: RunRecord?, journal: RunJournal? = nil,
+        progress: @escaping @Sendable (RunProgress) -> Void
     ) {
         self.inputs = inputs
         self.state = state
@@ -56,8 +58,9 @@ final class RunWatcher: @unchecked Sendable {
         self.boxes = boxes
         self.judge = judge
         self.record = record
+        self.journal = journal
         self.progress = progress
-        progressPause = isTerminal ? 250_000_000 : 2_000_000_000
+        progressPause = isTerminal ? 250_000_000 : journal != nil ? 1_000_000_000 : 2_000_000_000
         if inputs.scenario.warmupAuto {
             steady = SteadyState()
             foundSteadyState = false
@@ -70,15 +73,28 @@ final class RunWatcher: @unchecked Sendable {
         let now = takeSnapshots()
         tellProblems()
         let start = state.start.load(ordering: .relaxed)
+        if let clock { keepJournal(now, start, clock) }
         guard start > 0 else { return }
         if now.time > start { watch(now, since: start) }
         let time = max(now.time, clock ?? 0)
         if time > start { endInTime(time - start) }
     }
 
-    /// How long to wait before the next look, ns: a pause, or less where the run or its drain is to end before.
+    /// What the journal has no room for waits for the next look.
+    private func keepJournal(_ now: RunSnapshot, _ start: UInt64, _ clock: UInt64) {
+        guard let journal else { return }
+        journal.look(now.positions, at: now.time, start: start, clock: clock)
+        guard let failure = journal.failure, control.request == .none else { return }
+        abortedFor = "\(failure): a worker whose journal cannot be written may not go on"
+        abortAt = clock - min(start, clock) + Run.stopDrain
+        control.ask(.drain)
+    }
+
+    /// How long to wait before the next look, ns: a pause, or less where the run or its drain is to end before, or a closed loop may
+    /// use up what its journal has.
     func untilNextLook(clock: UInt64) -> UInt64 {
         let start = state.start.load(ordering: .relaxed)
+        if journal != nil, inputs.schedule == nil { return Self.pause / 5 }
         guard start > 0, let ends else { return Self.pause }
         let elapsed = clock - min(start, clock)
         guard let next = [ends.sending, ends.all].first(where: { $0 >= elapsed }) else { return Self.pause }
@@ -104,7 +120,7 @@ final class RunWatcher: @unchecked Sendable {
             endSecond(at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
             if let record, record.isDue(elapsed) { record.write(outcome(now, start)) }
-            if let judge, let reason = judge(elapsed, now.counts, totals.all, now.due, inputs.planned),
+            if let judge, let reason = judge(elapsed, now.counts, totals.all, now.due, inputs.ownPlanned),
                 control.request == .none
             {
                 abortedFor = reason
@@ -133,7 +149,7 @@ final class RunWatcher: @unchecked Sendable {
     /// drain; then only what is open is waited for, to the drain's end.
     private var ends: (sending: UInt64, all: UInt64)? {
         let drain = inputs.scenario.drain
-        return inputs.scenario.duration.map { ($0 + drain / 10, $0 + drain) }
+        return inputs.ownDuration.map { ($0 + drain / 10, $0 + drain) }
     }
 
     private func endInTime(_ elapsed: UInt64) {
@@ -177,7 +193,7 @@ final class RunWatcher: @unchecked Sendable {
         outcome.run.interrupted = true
         outcome.run.durationSeconds = Double(now.time - start) / 1e9
         let taken = now.counts.taken
-        outcome.planned = max(taken, inputs.planned ?? taken)
+        outcome.planned = max(taken, inputs.ownPlanned ?? taken)
         outcome.untaken = outcome.planned - taken
         outcome.measurements.add(now.counts, failures: now.failures, notSent: now.notSent)
         outcome.measurements.add(totals)
@@ -241,8 +257,8 @@ final class RunWatcher: @unchecked Sendable {
 
     /// A quarter of the run's time or of its pushes is over.
     private func isQuarterOver(_ elapsed: UInt64, _ counts: PushCounts) -> Bool {
-        if let duration = inputs.schedule?.duration ?? inputs.scenario.duration, elapsed >= duration / 4 { return true }
-        return inputs.schedule == nil && inputs.planned.map { counts.ended >= $0 / 4 } ?? false
+        if let duration = inputs.ownLength, elapsed >= duration / 4 { return true }
+        return inputs.schedule == nil && inputs.ownPlanned.map { counts.ended >= $0 / 4 } ?? false
     }
 
     private func show(_ now: RunSnapshot, _ elapsed: UInt64) {
@@ -251,7 +267,7 @@ final class RunWatcher: @unchecked Sendable {
             Double(now.counts.ended - shown.counts.ended) / (Double(now.time - shown.time) / 1e9)
         progress(
             RunProgress(
-                counts: now.counts, planned: inputs.planned, inFlight: now.inFlight,
+                counts: now.counts, planned: inputs.ownPlanned, inFlight: now.inFlight, backlog: now.backlog,
                 p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99),
                 perSecond: perSecond, target: target(elapsed), elapsed: Double(elapsed) / 1e9,
                 secondsLeft: secondsLeft(now.counts.ended, perSecond, elapsed)))
@@ -261,15 +277,17 @@ final class RunWatcher: @unchecked Sendable {
 
     /// What the schedule asks for, pushes a second; nil without one, and where due times are recorded ones.
     private func target(_ elapsed: UInt64) -> Double? {
-        inputs.scenario.trace == nil ? inputs.schedule?.rate(at: Double(elapsed) / 1e9) : nil
+        inputs.scenario.trace == nil
+            ? inputs.schedule.map { $0.rate(at: Double(elapsed + inputs.passed) / 1e9) / Double(inputs.place.workers) }
+            : nil
     }
 
     /// By the clock where the run has a length, else by the pushes that are missing; nil when neither says.
     private func secondsLeft(_ ended: UInt64, _ perSecond: Double, _ elapsed: UInt64) -> Double? {
-        if let length = inputs.schedule?.duration ?? inputs.scenario.duration {
+        if let length = inputs.ownLength {
             return Double(length - min(length, elapsed)) / 1e9
         }
-        guard let planned = inputs.planned, perSecond > 0 else { return nil }
+        guard let planned = inputs.ownPlanned, perSecond > 0 else { return nil }
         return Double(planned - min(planned, ended)) / perSecond
     }
 }
@@ -283,6 +301,8 @@ package struct RunProgress: Sendable {
     package let counts: PushCounts
     package let planned: UInt64?
     package let inFlight: Int
+    /// Open loop: pushes due and not on a stream.
+    package let backlog: UInt64
     /// Intended time to answer since the last call, ns.
     package let p50: UInt64
     package let p99: UInt64

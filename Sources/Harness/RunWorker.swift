@@ -35,7 +35,7 @@ final class RunWorker {
                 connections: options.connections)
         }
         driver = WorkerDriver(
-            inputs: inputs, share: WorkerShare(worker: worker, workers: inputs.scenario.threads), state: load.state,
+            inputs: inputs, thread: worker, state: load.state,
             box: load.boxes[worker], signer: signer)
         let told = observe?(driver) ?? driver
         let headerSets = inputs.headers.map(\.fields)
@@ -84,11 +84,10 @@ extension RunInputs {
     func transportOptions(_ worker: Int) -> TransportOptions {
         var options = TransportOptions()
         options.engine = EngineKind(rawValue: scenario.engine) ?? .wire
-        // The first workers take what does not divide evenly.
-        let share = scenario.connections / scenario.threads
-        let rest = scenario.connections % scenario.threads
-        options.connections = share + (worker < rest ? 1 : 0)
-        options.firstConnection = worker * share + min(worker, rest)
+        let own = place.part(of: scenario.connections)
+        let part = RunPlace(index: worker, workers: scenario.threads).part(of: own.count)
+        options.connections = part.count
+        options.firstConnection = own.first + part.first
         options.streams = scenario.streams
         options.sendBatch = scenario.sendBatch
         options.pacing = pacing(cores: CoreAffinity.allowed().count)
@@ -107,7 +106,7 @@ extension RunInputs {
         options.pingTimeout = scenario.pingTimeout
         options.giveUpAfter = scenario.giveUpAfter
         options.retryLimit = UInt8(scenario.retryLimit)
-        options.seed = scenario.seed &+ UInt64(worker)
+        options.seed = scenario.seed &+ share(worker).worker
         return options
     }
 }

@@ -74,6 +74,17 @@ struct SendTurns: Sendable {
         return stretches[low].sequence &+ (turn &- stretches[low].turn)
     }
 
+    /// How many of the pushes with these numbers come due as a worker's.
+    func count(of numbers: Range<UInt64>, _ place: RunPlace) -> UInt64 {
+        stretches.reduce(0) { total, stretch in
+            let first = max(numbers.lowerBound, stretch.sequence)
+            let end = min(numbers.upperBound, stretch.sequence + stretch.count)
+            guard first < end else { return total }
+            let turn = stretch.turn + (first - stretch.sequence)
+            return total + place.count(of: turn + (end - first)) - place.count(of: turn)
+        }
+    }
+
     /// Which of the schedule's due times a push has.
     func slot(_ sequence: UInt64) -> UInt64 {
         for stretch in stretches where sequence >= stretch.sequence && sequence - stretch.sequence < stretch.count {

@@ -42,9 +42,10 @@ package struct Sends: Sendable {
     /// What pushes are made by, one send after the other.
     var mix: ProfileMix { ProfileMix(all.flatMap(\.mix.entries)) }
 
+    /// - Parameter now: seconds since 1970, by which registrations have expired; nil: the time it is.
     /// - Throws: what is wrong with the registrations, an expression or a template, or that nobody is in an audience.
-    init(_ scenario: Scenario, _ path: String) throws {
-        let now = Int64(Date().timeIntervalSince1970)
+    init(_ scenario: Scenario, _ path: String, now: Int64? = nil) throws {
+        let now = now ?? Int64(Date().timeIntervalSince1970)
         registrations = try Self.naming("registrations", path) { path throws(AudienceError) in
             try Registrations.open(path, now: now)
         }

@@ -9,6 +9,8 @@ struct WorkerSnapshot: Sendable {
     var inFlight = 0
     /// Open loop: pushes due and not on a stream.
     var backlog: UInt64 = 0
+    /// Its first push that has neither been taken nor overflowed.
+    var position: UInt64 = 0
     var window = RateWindow()
     /// By cause; empty while there are none.
     var failures: [UInt64] = []
@@ -45,7 +47,8 @@ final class SnapshotBox: Sendable {
     ///
     /// - Parameter isLast: the worker has ended: it is seen so, whether anybody has asked or not.
     func offer(
-        _ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, time: UInt64, isLast: Bool = false
+        _ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, position: UInt64, time: UInt64,
+        isLast: Bool = false
     ) {
         guard wanted.exchange(false, ordering: .relaxed) || isLast else { return }
         contents.withLock {
@@ -53,6 +56,7 @@ final class SnapshotBox: Sendable {
             $0.snapshot.counts = recorder.counts
             $0.snapshot.inFlight = inFlight
             $0.snapshot.backlog = backlog
+            $0.snapshot.position = position
             $0.snapshot.window = window
             if recorder.counts.failed > 0 { recorder.copyFailures(to: &$0.snapshot.failures) }
             if recorder.counts.notSent > 0 { recorder.copyNotSent(to: &$0.snapshot.notSent) }

@@ -40,6 +40,10 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private(set) var composer: PushComposer
 
     let share: WorkerShare
+    /// The first of its pushes that may be sent: others were before it was taken up again.
+    let begun: UInt64
+    /// What fan-out times count from lies so long before the start, ns.
+    private let fanOutBegin: UInt64
     /// Streams that are free at this moment, of its engine.
     var freeStreams: () -> UInt64 = { 0 }
     /// The time, of its engine, ns.
@@ -73,16 +77,18 @@ final class WorkerDriver: PushDriver {
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
     var mostCountedApart: UInt64 = 20_000_000
 
-    init(inputs: RunInputs, share: WorkerShare, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
-        self.share = share
+    init(inputs: RunInputs, thread: Int, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
+        share = inputs.share(thread)
+        begun = inputs.begin(thread)
+        fanOutBegin = inputs.place.resumed?.elapsed ?? 0
         self.state = state
         accepted = state.accepted
         self.box = box
         composer = PushComposer(inputs, signer: signer)
         let scenario = inputs.scenario
         // A schedule of no length, such as a burst, ends with its answers.
-        length = inputs.schedule.map { $0.duration > 0 ? $0.duration : nil } ?? scenario.duration
-        supply = PushSupply(inputs, share: share)
+        length = inputs.schedule.map { _ in inputs.ownLength.flatMap { $0 > 0 ? $0 : nil } } ?? inputs.ownDuration
+        supply = PushSupply(inputs, thread: thread, reservation: state.reservations.map { $0[thread] })
         warmup = Warmup(scenario)
         isMeasuring = scenario.measure
         times = state.times
@@ -391,7 +397,7 @@ final class WorkerDriver: PushDriver {
             if let intended { intended.note(ticket.sequence, due: ticket.due, isMeasured: ticket.isMeasured) }
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)
-            if tracksFanOut { fanOut!.accepted(ticket.sequence, at: ticket.due &+ total &- start) }
+            if tracksFanOut { fanOut!.accepted(ticket.sequence, at: ticket.due &+ total &- start &+ fanOutBegin) }
         case .rejected(let status):
             recorder.rejected(
                 status: Int(status), reason: reason, total: total, isMeasured: isMeasured)
@@ -455,6 +461,7 @@ final class WorkerDriver: PushDriver {
             noteOverflow(now)
         }
         box.offer(
-            recorder, window: window, inFlight: inFlight, backlog: supply.waiting, time: now, isLast: hasEnded)
+            recorder, window: window, inFlight: inFlight, backlog: supply.waiting, position: supply.position, time: now,
+            isLast: hasEnded)
     }
 }

@@ -86,12 +86,20 @@ public enum HistogramCodec {
     // MARK: Reading
 
     public static func decode(_ bytes: [UInt8]) throws(Failure) -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for (value, count) in try counters(bytes) { histogram.record(value, count: count) }
+        return histogram
+    }
+
+    /// Each counter that holds something: its lowest value and its count, ascending.
+    private static func counters(_ bytes: [UInt8]) throws(Failure) -> [(value: UInt64, count: UInt64)] {
         guard bytes.count >= headerSize, number(bytes, 0, 4) == UInt64(plainCookie) else {
             throw Failure(description: "not an HdrHistogram V2 histogram")
         }
         guard number(bytes, 12, 4) == 3, number(bytes, 16, 8) == 1, Int(number(bytes, 4, 4)) == bytes.count - headerSize
         else { throw Failure(description: "a histogram of another precision, or cut short") }
-        var histogram = LatencyHistogram()
+        var counters: [(value: UInt64, count: UInt64)] = []
+        var total: UInt64 = 0
         var place = headerSize
         var counter = 0
         while place < bytes.count {
@@ -103,18 +111,29 @@ public enum HistogramCodec {
                 guard counter < mostCounters, LatencyHistogram.lowest(at: counter) <= LatencyHistogram.highest else {
                     throw Failure(description: "a histogram with values beyond an hour")
                 }
-                guard number <= mostRecords, histogram.count <= UInt64(mostRecords - number) else {
+                guard number <= mostRecords, total <= UInt64(mostRecords - number) else {
                     throw Failure(description: "a histogram with more than 2^48 records")
                 }
-                histogram.record(LatencyHistogram.lowest(at: counter), count: UInt64(number))
+                total += UInt64(number)
+                if number > 0 { counters.append((LatencyHistogram.lowest(at: counter), UInt64(number))) }
                 counter += 1
             }
         }
-        return histogram
+        return counters
     }
 
     /// What `encodeForLog` made. Streams that are really deflated are refused: they are not ours.
     public static func decodeFromLog(_ text: String) throws(Failure) -> LatencyHistogram {
+        try decode(plain(text))
+    }
+
+    /// The counters of what `encodeForLog` made, for who adds them up: a thousandth of a histogram's memory.
+    package static func countersFromLog(_ text: String) throws(Failure) -> [(value: UInt64, count: UInt64)] {
+        try counters(plain(text))
+    }
+
+    /// Without Base64 and the zlib stream.
+    private static func plain(_ text: String) throws(Failure) -> [UInt8] {
         guard let data = Data(base64Encoded: text), data.count > 10 else {
             throw Failure(description: "a histogram that is not Base64")
         }
@@ -135,7 +154,7 @@ public enum HistogramCodec {
             plain += bytes[(place + 5)..<(place + 5 + count)]
             place += 5 + count
         }
-        return try decode(plain)
+        return plain
     }
 
     private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> UInt64 {

@@ -51,7 +51,10 @@ package enum SummaryReport {
             lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
             lines += devices(result)
+            lines += workers(result.workers ?? [], picture.width)
             lines.append("")
+        } else if let workers = result.workers {
+            lines += Self.workers(workers, picture.width) + [""]
         }
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
@@ -115,6 +118,20 @@ package enum SummaryReport {
                     + SendSection.times(send).prefix(4).map(SendSection.time))
         }
         return [""] + table.lines(width: width) + ["  (fan-out: from the send's start to its accepted answers)"]
+    }
+
+    /// Those that want a look most, and how many others there are.
+    private static func workers(_ workers: [ResultDocument.Worker], _ width: Int) -> [String] {
+        guard !workers.isEmpty else { return [] }
+        let most = 8
+        let shown = workers.worstFirst.prefix(most)
+        var table = TextTable(names: 2)
+        table.add(WorkerSection.shortHeader)
+        for worker in shown { table.add(WorkerSection.shortCells(worker)) }
+        let others = workers.worstFirst.dropFirst(most).map(\.state)
+        return [""] + table.lines(width: width)
+            + (others.isEmpty
+                ? [] : ["  (and \(Units.grouped(UInt64(others.count))) more: \(WorkerSection.counted(others)))"])
     }
 
     /// What became of pushes at their devices, and what these asked of their backend.

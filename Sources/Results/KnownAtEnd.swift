@@ -1,4 +1,5 @@
-/// What only the end of a run can tell: `null` in a partial result, which has nothing to read there, and nowhere else.
+/// What only the end of a run can tell: `null` in a partial result, which has nothing to read there, and nowhere else. A partial
+/// result of several workers has it of those that have ended.
 @propertyWrapper
 public struct KnownAtEnd<Value: Codable & Sendable & Equatable & EmptyValue>: Codable, Sendable, Equatable {
     public var wrappedValue: Value
@@ -13,11 +14,13 @@ public struct KnownAtEnd<Value: Codable & Sendable & Equatable & EmptyValue>: Co
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        if encoder.userInfo[.isPartialResult] != nil {
-            try container.encodeNil()
-        } else {
-            try container.encode(wrappedValue)
-        }
+        let isMissing =
+            switch encoder.userInfo[.isPartialResult] as? PartialResult {
+            case nil: false
+            case .ofRun: true
+            case .ofWorkers: wrappedValue == Value()
+            }
+        if isMissing { try container.encodeNil() } else { try container.encode(wrappedValue) }
     }
 }
 
@@ -32,7 +35,12 @@ extension ResultDocument.Connections: EmptyValue {}
 extension ResultDocument.Cost: EmptyValue {}
 extension ResultDocument.Generator: EmptyValue {}
 
+/// Whose result is partial.
+enum PartialResult: Sendable {
+    case ofRun, ofWorkers
+}
+
 extension CodingUserInfoKey {
-    /// Set where the document that is read or written is a partial result.
+    /// Set to a `PartialResult` where the document that is read or written is one.
     static let isPartialResult = CodingUserInfoKey(rawValue: "pushload.isPartialResult")!
 }

@@ -22,6 +22,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @AddedLater public var devices: Devices?
     /// What devices asked of their backend; nil without one.
     @AddedLater public var echo: Echo?
+    /// Each worker of a run of several; nil of a run of one, of merged runs, and in results of older versions.
+    @AddedLater public var workers: [Worker]?
     public var warmup = Warmup()
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -41,7 +43,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, sends, devices, echo, warmup, cooldown, retries, generator, histograms
+        case series, notes, breakdown, sends, devices, echo, workers, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }
@@ -191,7 +193,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public func encode(to encoder: any Encoder) throws {
             var stages = encoder.container(keyedBy: Stage.self)
             for stage in Stage.allCases {
-                let isPartial = encoder.userInfo[.isPartialResult] != nil
+                let isPartial = encoder.userInfo[.isPartialResult] as? PartialResult == .ofRun
                 if Stage.ofDevices.contains(stage), self[stage].count == 0 || isPartial { continue }
                 if Self.knownMeanwhile.contains(stage) {
                     try stages.encode(self[stage], forKey: stage)

@@ -12,7 +12,9 @@ package struct ResultError: Error, CustomStringConvertible, Sendable, Equatable 
 package enum ResultFile {
     /// The document as JSON text: sorted keys, pretty-printed, ending with a newline.
     package static func encode(_ document: ResultDocument) throws(ResultError) -> [UInt8] {
-        try DocumentFile.encode(document, "result", userInfo: document.isPartial ? [.isPartialResult: true] : [:])
+        let partial = document.workers == nil ? PartialResult.ofRun : .ofWorkers
+        return try DocumentFile.encode(
+            document, "result", userInfo: document.isPartial ? [.isPartialResult: partial] : [:])
     }
 
     /// - Parameter origin: the file's name, for error messages.
@@ -26,7 +28,8 @@ package enum ResultFile {
                 "\(origin): schema \(schema); this version reads \(ResultDocument.currentSchema)")
         }
         let isPartial = ResultDocument.arePartial(object?["notes"] as? [String] ?? [])
-        return try DocumentFile.decode(bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: true] : [:])
+        return try DocumentFile.decode(
+            bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: PartialResult.ofRun] : [:])
     }
 
     package static func read(_ path: String) throws(ResultError) -> ResultDocument {

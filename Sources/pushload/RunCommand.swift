@@ -9,6 +9,7 @@ import Reports
 import Results
 import Scenarios
 import Synchronization
+import Workers
 
 struct RunCommand: AsyncParsableCommand, RunFlags {
     static let configuration = CommandConfiguration(
@@ -31,6 +32,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     @OptionGroup(title: "Load") var load: LoadOptions
     @OptionGroup(title: "Identity") var identity: IdentityOptions
     @OptionGroup(title: "Transport") var transport: TransportFlags
+    @OptionGroup(title: "Workers") var workers: WorkerOptions
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Folder for results.", valueName: "folder"))
     var output = "results/runs"
@@ -54,20 +56,11 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(given)
         if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
+        if let rank = try workers.rank() { return try await run(scenario, as: rank) }
         let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
-        let stops = Mutex(0)
-        let signals = StopSignals { [isQuiet = quiet] in
-            run.stop()
-            let isFirst = stops.withLock { count in
-                count += 1
-                return count == 1
-            }
-            if isFirst, !isQuiet {
-                display.say("stopping: open pushes may still be answered, for 5 s; once more ends the run at once")
-            }
-        }
+        let signals = stopSignals(run, display)
         defer { signals.cancel() }
         // Before anything is sent: a result that cannot be written is found out now.
         let folder = try RunFolder(in: output, name: scenario.name)
@@ -101,7 +94,22 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         try finish(product, folder.path, scenario.parsedThresholds)
     }
 
-    private func judge(_ scenario: Scenario) -> LiveJudge? {
+    /// Ctrl-C stops the run.
+    func stopSignals(_ run: Run, _ display: RunDisplay) -> StopSignals {
+        let stops = Mutex(0)
+        return StopSignals { [isQuiet = quiet] in
+            run.stop()
+            let isFirst = stops.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst, !isQuiet {
+                display.say("stopping: open pushes may still be answered, for 5 s; once more ends the run at once")
+            }
+        }
+    }
+
+    func judge(_ scenario: Scenario) -> LiveJudge? {
         guard scenario.abortOnFail else { return nil }
         let live = LiveThresholds(
             scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
@@ -110,7 +118,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     }
 
     /// What would keep the result from being written.
-    private func checkRoom(_ folder: String) throws(HarnessError) {
+    func checkRoom(_ folder: String) throws(HarnessError) {
         do throws(ResultError) {
             try ResultFile.checkRoom(in: folder)
             if let report, report.contains("/") { try ResultFile.checkWritable(report) }
@@ -122,6 +130,20 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     /// Prints before it writes: what was measured is seen whatever becomes of the disk.
     private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {
         let result = product.result
+        let verdict = try show(result, folder, thresholds, abortedFor: product.abortedFor)
+        try write(product, folder)
+        try writeReport(result, folder)
+        if let lost = product.lostFeedback {
+            Console.error(lost)
+            if verdict.isGood { throw ExitCode(HarnessError.Kind.unwritable.rawValue) }
+        }
+        if !verdict.isGood { throw ExitCode(verdict.exitCode) }
+    }
+
+    /// Prints the result, or where nothing is to be printed what is wrong with it.
+    func show(
+        _ result: ResultDocument, _ folder: String, _ thresholds: [Threshold], abortedFor: String? = nil
+    ) throws -> RunVerdict {
         let path = folder + "/result.json"
         let verdict = RunVerdict(result, thresholds: thresholds)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
@@ -131,29 +153,34 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
                 on: json ? Console.picture(of: STDERR_FILENO) : Console.picture)
             if json { Console.diagnostic(text) } else { Console.output(text) }
         } else if !verdict.isGood {
-            if let why = product.abortedFor { Console.error("ended early: \(why)") }
+            if let why = abortedFor { Console.error("ended early: \(why)") }
             Console.error(
                 (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" }).joined(
                     separator: "\n"))
         }
         do throws(ResultError) {
             if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
-            try ResultFile.write(result, to: path)
+        } catch { throw HarnessError(error.description, .unwritable) }
+        return verdict
+    }
+
+    /// - Throws: one line that says where the result is instead.
+    func write(_ product: RunProduct, _ folder: String) throws(HarnessError) {
+        let path = folder + "/result.json"
+        do throws(ResultError) {
+            try ResultFile.write(product.result, to: path)
             try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
-            try ResultFile.write(Array(SeriesReport.csv(result).utf8), to: folder + "/series.csv")
+            try ResultFile.write(Array(SeriesReport.csv(product.result).utf8), to: folder + "/series.csv")
         } catch {
-            throw HarnessError(error.description + Self.rescued(result, from: path), .unwritable)
+            throw HarnessError(error.description + Self.rescued(product.result, from: path), .unwritable)
         }
-        if let report {
-            try ReportFile.write(
-                [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
-                to: report.contains("/") ? report : folder + "/" + report)
-        }
-        if let lost = product.lostFeedback {
-            Console.error(lost)
-            if verdict.isGood { throw ExitCode(HarnessError.Kind.unwritable.rawValue) }
-        }
-        if !verdict.isGood { throw ExitCode(verdict.exitCode) }
+    }
+
+    func writeReport(_ result: ResultDocument, _ folder: String) throws {
+        guard let report else { return }
+        try ReportFile.write(
+            [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
+            to: report.contains("/") ? report : folder + "/" + report)
     }
 
     /// Where the result is that could not be written whole beside its run, as the end of a sentence.

@@ -35,7 +35,7 @@ import Transport
         let inputs = try inputs(rate, UInt64(200 + random.below(3000)), backlog: bound, threads: threads)
         let worker = random.below(threads)
         let share = WorkerShare(worker: worker, workers: threads)
-        var supply = PushSupply(inputs, share: share)
+        var supply = PushSupply(inputs, thread: worker)
         let start: UInt64 = 1_000_000_000
         supply.begin(start)
         let planned = share.count(of: try #require(inputs.planned))

@@ -166,7 +166,7 @@ import Transport
             let sends = try #require(inputs.sends)
             var taken: [UInt64] = []
             for worker in 0..<2 {
-                var supply = PushSupply(inputs, share: WorkerShare(worker: worker, workers: 2))
+                var supply = PushSupply(inputs, thread: worker)
                 var now: UInt64 = 1_000_000_000
                 supply.begin(now)
                 var push: (sequence: UInt64, due: UInt64) = (0, 0)

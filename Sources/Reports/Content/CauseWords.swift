@@ -19,6 +19,7 @@ enum CauseWords {
         "interrupted": "the run was stopped first",
         "run_ended": "the time of the run was over (-D, and --drain for what was open)",
         "no_stream": "the server allowed no stream or no data, or read nothing, for --give-up-after",
+        "worker_lost": "its worker was lost: it had not said that it was answered",
         "overflowed": "came due while --backlog pushes were waiting",
     ]
 

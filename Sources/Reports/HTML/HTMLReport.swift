@@ -10,8 +10,13 @@ package enum HTMLReport {
     }
 
     /// Any sections as such a page.
-    package static func page(_ title: String, _ subtitle: String, _ sections: [ReportSection]) -> String {
+    ///
+    /// - Parameter refresh: seconds after which a browser reads it again; nil: never.
+    package static func page(
+        _ title: String, _ subtitle: String, _ sections: [ReportSection], refresh: Int? = nil
+    ) -> String {
         let title = HTMLText.escape(title)
+        let renewal = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">\n" } ?? ""
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -19,7 +24,7 @@ package enum HTMLReport {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-            <title>\(title) - pushload</title>
+            \(renewal)<title>\(title) - pushload</title>
             <style>
             \(HTMLStyle.text)
             </style>

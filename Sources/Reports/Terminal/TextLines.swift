@@ -5,6 +5,17 @@ package enum TextLines {
         lines.flatMap { $0.columns > width ? filled($0, width: width) : [$0] }
     }
 
+    /// A stranger's text on one line: what moves a cursor, colours or turns the direction of writing becomes `?`.
+    package static func plain(_ text: String) -> String {
+        String(
+            text.unicodeScalars.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: "?"
+                default: Character(scalar)
+                }
+            })
+    }
+
     /// What stays with the number before it.
     private static let units: Set<Substring> = ["ns", "us", "ms", "s", "%", "B", "kB", "MB", "GB"]
 

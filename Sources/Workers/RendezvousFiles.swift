@@ -1,0 +1,163 @@
+import Harness
+import Settings
+
+/// What workers say to each other: the files of a rendezvous. Times are seconds since 1970 by the clock of whoever wrote them.
+
+/// `run.json`: which run has the folder. Made once, by the worker that comes first.
+package struct RunFile: Codable, Sendable, Equatable {
+    /// 16 hexadecimal digits.
+    package var id: String
+    package var workers: Int
+    package var created: Double
+    /// As a result has them.
+    package var scenario: [String: JSONValue]
+
+    package init(id: String, workers: Int, created: Double, scenario: [String: JSONValue]) {
+        self.id = id
+        self.workers = workers
+        self.created = created
+        self.scenario = scenario
+    }
+}
+
+/// `worker-I/claim-K`: who is worker I in its K-th attempt. Made once.
+struct ClaimFile: Codable, Sendable {
+    let host: String
+    let pid: Int32
+    let at: Double
+}
+
+/// `worker-I/ready.json`: the worker has loaded everything.
+struct ReadyFile: Codable, Sendable {
+    let host: String
+    let attempt: Int
+    let content: RunContent
+}
+
+/// `worker-I/status.json`: how far it is; replaced about each second.
+package struct StatusFile: Codable, Sendable, Equatable {
+    package enum State: String, Codable, Sendable {
+        /// Has loaded everything, and waits for the start.
+        case ready
+        case running
+        /// Its own pushes have ended; it waits for the others.
+        case waiting
+        /// The whole run is over.
+        case done
+    }
+
+    package var worker: Int
+    package var workers: Int
+    package var host: String
+    package var pid: Int32
+    package var attempt: Int
+    package var state: State
+    /// Counts the times it was written.
+    package var beat: UInt64 = 0
+    package var at: Double = 0
+    /// Since the start, seconds.
+    package var elapsed: Double = 0
+    package var planned: UInt64?
+    package var sent: UInt64 = 0
+    package var accepted: UInt64 = 0
+    package var rejected: UInt64 = 0
+    package var failed: UInt64 = 0
+    package var notSent: UInt64 = 0
+    package var inFlight: Int = 0
+    package var backlog: UInt64 = 0
+    /// Ended pushes, and what the schedule asks for, of the last second or so.
+    package var perSecond: Double = 0
+    package var targetPerSecond: Double?
+    package var p50: UInt64 = 0
+    package var p99: UInt64 = 0
+    /// What connections ran into last; empty when nothing.
+    package var problem = ""
+
+    enum CodingKeys: String, CodingKey {
+        case worker, host, pid, attempt, state, beat, at, elapsed, planned, sent, accepted, rejected, failed, backlog
+        case problem
+        case workers = "of"
+        case notSent = "not_sent"
+        case inFlight = "in_flight"
+        case perSecond = "per_second"
+        case targetPerSecond = "target_per_second"
+        case p50 = "p50_ns"
+        case p99 = "p99_ns"
+    }
+
+    package init(worker: Int, workers: Int, host: String, pid: Int32, attempt: Int, state: State) {
+        (self.worker, self.workers, self.host, self.pid) = (worker, workers, host, pid)
+        (self.attempt, self.state) = (attempt, state)
+    }
+}
+
+/// `start.json`: when the run starts. Made once, by the worker that gives the start.
+struct StartFile: Codable, Sendable, Equatable {
+    /// A beat of a worker, for finding out how far its clock is off.
+    struct Seen: Codable, Sendable, Equatable {
+        let worker: Int
+        /// When it says that it wrote it, by its own clock.
+        let at: Double
+        /// When it was seen.
+        let seen: Double
+    }
+
+    /// When it starts.
+    let at: Double
+    /// Whose clock that is.
+    let clockOf: Int
+    /// When this was written.
+    let written: Double
+    /// Workers that had not come.
+    let without: [Int]
+    /// Of each worker the beat that was seen soonest.
+    let seen: [Seen]
+
+    enum CodingKeys: String, CodingKey {
+        case at, written, without, seen
+        case clockOf = "clock_of"
+    }
+}
+
+/// `stop.json`: one of them asks all to stop. Made once.
+struct StopFile: Codable, Sendable {
+    let worker: Int
+    let reason: String
+}
+
+/// `worker-I/shard.json`: its result is whole. Made once.
+struct ShardFile: Codable, Sendable {
+    /// Which attempt brought it home.
+    let attempt: Int
+}
+
+/// `worker-I/begun-K.json`: how its K-th attempt began; before it sends anything.
+struct BegunFile: Codable, Sendable {
+    let host: String
+    /// Of each thread the first push that is this attempt's.
+    let positions: [UInt64]
+    /// Pushes it plans; nil where that is not known beforehand.
+    let planned: UInt64?
+    /// So long after the common start, seconds; nil: with the others.
+    let late: Double?
+    /// From the common start to its own, seconds.
+    let begun: Double
+    /// Of its clock against the one that gave the start, ns: to be added to its own.
+    let clockOffset: Double?
+    let clockBound: Double?
+
+    enum CodingKeys: String, CodingKey {
+        case host, positions, planned, late, begun
+        case clockOffset = "clock_offset_ns"
+        case clockBound = "clock_bound_ns"
+    }
+}
+
+/// `end.json`: the whole run is over, and `result.json` is final.
+package struct EndFile: Codable, Sendable, Equatable {
+    /// No worker was lost.
+    package let complete: Bool
+    /// Exit status of every worker.
+    package let status: Int32
+    package let lost: [Int]
+}

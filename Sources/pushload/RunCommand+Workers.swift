@@ -1,0 +1,143 @@
+import ArgumentParser
+import Flags
+import Foundation
+import Harness
+import Results
+import Scenarios
+import Settings
+import Synchronization
+import Workers
+
+extension RunCommand {
+    /// One worker of a run of several: joins the others, sends its part, and waits until the whole run is over.
+    func run(_ scenario: Scenario, as rank: WorkerRank) async throws {
+        let options = try workers.options()
+        let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
+        defer { display.close() }
+        let prefix = rank.workers > 1 ? "worker \(rank.index): " : ""
+        let ending = Ending()
+        let session = try await WorkerSession(
+            rank, in: workers.rendezvous ?? "", Run.settings(of: scenario), options: options
+        ) { line, mustStop in
+            display.say(prefix + line)
+            if mustStop { ending.stop() }
+        }
+        let signals = StopSignals { [quiet] in
+            if ending.stop(), !quiet {
+                display.say(
+                    prefix + "stopping: open pushes may still be answered, for 5 s; once more ends this worker at once")
+            }
+        }
+        defer { signals.cancel() }
+        var product: RunProduct?
+        if !session.isDone {
+            do {
+                product = try await send(session, scenario, ending, display, prefix)
+            } catch {
+                session.leave()
+                throw error as? HarnessError ?? HarnessError("\(error)", .failed)
+            }
+        }
+        display.close()
+        ending.wait(for: session)
+        try await finish(session, product, scenario, display, prefix)
+    }
+
+    /// What is ended by Ctrl-C, and by what others ask: first the run, and once that is over the wait for the others.
+    private final class Ending: Sendable {
+        private struct State {
+            var run: Run?
+            var session: WorkerSession?
+            var stops = 0
+        }
+        private let state = Mutex(State())
+
+        /// - Returns: whether a run goes on that is stopped for the first time.
+        @discardableResult
+        func stop() -> Bool {
+            state.withLock {
+                $0.stops += 1
+                if let session = $0.session {
+                    session.leave()
+                    return false
+                }
+                $0.run?.stop()
+                return $0.stops == 1
+            }
+        }
+
+        func begin(_ run: Run) {
+            state.withLock {
+                $0.run = run
+                if $0.stops > 0 { run.stop() }
+            }
+        }
+
+        func wait(for session: WorkerSession) { state.withLock { $0.session = session } }
+    }
+
+    /// Sends the worker's part, and leaves what it has in its folder.
+    private func send(
+        _ session: WorkerSession, _ scenario: Scenario, _ ending: Ending, _ display: RunDisplay, _ prefix: String
+    ) async throws -> RunProduct {
+        let run = try source.locating(scenario, given) {
+            try Run(scenario, identity: try scenario.identity(), place: session.place)
+        }
+        ending.begin(run)
+        try checkRoom(session.shardPath)
+        let output = RunOutput(
+            folder: session.shardPath, isShard: true,
+            warn: { problem in
+                session.note(problem: problem)
+                display.say(prefix + problem)
+            },
+            tell: { [quiet] words in if !quiet { display.say(prefix + words) } })
+        let workers = session.rank.workers
+        // Where many write into one stream of lines, `pushload watch` shows them.
+        let isShown = display.isRedrawn || workers == 1
+        let product = try await run.execute(
+            isTerminal: display.isRedrawn, judge: judge(scenario), output: output, keepsFeedback: false,
+            begin: { [quiet, folder = self.workers.rendezvous ?? ""] in
+                let start = try await session.begin(
+                    run.content, planned: run.planned, threads: run.threads, isStopped: { run.isStopped })
+                if !quiet, session.rank.index == 0, workers > 1 {
+                    display.say(prefix + "\(workers) workers start; pushload watch \(folder) shows them")
+                }
+                return start
+            },
+            progress: { progress in
+                session.note(progress)
+                if isShown { display.show(.init(progress)) }
+            })
+        if let reason = product.abortedFor { session.stopAll(reason) }
+        try write(product, session.shardPath)
+        return product
+    }
+
+    /// - Throws: the whole run's exit status.
+    private func finish(
+        _ session: WorkerSession, _ product: RunProduct?, _ scenario: Scenario, _ display: RunDisplay, _ prefix: String
+    ) async throws {
+        let end = try await session.finish(product?.result, scenario.parsedThresholds) { [quiet] words in
+            if !quiet { display.say(prefix + words) }
+        }
+        let folder = workers.rendezvous ?? ""
+        if session.rank.index == 0 {
+            _ = try show(end.result, folder, scenario.parsedThresholds)
+            try writeReport(end.result, folder)
+        } else if !quiet {
+            let own = product.map {
+                "\(Units.grouped($0.result.pushes.accepted)) of \(Units.counted($0.result.pushes.planned, "push")) accepted; "
+            }
+            Console.error(
+                prefix + (own ?? "") + "the whole run: \(folder)/result.json"
+                    + (end.file.status == 0 ? "" : ", exit status \(end.file.status)"))
+        }
+        // Nobody reads the registrations any more.
+        if let feedback = product?.feedback?.write() {
+            for note in feedback.notes where feedback.isLost || !quiet { Console.error(prefix + note) }
+            if feedback.isLost, end.file.status == 0 { throw ExitCode(HarnessError.Kind.unwritable.rawValue) }
+        }
+        guard end.file.status == 0 else { throw ExitCode(end.file.status) }
+    }
+}
