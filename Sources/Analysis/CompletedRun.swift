@@ -18,7 +18,7 @@ package struct CompletedRun: Sendable {
     package var resultPath: String { path + "/result.json" }
 
     /// More are not believed of a file.
-    private static let mostWorkers = 65_536
+    private static let mostWorkers = 100_000
 
     package init(_ path: String) throws(Failure) {
         self.path = path
@@ -26,17 +26,18 @@ package struct CompletedRun: Sendable {
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw Failure(description: "\(path): not a rendezvous folder: there is no run.json")
         }
+        struct Head: Decodable {
+            let id: String
+            let workers: Int
+        }
+        guard let head = try? JSONDecoder().decode(Head.self, from: bytes), head.id.utf8.count == 16,
+            head.id.allSatisfy(\.isHexDigit), let run = UInt64(head.id, radix: 16)
+        else { throw Failure(description: "\(file): \"id\" is missing or not 16 hexadecimal digits, or \"workers\" is missing") }
+        guard (1...Self.mostWorkers).contains(head.workers) else {
+            throw Failure(description: "\(file): \"workers\" is not 1 to \(Self.mostWorkers)")
+        }
+        (self.run, workers) = (run, head.workers)
         do throws(ResultError) {
-            let object = try DocumentFile.object(Array(bytes), origin: file)
-            guard let id = object?["id"] as? String, id.utf8.count == 16, id.allSatisfy(\.isHexDigit),
-                let run = UInt64(id, radix: 16)
-            else {
-                throw ResultError("\(file): \"id\" is missing or not 16 hexadecimal digits")
-            }
-            guard let workers = object?["workers"] as? Int, (1...Self.mostWorkers).contains(workers) else {
-                throw ResultError("\(file): \"workers\" is missing or not 1 to \(Self.mostWorkers)")
-            }
-            (self.run, self.workers) = (run, workers)
             result = try ResultFile.read(path + "/result.json")
         } catch { throw Failure(description: error.description) }
         // One without some of its workers is partial, and has ended all the same.
