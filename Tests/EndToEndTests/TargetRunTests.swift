@@ -16,7 +16,10 @@ import Testing
     func two(_ engine: String) throws {
         let (first, second) = try twins()
         let run = try Programs.load(
-            ["-n", "2000", "-c", "6", "--threads", "2", "--engine", engine, "--target", first.url, "--target", second.url]
+            [
+                "-n", "2000", "-c", "6", "--threads", "2", "--engine", engine, "--target", first.url, "--target",
+                second.url,
+            ]
                 + ["--credentials", first.folder])
         #expect(run.status == 0, "\(run.error)")
         #expect(run.result.pushes.accepted == 2000 && run.result.run.target == "\(first.url), \(second.url)")
