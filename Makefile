@@ -11,7 +11,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ bench-truths: build ## figures beside what they must be: pace, stall, answer tim
 
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
 	Benchmarks/memory.py
+
+bench-merge: build ## the results of a thousand workers made one: time and memory
+	Benchmarks/merge.py
 
 bench-audience: build ## ten million registrations made, indexed, counted, streamed and pushed to
 	Benchmarks/audience.py

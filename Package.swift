@@ -204,6 +204,7 @@ let package = Package(
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
         .testTarget(name: "SweepTests", dependencies: asked + ["Sweep"], swiftSettings: strict),
         .testTarget(name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads"], swiftSettings: strict),
+        .testTarget(name: "WorkersTests", dependencies: asked + ["Workers"], swiftSettings: strict),
         .testTarget(name: "HistoryTests", dependencies: asked + ["History"], swiftSettings: strict),
         .testTarget(
             name: "ReportsTests", dependencies: ["Reports", "Results", "Measurement", "Settings", "SampleRuns"],

@@ -16,7 +16,7 @@ struct BreakdownSum {
 
     private var dimensions: [String: Dimension] = [:]
 
-    /// Adds what one worker has, its histograms to `histograms`.
+    /// Adds what one worker has, its histograms to `histograms`: of labels those that it has counts of.
     mutating func add(
         _ breakdown: [String: [String: ResultDocument.Part]], _ counters: HistogramSum.Counters,
         to histograms: inout HistogramSum
@@ -41,7 +41,8 @@ struct BreakdownSum {
             }
             dimensions[name] = dimension
         }
-        histograms.add(counters, renamed: renamed)
+        let own = Set(breakdown.flatMap { name, labels in labels.keys.flatMap { Self.keys(name, $0).map(\.0) } })
+        histograms.add(counters.filter { !Self.isOfLabel($0.key) || own.contains($0.key) }, renamed: renamed)
         for (key, other) in moved { histograms.move(key, to: other) }
     }
 
@@ -79,6 +80,10 @@ struct BreakdownSum {
             return [(own, other)]
         }
         return [(own, other), (waits, others)]
+    }
+
+    private static func isOfLabel(_ key: String) -> Bool {
+        key.hasPrefix("total{") || key.hasPrefix("total_unanswered{")
     }
 
     private static func precedes(_ one: String, _ other: String) -> Bool {

@@ -34,22 +34,35 @@ package struct WorkerMerge {
     /// Adds a shard, or nothing of it.
     ///
     /// - Throws: where it is of another run, of no worker of this one, was added before, or has a damaged histogram.
-    package mutating func add(_ shard: WorkerShard) throws(ResultMerge.Failure) {
-        let name = shard.name
+    package mutating func add(_ shard: WorkerShard) throws(ResultMerge.Failure) { try add([shard]) }
+
+    /// Adds all of several, or nothing.
+    package mutating func add(_ shards: [WorkerShard]) throws(ResultMerge.Failure) {
+        var checked: [(shard: WorkerShard, counters: HistogramSum.Counters)] = []
+        for shard in shards {
+            try check(shard, beside: checked.map(\.shard))
+            checked.append((shard, try HistogramSum.counters(shard.result, name: shard.name)))
+        }
+        for (shard, counters) in checked {
+            breakdowns.add(shard.result.breakdown, counters, to: &histograms)
+            series.add(shard.result.series, begun: shard.begun)
+            environment.add(shard.result.environment)
+            rows.append(WorkerRow(shard))
+        }
+    }
+
+    private func check(_ shard: WorkerShard, beside others: [WorkerShard]) throws(ResultMerge.Failure) {
+        let (name, own) = (shard.name, shard.result.run.id)
         guard (0..<workers).contains(shard.index) else {
             throw .init(description: "\(name): the run has \(workers) workers, 0 to \(workers - 1)")
         }
-        guard shard.result.run.id.isEmpty || shard.result.run.id == id else {
-            throw .init(description: "\(name): a result of run \(shard.result.run.id); expected \(id)")
+        guard own.isEmpty || own == id else {
+            throw .init(description: "\(name): a result of run \(own); expected \(id)")
         }
-        guard !rows.contains(where: { $0.index == shard.index && $0.attempt == shard.attempt }) else {
-            throw .init(description: "\(name): attempt \(shard.attempt) was added before")
-        }
-        let counters = try HistogramSum.counters(shard.result, name: name)
-        breakdowns.add(shard.result.breakdown, counters, to: &histograms)
-        series.add(shard.result.series, begun: shard.begun)
-        environment.add(shard.result.environment)
-        rows.append(WorkerRow(shard))
+        let isThere =
+            rows.contains { $0.index == shard.index && $0.attempt == shard.attempt }
+            || others.contains { $0.index == shard.index && $0.attempt == shard.attempt }
+        guard !isThere else { throw .init(description: "\(name): attempt \(shard.attempt) was added before") }
     }
 
     /// `worker 3`; `workers 3, 5 and 7`; `workers 3, 4, 5, 6, 7 and 12 more`.

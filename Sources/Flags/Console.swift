@@ -16,13 +16,19 @@ package enum Console {
     }
 
     /// Standard error is a terminal whose lines can be written anew.
-    package static var isRedrawn: Bool {
-        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    package static var isRedrawn: Bool { isRedrawn(STDERR_FILENO) }
+
+    /// The same of another stream.
+    package static func isRedrawn(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
     /// Columns and rows of the terminal that is standard error; 80 and 24 when that cannot be said.
-    package static var size: (columns: Int, rows: Int) {
-        let size = windowSize(STDERR_FILENO)
+    package static var size: (columns: Int, rows: Int) { size(of: STDERR_FILENO) }
+
+    /// The same of another stream.
+    package static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
+        let size = windowSize(descriptor)
         return (size?.columns ?? 80, size?.rows ?? 24)
     }
 

@@ -16,12 +16,28 @@ package enum DocumentFile {
 
     /// `schema` of a JSON object; nil when it has none.
     package static func schema(_ bytes: [UInt8], origin: String) throws(ResultError) -> String? {
-        try object(bytes, origin: origin)?["schema"] as? String
+        try head(bytes, origin: origin).schema
     }
 
-    /// nil when it is JSON of another kind.
-    package static func object(_ bytes: [UInt8], origin: String) throws(ResultError) -> [String: Any]? {
-        do { return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] } catch {
+    /// What says how a document is to be read. Nothing of JSON of another kind.
+    struct Head: Decodable {
+        let schema: String?
+        let notes: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case schema, notes
+        }
+
+        init(from decoder: any Decoder) throws {
+            let document = try? decoder.container(keyedBy: CodingKeys.self)
+            schema = try? document?.decode(String.self, forKey: .schema)
+            notes = (try? document?.decode([String].self, forKey: .notes)) ?? []
+        }
+    }
+
+    /// The rest of the document is only looked at as far as that takes.
+    static func head(_ bytes: [UInt8], origin: String) throws(ResultError) -> Head {
+        do { return try JSONDecoder().decode(Head.self, from: Data(bytes)) } catch {
             throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
         }
     }

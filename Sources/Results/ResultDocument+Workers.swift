@@ -35,8 +35,8 @@ extension ResultDocument {
         public var attempts: Int
         /// After the common start, seconds; nil where it is not known, or it was in time.
         @Nullable public var lateSeconds: Double?
-        /// The wall clock of its machine minus that of the worker that gave the start, and how far that may be wrong either way, ns;
-        /// nil where nobody measured it.
+        /// What is to be added to its machine's wall clock to have that of the worker that gave the start, and how far that may be wrong
+        /// either way, ns; nil where nobody measured it.
         @Nullable public var clockOffset: Int64?
         @Nullable public var clockBound: UInt64?
 

@@ -19,15 +19,15 @@ package enum ResultFile {
 
     /// - Parameter origin: the file's name, for error messages.
     package static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
-        let object = try DocumentFile.object(bytes, origin: origin)
-        guard let schema = object?["schema"] as? String, schema.hasPrefix("pushload.result/") else {
+        let head = try DocumentFile.head(bytes, origin: origin)
+        guard let schema = head.schema, schema.hasPrefix("pushload.result/") else {
             throw ResultError("\(origin): not a pushload result: \"schema\" is missing or foreign")
         }
         guard schema == ResultDocument.currentSchema else {
             throw ResultError(
                 "\(origin): schema \(schema); this version reads \(ResultDocument.currentSchema)")
         }
-        let isPartial = ResultDocument.arePartial(object?["notes"] as? [String] ?? [])
+        let isPartial = ResultDocument.arePartial(head.notes)
         return try DocumentFile.decode(
             bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: PartialResult.ofRun] : [:])
     }

@@ -44,29 +44,28 @@ package struct WholeRun {
     ///
     /// - Returns: whether there were any.
     mutating func look() throws(HarnessError) -> Bool {
-        var isNew = false
-        for worker in awaited {
-            let shard = shard(worker)
-            guard shard.isDone else { continue }
-            var sum = merge
-            try add(shard, to: &sum)
-            merge = sum
+        let whole = awaited.filter { shard($0).isDone }
+        try reader.each(whole) { worker, parts throws(HarnessError) in
+            try Self.add(parts, to: &merge)
+            noteSettings(parts)
             done.insert(worker)
-            isNew = true
         }
-        return isNew
+        return !whole.isEmpty
     }
+
+    private var reader: ShardReader { ShardReader(folder: folder, content: content, workers: run.workers) }
 
     private func shard(_ worker: Int) -> ShardFolder {
         ShardFolder(folder: folder, index: worker)
     }
 
-    private mutating func add(_ shard: ShardFolder, to merge: inout WorkerMerge) throws(HarnessError) {
-        for part in try shard.shards(planned: content?.planned(worker: shard.index, of: run.workers)) {
-            if part.state != .lost, shard.index < settings?.worker ?? .max {
-                settings = (shard.index, part.result.scenario)
-            }
-            do throws(ResultMerge.Failure) { try merge.add(part) } catch { throw HarnessError("\(error)", .failed) }
+    private static func add(_ parts: [WorkerShard], to merge: inout WorkerMerge) throws(HarnessError) {
+        do throws(ResultMerge.Failure) { try merge.add(parts) } catch { throw HarnessError("\(error)", .failed) }
+    }
+
+    private mutating func noteSettings(_ parts: [WorkerShard]) {
+        for part in parts where part.state != .lost && part.index < settings?.worker ?? .max {
+            settings = (part.index, part.result.scenario)
         }
     }
 
@@ -78,7 +77,10 @@ package struct WholeRun {
         var this = self
         var whole = merge
         var notes: [String] = []
-        for worker in lost ?? [] { try this.add(shard(worker), to: &whole) }
+        try reader.each(lost ?? []) { _, parts throws(HarnessError) in
+            try Self.add(parts, to: &whole)
+            this.noteSettings(parts)
+        }
         if let lost, !lost.isEmpty {
             notes.append(
                 ResultDocument.partialMark
@@ -92,7 +94,7 @@ package struct WholeRun {
         }
         do throws(ResultMerge.Failure) {
             var result = try whole.document(notes: notes)
-            if let settings { result.scenario = settings.scenario }
+            if let settings = this.settings { result.scenario = settings.scenario }
             return result
         } catch {
             throw HarnessError("\(error)", .failed)

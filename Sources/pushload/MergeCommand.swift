@@ -11,7 +11,8 @@ struct MergeCommand: ParsableCommand {
         abstract: "Make one result of several generators' that ran side by side.",
         discussion: """
             Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
-            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. Exit status: as run's, of the merged result; thresholds are judged \
+            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. The folder that the workers of one run share (run --rendezvous) is merged anew from what \
+            each of them wrote. Exit status: as run's, of the merged result; thresholds are judged \
             where all runs had the same.
             """)
 
@@ -22,6 +23,7 @@ struct MergeCommand: ParsableCommand {
     var output: String
 
     func run() throws {
+        if try mergeWorkers() { return }
         let found = try FoundResults(files)
         found.tell()
         if found.runs.count < 2, let file = found.repeated.first {

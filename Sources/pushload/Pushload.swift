@@ -8,6 +8,7 @@ import History
 import Networking
 import Plan
 import Sweep
+import Workers
 
 @main
 struct Pushload: AsyncParsableCommand {
@@ -21,7 +22,9 @@ struct Pushload: AsyncParsableCommand {
             CommandGroup(name: "Judge", subcommands: [CompareCommand.self, ABCommand.self, GateCommand.self]),
             CommandGroup(name: "Explore", subcommands: [SearchCommand.self, SweepCommand.self]),
             CommandGroup(name: "Plan", subcommands: [PlanCommand.self]),
-            CommandGroup(name: "Look", subcommands: [ReportCommand.self, HistoryCommand.self, MergeCommand.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [WatchCommand.self, ReportCommand.self, HistoryCommand.self, MergeCommand.self]),
             CommandGroup(name: "Mock", subcommands: [TokenCommand.self, DeviceTokenCommand.self]),
         ])
 

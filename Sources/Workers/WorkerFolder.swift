@@ -1,0 +1,38 @@
+import Foundation
+import Harness
+import Results
+import Settings
+
+/// The folder of a run of several workers that has ended, for who merges it anew.
+package enum WorkerFolder {
+    /// Whether a path is one, rather than a result or a folder of runs.
+    package static func isOne(_ path: String) -> Bool {
+        let names = RendezvousFolder(path).names()
+        return names.contains(RendezvousFolder.run) && names.contains { $0.hasPrefix("worker-") }
+    }
+
+    /// A worker that wrote so lately may go on, seconds.
+    private static let quiet = 30.0
+
+    /// What all workers brought home, as one result; those whose result never became final are lost.
+    ///
+    /// - Throws: one line where the run goes on, or a worker's result cannot be read.
+    package static func merged(_ path: String) throws(HarnessError) -> ResultDocument {
+        var whole = try WholeRun(RendezvousFolder(path))
+        _ = try whole.look()
+        let lost = whole.awaited
+        if !lost.isEmpty {
+            var watch = FolderWatch(path)
+            let workers = watch.look(now: 0).workers
+            let alive = lost.compactMap { $0 < workers.count ? workers[$0] : nil }.first {
+                $0.status != nil && $0.status?.state != .done && $0.silence < quiet
+            }
+            if let alive {
+                throw HarnessError(
+                    "\(path): worker \(alive.index) wrote \(Units.fixed(alive.silence, places: 0)) s ago, so that the run may go on: "
+                        + "merge it when it has ended (pushload watch \(path))")
+            }
+        }
+        return try whole.document(lost: lost)
+    }
+}
