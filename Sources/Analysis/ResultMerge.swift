@@ -47,8 +47,12 @@ package enum ResultMerge {
             merged.sends = sends.sends
             partNotes += sends.notes
         }
+        let (targets, targetNote) = TargetMerge.merge(results)
+        merged.targets = targets
+        if let targetNote { partNotes.append(targetNote) }
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
+        merged.clocks = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.generator.loopLag = try latency("loop_lag", merged)
         // A second's percentiles cannot be added, and the parts still have theirs.

@@ -14,7 +14,17 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
     ///
     /// - Throws: `NetworkError` of kind `.address` naming the host when it has none.
     package static func all(host: String, port: UInt16) throws(NetworkError) -> [SocketAddress] {
+        try all(host: host, port: port, flags: 0)
+    }
+
+    /// The address that `host` is; nil when it is a name.
+    package static func numeric(host: String, port: UInt16) -> SocketAddress? {
+        try? all(host: host, port: port, flags: AI_NUMERICHOST)[0]
+    }
+
+    private static func all(host: String, port: UInt16, flags: Int32) throws(NetworkError) -> [SocketAddress] {
         var hints = addrinfo()
+        hints.ai_flags = flags
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var results: UnsafeMutablePointer<addrinfo>?
@@ -59,6 +69,13 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
             let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
             return address.starts(with: mapped) ? Array(address[12...]) : address
         }
+    }
+
+    /// 127.0.0.0/8 and ::1: only this machine can reach it.
+    package var isLoopback: Bool {
+        let address = bytes
+        return address.count == 4
+            ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
     }
 
     /// 127.0.0.0/8, ::1, and the address that stands for any of the machine's.

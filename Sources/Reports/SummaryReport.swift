@@ -48,6 +48,7 @@ package enum SummaryReport {
             lines.append(ledgerLine(result))
             lines.append("")
             lines += latencyTable(result.latency, picture.width)
+            lines += clocks(result.clocks ?? [], picture.width)
             lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
             lines += devices(result)
@@ -71,6 +72,7 @@ package enum SummaryReport {
                     + "\(Units.grouped(retries.exhausted)) given up, \(Units.grouped(retries.overBudget)) beyond the budget"
             )
         }
+        lines += targets(result.targets ?? [], picture.width)
         lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
         if hasSent { lines += costLines(result) }
@@ -134,6 +136,15 @@ package enum SummaryReport {
                 ? [] : ["  (and \(Units.grouped(UInt64(others.count))) more: \(WorkerSection.counted(others)))"])
     }
 
+    /// How the clocks of workers and mocks agree.
+    private static func clocks(_ clocks: [ResultDocument.Clock], _ width: Int) -> [String] {
+        guard !clocks.isEmpty else { return [] }
+        var table = TextTable(names: 2)
+        table.add(ClockSection.header)
+        for row in ClockSection.rows(clocks) { table.add(row) }
+        return [""] + table.lines(width: width) + (ClockSection.leftOut(clocks).map { ["  \($0)"] } ?? [])
+    }
+
     /// What became of pushes at their devices, and what these asked of their backend.
     private static func devices(_ result: ResultDocument) -> [String] {
         var lines: [String] = []
@@ -190,11 +201,9 @@ package enum SummaryReport {
         }
         stages += [("  encode", "", latency[.encode]), ("  sign", "", latency[.sign])]
         stages.append(("round trip", "written to answered", latency[.roundTrip]))
-        if latency[.toMock].count > 0 {
-            stages += [
-                ("  to the mock", "", latency[.toMock]), ("  in the mock", "", latency[.inMock]),
-                ("  back", "", latency[.fromMock]),
-            ]
+        for (name, stage) in [("to the mock", Stage.toMock), ("in the mock", .inMock), ("back", .fromMock)]
+        where latency[stage].count > 0 {
+            stages.append(("  " + name, "", latency[stage]))
         }
         if latency[.service].count > 0 { stages.append(("service", "begun to answered", latency[.service])) }
         stages.append(("total", "due to answered", latency[.total]))
@@ -231,6 +240,18 @@ package enum SummaryReport {
         let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\($0.key) \(Units.grouped($0.value))" }
         return ["\(title): \(list.joined(separator: ", "))"]
+    }
+
+    /// What became of pushes and connections at each of several targets; of many those first that were not there.
+    private static func targets(_ targets: [ResultDocument.Target], _ width: Int) -> [String] {
+        guard !targets.isEmpty else { return [] }
+        let shown = TargetTable.sorted(targets).prefix(TargetTable.mostShown)
+        var table = TextTable()
+        table.add(TargetTable.names)
+        for target in shown { table.add(TargetTable.cells(target, Units.grouped)) }
+        let left = targets.count - shown.count
+        return [""] + table.lines(width: width)
+            + (left > 0 ? ["  and \(Units.counted(UInt64(left), "target")) more (targets in the result)"] : []) + [""]
     }
 
     private static func connectionsLine(_ result: ResultDocument) -> String {

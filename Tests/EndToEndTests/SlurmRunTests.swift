@@ -89,7 +89,7 @@ final class SlurmRunTests {
 
     @Test("A node that is lost leaves a result that says so, and the same workers started again complete it")
     func lostNode() throws {
-        let load = ["--rate", "2000", "--duration", "4s", "--connections", "4", "--lost-after", "5s"] + targets
+        let load = ["--rate", "2000", "--duration", "5s", "--connections", "4", "--lost-after", "5s"] + targets
         let run = WholeRun(folder: folder.path + "/run")
         let step = try cluster.start(srun(without: "n1,n4,n5", run, load))
         try waitForLoad(run)
@@ -98,21 +98,21 @@ final class SlurmRunTests {
         let partial = try run.result
         let lost = try #require(partial.workers).filter { $0.state == .lost }
         #expect(lost.count == 2 && !partial.run.complete, "\(partial.workers ?? [])")
-        #expect(partial.pushes.planned == 8000 && partial.pushes.ended == 8000, "\(partial.pushes)")
+        #expect(partial.pushes.planned == 10_000 && partial.pushes.ended == 10_000, "\(partial.pushes)")
         #expect(partial.failures["worker_lost", default: 0] + partial.notSent["worker_lost", default: 0] > 0)
         #expect(partial.notes.contains { $0.contains("were lost") }, "\(partial.notes)")
         // Slurm has not heard of it yet, and waits for the node.
         kill(step.process.processIdentifier, SIGKILL)
         _ = try step.wait()
         let again = try cluster.run(srun(without: "n1,n2,n3", run, load))
-        let failed = try expectWhole(run, planned: 8000, attempts: [1, 1, 2, 2])
+        let failed = try expectWhole(run, planned: 10_000, attempts: [1, 1, 2, 2])
         #expect(again.status == (failed == 0 ? 0 : 1), "\(again)")
     }
 
     @Test("A job that is requeued goes on where it was")
     func requeued() throws {
         let scenario = folder.path + "/scenario.yaml"
-        try "rate: 2000\nduration: 4s\nconnections: 4\n".write(toFile: scenario, atomically: true, encoding: .utf8)
+        try "rate: 2000\nduration: 5s\nconnections: 4\n".write(toFile: scenario, atomically: true, encoding: .utf8)
         let job = try cluster.submit(
             ["--exclude", "n1", "--chdir", folder.path, SlurmCluster.jobs + "/run.sbatch", scenario, folder.path])
         let run = WholeRun(folder: folder.path + "/run-" + job)
@@ -128,6 +128,6 @@ final class SlurmRunTests {
         }
         #expect(run.hasEnded, "\(said())")
         // They were told before, and had the time to note where they were.
-        #expect(try expectWhole(run, planned: 8000, attempts: [2, 2, 2, 2]) == 0)
+        #expect(try expectWhole(run, planned: 10_000, attempts: [2, 2, 2, 2]) == 0)
     }
 }
