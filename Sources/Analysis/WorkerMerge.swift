@@ -94,13 +94,17 @@ package struct WorkerMerge {
             }
             (whole.sends, sendNotes) = (sends.sends, sends.notes)
         }
+        // Of one that was lost nothing is known apart by target.
+        let (targets, targetNote) = TargetMerge.merge(rows.filter(\.hasEnded).map(\.part))
+        whole.targets = targets
         whole.devices = try ResultMerge.devices(parts.map(\.result), whole)
         whole.echo = try ResultMerge.echo(parts.map(\.result), whole)
         whole.series = series.points
         whole.workers = WorkerRow.workers(rows)
         whole.notes = notes
         if !whole.isPartial { whole.notes += missing(rows) }
-        whole.notes += lacking(rows, whole) + sendNotes + WorkerRow.notes(rows, of: workers)
+        whole.notes +=
+            lacking(rows, whole) + [targetNote].compactMap { $0 } + sendNotes + WorkerRow.notes(rows, of: workers)
         return whole
     }
 

@@ -46,6 +46,11 @@ final class LoadRun: Sendable {
         state = RunState(
             accepted: ledger, times: times, intended: intended, reservations: self.journal?.reservations,
             workers: inputs.scenario.threads)
+        if let journal, inputs.place.resumed != nil {
+            // What was accepted before it was lost, as far as it was written down.
+            let file = URL(fileURLWithPath: journal).deletingLastPathComponent().path + "/" + RunOutput.accepted
+            _ = try? AcceptedFile.read(file, run: inputs.run.rawValue, into: ledger)
+        }
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }
 
@@ -57,6 +62,7 @@ final class LoadRun: Sendable {
     func run(
         isTerminal: Bool, judge: LiveJudge?, record: RunRecord?, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> LoadOutcome {
+        record?.state = state
         let gathering = Gathering()
         let begun = MonotonicClock.now()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0

@@ -129,7 +129,9 @@ package struct Run: Sendable {
         let started = Date()
         if let targets = inputs.scenario.target {
             let load = try makeLoad(
-                targets.urls.map { try TargetURL($0) }, identity.credentials, times: nil, output: output)
+                targets.urls.map { try TargetURL($0) }, identity.credentials,
+                times: output?.isShard == true && inputs.scenario.measure
+                    ? PushTimes(interval: PushTimes.sharedInterval, planned: inputs.planned ?? 0) : nil, output: output)
             stopper.attach(load.control)
             if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
             let record = output.map { RunRecord(inputs: inputs, started: started, target: targets.shown, output: $0) }

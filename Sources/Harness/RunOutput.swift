@@ -12,6 +12,8 @@ package struct RunOutput: Sendable {
 
     /// Names of a shard's files.
     package static let journal = "journal.json"
+    package static let accepted = "accepted.ledger"
+    package static let times = "times"
 
     package init(
         folder: String, isShard: Bool = false, warn: @escaping @Sendable (String) -> Void,

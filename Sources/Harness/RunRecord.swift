@@ -22,6 +22,8 @@ final class RunRecord: @unchecked Sendable {
     /// End of the last interval in the log, seconds since the start.
     private var logEnd = 0.0
     private(set) var notes: [String] = []
+    /// Of a shard: what its workers share, whose ledger and push times are kept too.
+    var state: RunState?
     /// When the next partial result is due, ns since the start.
     private var nextResult: UInt64 = 0
     private var hasWarnedOfResult = false
@@ -54,6 +56,26 @@ final class RunRecord: @unchecked Sendable {
     func end() {
         log.begin()
         lookAtLog(logEnd)
+        guard output.isShard, let state else { return }
+        do throws(BinaryFileFailure) {
+            try AcceptedFile.write(
+                state.accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)
+            if let times = state.times {
+                try PushTimesFile.write(times, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.times)
+            }
+        } catch {
+            output.warn(error.description)
+            notes.append(error.description)
+        }
+    }
+
+    /// A ledger of more than that is written at the end only, bytes.
+    private static let mostOften = 1 << 26
+
+    /// Accepted pushes so far: whoever takes the run up again goes on with them.
+    private func keepAccepted() {
+        guard output.isShard, let accepted = state?.accepted.copy(atMost: Self.mostOften) else { return }
+        try? AcceptedFile.write(accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)
     }
 
     private func lookAtLog(_ end: Double) {
@@ -80,6 +102,7 @@ final class RunRecord: @unchecked Sendable {
                     + "written while the run went on, \(Units.fixed(outcome.run.durationSeconds, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
+        keepAccepted()
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)
         do throws(ResultError) {
             try ResultFile.write(

@@ -84,6 +84,18 @@ public final class DeliveryLedger: Sendable {
         }
     }
 
+    /// What it is now, while others go on marking.
+    ///
+    /// - Parameter most: bytes it may take.
+    /// - Returns: nil when it would take more, or the address space cannot be had.
+    package func copy(atMost most: Int) -> DeliveryLedger? {
+        let used = usedWords
+        guard used * 8 <= most, let copy = DeliveryLedger(capacity: capacity) else { return nil }
+        for index in 0..<used { copy.words[index].store(word(index), ordering: .relaxed) }
+        copy.usedBlocks.store(usedBlocks.load(ordering: .relaxed), ordering: .relaxed)
+        return copy
+    }
+
     public func contains(_ sequence: UInt64) -> Bool {
         guard sequence < capacity else { return false }
         return words[Int(sequence >> 6)].load(ordering: .relaxed) & (1 << (sequence & 63)) != 0

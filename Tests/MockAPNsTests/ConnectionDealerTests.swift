@@ -70,7 +70,7 @@ import Testing
         dealer.rest()
         let client = try connected()
         #expect(reactor.wait(timeout: 0) == 0)
-        dealer.resume()
+        #expect(dealer.resume().isEmpty)
         #expect(reactor.wait(timeout: 60_000_000_000) == 1 && reactor.event(at: 0).token == 0)
         let served = dealer.accept(at: 0).map(\.descriptor)
         #expect(served.count == 1)

@@ -81,11 +81,14 @@ final class ConnectionDealer {
         listen([])
     }
 
-    /// Accepts again, where it rested.
-    func resume() {
-        guard isResting else { return }
+    /// Accepts again, where it rested: at once who waits, for without a descriptor the kernel does not say whether anybody does.
+    ///
+    /// - Returns: what is the worker's own to serve.
+    func resume() -> [(descriptor: Int32, role: ListenerRole)] {
+        guard isResting else { return [] }
         isResting = false
         listen(.readable)
+        return isShort ? listeners.indices.flatMap { accept(at: UInt64($0)) } : []
     }
 
     private func listen(_ interest: Readiness) {

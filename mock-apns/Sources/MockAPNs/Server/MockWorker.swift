@@ -101,7 +101,7 @@ final class MockWorker {
             takeIn(count, dealer)
             if now >= nextTick {
                 tick()
-                if goAwayAt == nil { dealer.resume() }
+                if goAwayAt == nil { serve(dealer.resume()) }
             }
             if inbox.isStopping, goAwayAt == nil {
                 isShuttingDown = true
@@ -127,7 +127,7 @@ final class MockWorker {
         for index in 0..<count {
             let event = loop.event(at: index)
             if event.token < UInt64(ConnectionDealer.mostListeners) {
-                for own in dealer?.accept(at: event.token) ?? [] { adopt(own.descriptor, own.role) }
+                serve(dealer?.accept(at: event.token) ?? [])
             } else if let connection = connections[event.token] {
                 handle(connection, event.readiness)
             }
@@ -265,6 +265,10 @@ final class MockWorker {
         shared.spread.ended(number)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         log.debug("connection \(connection.token) closed")
+    }
+
+    private func serve(_ accepted: [(descriptor: Int32, role: ListenerRole)]) {
+        for own in accepted { adopt(own.descriptor, own.role) }
     }
 
     private func adopt(_ descriptor: Int32, _ role: ListenerRole) {
