@@ -115,7 +115,11 @@ final class LoadRun: Sendable {
         // What the end of the run takes is not the pushes'.
         let allocationsAfter = AllocationCount.current()
         if let failure = gathering.failures.withLock({ $0.first }) { throw HarnessError(failure, .failed) }
-        var outcome = collect(gathering.workers.withLock { $0.map(\.worker) }, watcher)
+        let workers = gathering.workers.withLock { $0.map(\.worker) }
+        var outcome = collect(workers, watcher)
+        journal?.end(
+            workers.sorted { $0.driver.share.worker < $1.driver.share.worker }.map(\.driver.position),
+            elapsed: UInt64(outcome.run.durationSeconds * 1e9))
         // Nothing could be sent: how long that was tried for.
         if outcome.run.startedAt.isEmpty { outcome.run.durationSeconds = Double(MonotonicClock.now() - begun) / 1e9 }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore

@@ -98,6 +98,15 @@ package final class RunJournal: @unchecked Sendable {
                 elapsed: elapsedBefore &+ (start > 0 && clock > start ? clock - start : 0)), clock)
     }
 
+    /// All threads have ended: what was reserved and not begun need not be missed by whoever takes the part up.
+    ///
+    /// - Parameters:
+    ///   - positions: of each thread the first push that it has not begun.
+    ///   - elapsed: since the start of the run, ns.
+    func end(_ positions: [UInt64], elapsed: UInt64) {
+        write(Document(positions: positions, elapsed: elapsedBefore &+ elapsed), nextWrite)
+    }
+
     private func write(_ next: Document, _ clock: UInt64) {
         do {
             // What a machine that dies takes with it is seconds old at most: the folder's server has the rest.

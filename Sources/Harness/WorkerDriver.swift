@@ -62,6 +62,10 @@ final class WorkerDriver: PushDriver {
     let fanOut: FanOutTimes?
     private let tracksFanOut: Bool
     @exclusivity(unchecked) private var supply: PushSupply
+    /// When it has ended: the first of its pushes that it was stopped before. Those that were due and waited are the last it counts.
+    var position: UInt64 {
+        begun + recorder.counts.taken - recorder.notSent[FailureCause.interrupted.index]
+    }
     /// Start of the schedule, ns; 0 before.
     @exclusivity(unchecked) private var start: UInt64 = 0
     /// CPU time of its thread when it began to send, ns; nil before.

@@ -22,13 +22,20 @@ extension RunCommand {
             display.say(prefix + line)
             if mustStop { ending.stop() }
         }
-        let signals = StopSignals { [quiet] in
+        let signals = StopSignals(StopSignals.usual.filter { $0 != SIGTERM }) { [quiet] in
             if ending.stop(), !quiet {
                 display.say(
                     prefix + "stopping: open pushes may still be answered, for 5 s; once more ends this worker at once")
             }
         }
         defer { signals.cancel() }
+        // Schedulers say so to what they start again elsewhere.
+        let dismissals = StopSignals([SIGTERM]) { [quiet] in
+            if ending.stop(isDismissal: true), !quiet {
+                display.say(prefix + "told to end (SIGTERM): open pushes may still be answered, for 5 s")
+            }
+        }
+        defer { dismissals.cancel() }
         var product: RunProduct?
         if !session.isDone {
             do {
@@ -39,6 +46,13 @@ extension RunCommand {
             }
         }
         display.close()
+        if ending.isDismissed, let product, !product.result.run.complete {
+            session.leave()
+            throw HarnessError(
+                prefix
+                    + "told to end (SIGTERM) before its part was sent; started again with the same --rendezvous it goes on there",
+                .failed)
+        }
         ending.wait(for: session)
         try await finish(session, product, scenario, display, prefix)
     }
@@ -49,14 +63,19 @@ extension RunCommand {
             var run: Run?
             var session: WorkerSession?
             var stops = 0
+            var isDismissed = false
         }
         private let state = Mutex(State())
 
+        /// This process is to end, and the run is not: another one may take its part up.
+        var isDismissed: Bool { state.withLock { $0.isDismissed } }
+
         /// - Returns: whether a run goes on that is stopped for the first time.
         @discardableResult
-        func stop() -> Bool {
+        func stop(isDismissal: Bool = false) -> Bool {
             state.withLock {
                 $0.stops += 1
+                if isDismissal { $0.isDismissed = true }
                 if let session = $0.session {
                     session.leave()
                     return false
@@ -73,7 +92,12 @@ extension RunCommand {
             }
         }
 
-        func wait(for session: WorkerSession) { state.withLock { $0.session = session } }
+        func wait(for session: WorkerSession) {
+            state.withLock {
+                $0.session = session
+                if $0.isDismissed { session.leave() }
+            }
+        }
     }
 
     /// Sends the worker's part, and leaves what it has in its folder.
