@@ -11,9 +11,9 @@ struct MergeCommand: ParsableCommand {
         abstract: "Make one result of several generators' that ran side by side.",
         discussion: """
             Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
-            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. The folder that the workers of one run share (run --rendezvous) is merged anew from what \
-            each of them wrote. Exit status: as run's, of the merged result; thresholds are judged \
-            where all runs had the same.
+            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. The \
+            folder that the workers of one run share (run --rendezvous) is merged anew from what each of them wrote. Exit status: \
+            as run's, of the merged result; thresholds are judged where all runs had the same.
             """)
 
     @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))

@@ -290,6 +290,14 @@ import Testing
         #expect(some.notes.first == "without workers 1 and 3: there is no result of theirs" && !some.run.complete)
     }
 
+    @Test("Merged with another run, the workers of one are not the whole's")
+    func mergedAgain() throws {
+        var parts = try [merged([shard(0, [5]), shard(1, [6])]), merged([shard(0, [7])])]
+        parts[1].run.id = "00000000000000cd"
+        let whole = try ResultMerge.merge([("a", parts[0]), ("b", parts[1])])
+        #expect(whole.workers == nil && whole.pushes.planned == 3)
+    }
+
     @Test("A shard of another run, of no worker, twice or damaged is refused, and nothing of it stays")
     func refused() throws {
         let one = shard(0, [5])
