@@ -47,6 +47,9 @@ package enum ResultMerge {
             merged.sends = sends.sends
             partNotes += sends.notes
         }
+        let (targets, targetNote) = TargetMerge.merge(results)
+        merged.targets = targets
+        if let targetNote { partNotes.append(targetNote) }
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0

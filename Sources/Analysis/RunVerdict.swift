@@ -30,7 +30,11 @@ package struct RunVerdict: Sendable, Equatable {
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
                     + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
-        if let problem = Self.noConnection(result) { problems.append(problem) }
+        if let problem = Self.noConnection(result) {
+            problems.append(problem)
+        } else {
+            problems += TargetProblems.of(result)
+        }
         if let problem = Self.cutShort(result) { problems.append(problem) }
         if pushes.planned == 0 { problems.append("no push could be sent") }
         for (count, what, causes, isJudged) in [

@@ -22,7 +22,10 @@ extension Scenario {
 
     /// Everything about the sender, read from its files; of a target that may not be sent to nothing more is asked.
     package func identity() throws(HarnessError) -> Run.Identity {
-        if let target { try AllowedTargets(allowedTargets, ProcessInfo.processInfo.environment).check(target) }
+        if let target {
+            let allowed = AllowedTargets(allowedTargets, ProcessInfo.processInfo.environment)
+            for url in target.urls { try allowed.check(url) }
+        }
         var identity = Run.Identity()
         identity.credentials = credentials
         identity.provider = try provider()

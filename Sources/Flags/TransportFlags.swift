@@ -8,7 +8,7 @@ package struct TransportFlags: ParsableArguments {
     package var engine: String?
 
     @Option(name: .customLong("target"), help: .of("target", "url"))
-    package var target: String?
+    package var target: [String] = []
 
     @Option(name: .customLong("allow-target"), help: .of("allowed_targets", "host"))
     package var allowTarget: [String] = []
@@ -116,7 +116,7 @@ package struct TransportFlags: ParsableArguments {
     package var given: [(key: String, texts: [String]?)] {
         [
             ("engine", engine.map { [$0] }),
-            ("target", target.map { [$0] }),
+            ("target", target.isEmpty ? nil : target),
             ("allowed_targets", allowTarget.isEmpty ? nil : allowTarget),
             ("plaintext", plaintext.map { [String($0)] }),
             ("mock_threads", mockThreads.map { [$0] }),

@@ -5,13 +5,13 @@ import Scenarios
 /// Targets at which nobody answered, whatever the other settings: they are not asked again within one go.
 package struct UnreachedTargets {
     private struct Key: Hashable {
-        let target: String
+        let target: [String]
         let connectTimeout: UInt64
 
         /// nil for the bundled mock, which each run has its own of.
         init?(_ scenario: Scenario) {
             guard let target = scenario.target else { return nil }
-            self.target = target
+            self.target = target.urls
             connectTimeout = scenario.connectTimeout
         }
     }

@@ -32,6 +32,11 @@ package struct AllowedTargets: Sendable {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
+    /// What holds for a target's addresses whenever it is connected to.
+    func rule(_ url: TargetURL) -> AddressRule {
+        AddressRule(host: url.host, isAllowed: hosts.contains(Self.plain(url.host)))
+    }
+
     /// - Parameter name: of the setting.
     /// - Throws: one line: not a target, Apple's, or nobody has said that it may be sent to.
     package func check(_ text: String, as name: String = "target") throws(HarnessError) {
@@ -42,9 +47,9 @@ package struct AllowedTargets: Sendable {
         )
         guard host != "apple.com", !host.hasSuffix(".apple.com") else { throw apple }
         // A name without an address is found out when it is connected to.
-        let address = try? SocketAddress(host: url.host, port: url.port)
-        if let address, address.isApple { throw apple }
-        if let address, address.isThisMachine { return }
+        let addresses = (try? SocketAddress.all(host: url.host, port: url.port)) ?? []
+        guard !addresses.contains(where: \.isApple) else { throw apple }
+        if !addresses.isEmpty, addresses.allSatisfy(\.isThisMachine) { return }
         guard !hosts.contains(host) else { return }
         throw HarnessError(
             "\(name) \(text): \(host) is not this machine; if it is yours to load, say so: --allow-target \(host), or "

@@ -12,6 +12,8 @@ final class Breakdowns {
     private let profilePlaces: [Int]
     private let statuses: Breakdown?
     private let connections: Breakdown?
+    /// nil where there is one target.
+    let targets: TargetTally?
     private let tags: [(prefix: [UInt8], breakdown: Breakdown)]
     /// The first push of each stage.
     private let firsts: [UInt64]
@@ -38,6 +40,8 @@ final class Breakdowns {
         connections =
             inputs.breakdown.contains(.connection)
             ? Breakdown("connection", labels: (0..<inputs.scenario.connections).map { String($0) }) : nil
+        let urls = inputs.scenario.target?.urls ?? []
+        targets = urls.count > 1 ? TargetTally(targets: urls.count) : nil
         tags = inputs.breakdown.compactMap {
             guard case .tag(let prefix) = $0 else { return nil }
             return (Array(prefix.utf8), Breakdown($0.name, labels: []))
@@ -49,7 +53,7 @@ final class Breakdowns {
     }
 
     var all: [Breakdown] { [stages, profiles, sends, statuses, connections].compactMap { $0 } + tags.map(\.breakdown) }
-    var isOn: Bool { !all.isEmpty }
+    var isOn: Bool { !all.isEmpty || targets != nil }
 
     /// By number: of stages that follow each other at once, such as after a burst, pushes are due at the same time.
     private func stage(_ sequence: UInt64) -> Int {
@@ -69,6 +73,7 @@ final class Breakdowns {
     ) {
         var status = 200
         if case .rejected(let other) = outcome { status = Int(other) }
+        targets?.answered(connection: connection, isAccepted: status == 200)
         func note(_ breakdown: Breakdown?, _ place: (Breakdown) -> Int) {
             guard let breakdown else { return }
             breakdown.answered(place(breakdown), isAccepted: status == 200, total: total, isMeasured: isMeasured)
@@ -95,6 +100,7 @@ final class Breakdowns {
     func unanswered(
         _ sequence: UInt64, connection: Int, isBegun: Bool, after waited: UInt64, isMeasured: Bool
     ) {
+        if isBegun { targets?.failed(connection: connection) }
         func note(_ breakdown: Breakdown?, _ place: (Breakdown) -> Int) {
             guard let breakdown else { return }
             breakdown.unanswered(place(breakdown), isBegun: isBegun, after: waited, isMeasured: isMeasured)

@@ -30,7 +30,7 @@ public final class HandDrivenRun {
         let inputs = try RunInputs(scenario, run: runID.map(RunID.init))
         let load = try LoadRun(
             inputs: inputs,
-            target: Target(address: address, host: "127.0.0.1", authority: address.description, tls: nil),
+            targets: [Target(address: address, host: "127.0.0.1", authority: address.description, tls: nil)],
             identity: identity, times: nil)
         self.load = load
         workers = try (0..<inputs.scenario.threads).map { worker in

@@ -36,6 +36,8 @@ struct LoadOutcome: Sendable {
     var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     var lateConnections = ConnectionCounts()
+    /// Of each of several targets; empty where there is one.
+    var targets: [TargetCounts] = []
     var holdUps = HoldUps()
     var tokensSigned: UInt64 = 0
     /// What workers know of it. It starts when the schedule or the first push of a closed loop does (empty: nothing did), and lasts
@@ -52,6 +54,15 @@ struct LoadOutcome: Sendable {
     var isPartial = false
     /// What a reader must know besides, one sentence each.
     var notes: [String] = []
+
+    mutating func addTargets(of worker: RunWorker) {
+        guard let tally = worker.driver.breakdowns.targets else { return }
+        if targets.isEmpty { targets = tally.counts.map { _ in TargetCounts() } }
+        for (target, counts) in tally.counts.enumerated() {
+            targets[target].add(counts)
+            targets[target].contact.add(worker.engine.contacts[target])
+        }
+    }
 
     /// - Parameters:
     ///   - time: when it started, ns of the monotonic clock.

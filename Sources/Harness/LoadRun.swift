@@ -6,12 +6,12 @@ import Signing
 import Synchronization
 import Transport
 
-/// Runs the workers of one run against one target and watches them.
+/// Runs the workers of one run against its targets and watches them.
 final class LoadRun: Sendable {
     let inputs: RunInputs
     let state: RunState
     let control = RunControl()
-    let target: Target
+    let targets: [Target]
     let identity: ProviderIdentity?
     let boxes: [SnapshotBox]
     /// What the metrics show.
@@ -26,10 +26,10 @@ final class LoadRun: Sendable {
     ///   - journal: path of the journal of a worker among several; nil: it keeps none.
     /// - Throws: when the ledger's address space cannot be had.
     init(
-        inputs: RunInputs, target: Target, identity: ProviderIdentity?, times: PushTimes?, journal: String? = nil
+        inputs: RunInputs, targets: [Target], identity: ProviderIdentity?, times: PushTimes?, journal: String? = nil
     ) throws(HarnessError) {
         self.inputs = inputs
-        self.target = target
+        self.targets = targets
         self.identity = identity
         let capacity = inputs.ledgerCapacity
         guard let ledger = DeliveryLedger(capacity: capacity) else {
@@ -65,7 +65,7 @@ final class LoadRun: Sendable {
         let scenario = inputs.scenario
         let metrics = try scenario.metricsPort.map { port in
             try MetricsServer(port: port) { [self] in
-                RunMetrics.text(shown.withLock { $0 }, inputs: inputs, target: target.authority)
+                RunMetrics.text(shown.withLock { $0 }, inputs: inputs, target: shownTarget)
             }
         }
         defer { metrics?.stop() }
@@ -120,6 +120,11 @@ final class LoadRun: Sendable {
         return outcome
     }
 
+    /// As metrics name it.
+    private var shownTarget: String {
+        targets.count == 1 ? targets[0].authority : inputs.scenario.target?.shown ?? ""
+    }
+
     // MARK: Workers
 
     /// What the workers' threads leave for the run.
@@ -148,6 +153,7 @@ final class LoadRun: Sendable {
             outcome.retries.add(driver.retries.counts)
             outcome.connections.add(driver.connections)
             outcome.lateConnections.add(driver.lateConnections)
+            outcome.addTargets(of: worker)
             outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
@@ -205,7 +211,7 @@ final class LoadRun: Sendable {
             watcher.finish(
                 workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.run.durationSeconds))
         outcome.series = watcher.series.points
-        outcome.notes = watcher.notes
+        outcome.notes = watcher.notes + targets.compactMap(\.addresses.problem)
         return outcome
     }
 }

@@ -127,14 +127,15 @@ package struct Run: Sendable {
         begin: Begin? = nil, progress: @escaping @Sendable (RunProgress) -> Void
     ) async throws -> RunProduct {
         let started = Date()
-        if let url = inputs.scenario.target {
-            let load = try makeLoad(TargetURL(url), identity.credentials, times: nil, output: output)
+        if let targets = inputs.scenario.target {
+            let load = try makeLoad(
+                targets.urls.map { try TargetURL($0) }, identity.credentials, times: nil, output: output)
             stopper.attach(load.control)
             if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
-            let record = output.map { RunRecord(inputs: inputs, started: started, target: url, output: $0) }
+            let record = output.map { RunRecord(inputs: inputs, started: started, target: targets.shown, output: $0) }
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             if keepsFeedback { keepFeedback(&outcome) }
-            var product = RunDocument(inputs: inputs, outcome: outcome, started: started, target: url).product
+            var product = RunDocument(inputs: inputs, outcome: outcome, started: started, target: targets.shown).product
             if !keepsFeedback, let sends = inputs.sends {
                 product.feedback = LateFeedback(
                     feedback: outcome.feedback, sends: sends, topic: inputs.scenario.topic)
@@ -221,7 +222,7 @@ package struct Run: Sendable {
         let ((load, outcome, costs, waited), counts) = try await mock.server.run(ended: { control.targetEnded() }) {
             handle in
             let load = try makeLoad(
-                TargetURL(handle.url), credentials, times: times,
+                [TargetURL(handle.url)], credentials, times: times,
                 notification: try backend.map { try notification(in: $0.url, credentials) } ?? 0, output: record?.output
             )
             control.attach(load.control)
@@ -310,7 +311,7 @@ package struct Run: Sendable {
     // MARK: The target
 
     private func makeLoad(
-        _ url: TargetURL, _ credentials: String?, times: PushTimes?, notification: UInt64 = 0, output: RunOutput?
+        _ urls: [TargetURL], _ credentials: String?, times: PushTimes?, notification: UInt64 = 0, output: RunOutput?
     ) throws -> LoadRun {
         var inputs = inputs
         inputs.notification = notification
@@ -327,7 +328,7 @@ package struct Run: Sendable {
         }
         let scenario = inputs.scenario
         var tls: TLSContext?
-        if url.isSecure {
+        if urls.contains(where: \.isSecure) {
             var options = TLSOptions()
             options.minimumVersion = TLSVersion(rawValue: scenario.tlsMinimum) ?? .v12
             options.maximumVersion = TLSVersion(rawValue: scenario.tlsMaximum) ?? .v13
@@ -344,11 +345,10 @@ package struct Run: Sendable {
             options.identity = identity.certificate
             do { tls = try TLSContext(.client, options) } catch { throw HarnessError(error.description) }
         }
-        let target = Target(
-            address: try SocketAddress(host: url.host, port: url.port), host: url.host, authority: url.authority,
-            tls: tls)
+        let allowed = AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment)
         return try LoadRun(
-            inputs: inputs, target: target, identity: scenario.authentication == "token" ? provider : nil,
+            inputs: inputs, targets: try urls.map { try Target($0, rule: allowed.rule($0), tls: tls) },
+            identity: scenario.authentication == "token" ? provider : nil,
             times: times, journal: output.flatMap { $0.isShard ? $0.folder + "/" + RunOutput.journal : nil })
     }
 }

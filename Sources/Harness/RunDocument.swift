@@ -68,6 +68,9 @@ struct RunDocument {
         result.failures = Self.named(measured.failures) { FailureCause.names[$0] }
         result.notSent = Self.named(measured.notSent) { FailureCause.names[$0] }
         result.connections = outcome.connections.section(late: outcome.lateConnections)
+        if !outcome.targets.isEmpty {
+            result.targets = zip(inputs.scenario.target?.urls ?? [], outcome.targets).map { $1.section($0) }
+        }
         result.connections.windowLimited = outcome.holdUps.windowLimited.map(Self.share)
         result.connections.writeBlocked = outcome.holdUps.writeBlocked.map(Self.share)
         result.cost = cost

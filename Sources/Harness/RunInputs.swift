@@ -187,7 +187,9 @@ package struct RunInputs: Sendable {
         (usable.plaintext, usable.tlsMaximum) = (scenario.plaintext, scenario.tlsMaximum)
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
-        (usable.target, usable.noAuth, usable.cert) = (scenario.target, scenario.noAuth, scenario.cert)
+        // Several need as many connections, which are not looked at here.
+        usable.target = scenario.target.map { TargetList($0.urls[0]) }
+        (usable.noAuth, usable.cert) = (scenario.noAuth, scenario.cert)
         if let path = scenario.template {
             if (try? template(path, scenario, longestToken: SyntheticDevices.tokenLength)) != nil {
                 (usable.template, usable.pushType) = (path, scenario.pushType)
@@ -271,10 +273,8 @@ package struct RunInputs: Sendable {
             problems.append(
                 "expect_reasons \(name): not a reason of APNs" + NearestName.hint(name, among: Reason.allNames))
         }
-        if let target = scenario.target {
-            do throws(HarnessError) {
-                try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(target)
-            } catch { problems.append(error.description) }
+        if let targets = scenario.target {
+            problems += Self.problems(of: targets, allowed: scenario.allowedTargets)
         }
         if let backend = scenario.deviceBackend {
             do throws(HarnessError) {

@@ -40,7 +40,7 @@ final class RunWorker {
         let told = observe?(driver) ?? driver
         let headerSets = inputs.headers.map(\.fields)
         engine = try PushClient(
-            target: load.target, options: options, driver: told, control: load.control, headerSets: headerSets,
+            targets: load.targets, options: options, driver: told, control: load.control, headerSets: headerSets,
             tokenCapacity: inputs.population.longestToken, payloadCapacity: driver.composer.payloadCapacity, loop: loop)
         driver.freeStreams = { [unowned engine] in engine.freeStreams }
         driver.clock = { [unowned engine] in engine.now }

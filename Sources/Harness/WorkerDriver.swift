@@ -437,6 +437,7 @@ final class WorkerDriver: PushDriver {
     override func connection(_ index: Int, _ event: ConnectionEvent) {
         if case .opened = event { composer.connectionOpened(index) }
         connections.note(event)
+        breakdowns.targets?.note(index, event)
         if isOpenLoop, start != 0, clock() >= window.to { lateConnections.note(event) }
     }
 

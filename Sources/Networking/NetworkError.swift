@@ -4,6 +4,8 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
     public enum Kind: Sendable, Equatable {
         /// The host name has no address, or the address cannot be parsed.
         case address
+        /// The host name has no address that may be connected to.
+        case forbidden
         /// Nobody listens there (ECONNREFUSED).
         case refused
         /// The TCP connection could not be made for another reason.

@@ -14,7 +14,17 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
     ///
     /// - Throws: `NetworkError` of kind `.address` naming the host when it has none.
     package static func all(host: String, port: UInt16) throws(NetworkError) -> [SocketAddress] {
+        try all(host: host, port: port, flags: 0)
+    }
+
+    /// The address that `host` is; nil when it is a name.
+    package static func numeric(host: String, port: UInt16) -> SocketAddress? {
+        try? all(host: host, port: port, flags: AI_NUMERICHOST)[0]
+    }
+
+    private static func all(host: String, port: UInt16, flags: Int32) throws(NetworkError) -> [SocketAddress] {
         var hints = addrinfo()
+        hints.ai_flags = flags
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var results: UnsafeMutablePointer<addrinfo>?

@@ -71,6 +71,7 @@ package enum SummaryReport {
                     + "\(Units.grouped(retries.exhausted)) given up, \(Units.grouped(retries.overBudget)) beyond the budget"
             )
         }
+        lines += targets(result.targets ?? [], picture.width)
         lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
         if hasSent { lines += costLines(result) }
@@ -231,6 +232,18 @@ package enum SummaryReport {
         let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\($0.key) \(Units.grouped($0.value))" }
         return ["\(title): \(list.joined(separator: ", "))"]
+    }
+
+    /// What became of pushes and connections at each of several targets; of many those first that were not there.
+    private static func targets(_ targets: [ResultDocument.Target], _ width: Int) -> [String] {
+        guard !targets.isEmpty else { return [] }
+        let shown = TargetTable.sorted(targets).prefix(TargetTable.mostShown)
+        var table = TextTable()
+        table.add(TargetTable.names)
+        for target in shown { table.add(TargetTable.cells(target, Units.grouped)) }
+        let left = targets.count - shown.count
+        return [""] + table.lines(width: width)
+            + (left > 0 ? ["  and \(Units.counted(UInt64(left), "target")) more (targets in the result)"] : []) + [""]
     }
 
     private static func connectionsLine(_ result: ResultDocument) -> String {

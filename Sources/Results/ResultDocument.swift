@@ -34,6 +34,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     /// Pushes that were never begun, by cause.
     public var notSent: [String: UInt64] = [:]
     @KnownAtEnd public var connections = Connections()
+    /// Of each of several targets; nil where there was one, and in results of older versions.
+    @AddedLater public var targets: [Target]?
     @KnownAtEnd package var cost = Cost()
     public var series: [SeriesPoint] = []
     /// All latencies by stage, as HdrHistogram's logs have them (V2, Base64): whole, so that results can be merged.
@@ -43,7 +45,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case series, notes, breakdown, sends, devices, echo, workers, warmup, cooldown, retries, generator, histograms
+        case targets, series, notes, breakdown, sends, devices, echo, workers, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }

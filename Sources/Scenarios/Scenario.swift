@@ -76,7 +76,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var cacert: String?
     public var engine = "wire"
     /// nil: the bundled mock.
-    public var target: String?
+    public var target: TargetList?
     /// Hosts besides this machine that may be sent to.
     public var allowedTargets: [String] = []
     /// What the run must hold, such as `p99 < 50ms`; see `Threshold`.
@@ -357,6 +357,8 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
         check(Limits.connections.contains(connections), "connections \(connections): expected 1 to 100000")
         check(connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
+        let targets = target?.urls.count ?? 1
+        check(connections >= targets, "connections \(connections): each of the \(targets) targets needs at least one")
         check(Limits.streams.contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
         check(devices >= 1, "devices 0: expected at least 1")
         check(Limits.sendBatch.contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")

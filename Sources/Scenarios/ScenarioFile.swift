@@ -97,6 +97,7 @@ public enum ScenarioFile {
                         texts.append(key.name == "sends" && item.isMap ? try item.flow() : try item.text())
                     }
                 }
+                texts = texts.map { key.resolved($0, in: folder) }
                 let wrong = wrongItems(key, items, texts)
                 guard wrong.isEmpty else {
                     problems += wrong
@@ -104,7 +105,7 @@ public enum ScenarioFile {
                     continue
                 }
                 do throws(SettingsError) {
-                    try key.apply(texts.map { key.resolved($0, in: folder) }, to: &scenario)
+                    try key.apply(texts, to: &scenario)
                 } catch { throw entry.value.error(error.description) }
             } catch {
                 problems.append(error.description)

@@ -24,9 +24,16 @@ extension ScenarioKey {
         choice(
             "engine", Scenario.engines,
             "wire (frames written by pushload) or nghttp2.", \.engine),
-        optional(
-            "target", "URL to send to; without it, the bundled mock is started.", example: "https://127.0.0.1:2197",
-            \.target),
+        ScenarioKey(
+            "target", .list,
+            "URL to send to, or @FILE with a URL a line; several times: connections are spread over all of them; without it, the bundled mock is started.",
+            example: "https://127.0.0.1:2197",
+            write: { scenario in
+                scenario.target.flatMap { $0.urls.count == 1 ? $0.urls[0] : listed($0.urls.map(written)) }
+            }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.target = try TargetList.read(texts)
+        },
         ScenarioKey(
             "allowed_targets", .list, "A host other than this machine that may be sent to, because it is yours.",
             example: "[push.test.example.com]", write: { listed($0.allowedTargets) }

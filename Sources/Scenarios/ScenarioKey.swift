@@ -67,7 +67,10 @@ public struct ScenarioKey: Sendable {
 
     /// A value as it is meant in a scenario file in `folder`.
     package func resolved(_ text: String, in folder: String) -> String {
-        isPath && !isWord(text) ? ScenarioFile.resolve(text, folder) : text
+        if name == "target", text.hasPrefix("@") {
+            return "@" + ScenarioFile.resolve(String(text.dropFirst()), folder)
+        }
+        return isPath && !isWord(text) ? ScenarioFile.resolve(text, folder) : text
     }
 
     /// It is a word instead of the path that the key may have.

@@ -13,6 +13,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         "connection_closed", "connection_reset", "peer_vanished", "protocol_violation", "push_timeout",
         "refused_too_often",
         "interrupted", "overflowed", "no_stream", "run_ended", "malformed_answer", "answer_incomplete",
+        "address_refused",
     ]
     public static let count = names.count
 
@@ -29,6 +30,8 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     static let tlsFailed = FailureCause("tls_failed")
     package static let certificateUntrusted = FailureCause("certificate_untrusted")
     static let notHTTP2 = FailureCause("not_http2")
+    /// The target's name leads to addresses that may not be connected to.
+    package static let addressRefused = FailureCause("address_refused")
     /// The peer closed the connection while the push was unanswered.
     public static let connectionClosed = FailureCause("connection_closed")
     public static let connectionReset = FailureCause("connection_reset")
@@ -63,7 +66,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
 
     /// To connect again at once will not help: nobody listens, or it is no server for us.
     var isLasting: Bool {
-        [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2].contains(self)
+        [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2, .addressRefused].contains(self)
     }
 
     /// The run was over, and the connection as good as before.
@@ -82,6 +85,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         switch error.kind {
         case .refused: self = .connectionRefused
         case .address, .connect, .configuration: self = .connectFailed
+        case .forbidden: self = .addressRefused
         case .tls: self = .tlsFailed
         case .certificate: self = .certificateUntrusted
         case .alpn: self = .notHTTP2

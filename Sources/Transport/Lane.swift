@@ -1,6 +1,10 @@
 /// One place in the pool, and when it may have another connection. A connection that was told to go away drains outside its
 /// lane while the lane reconnects.
 struct Lane {
+    /// Which of the worker's targets its connections go to.
+    let target: Int
+    /// Connections begun.
+    private(set) var attempts = 0
     private(set) var connection: PushConnection?
     private(set) var retryAt: UInt64 = 0
     private var backoff: Backoff
@@ -12,8 +16,12 @@ struct Lane {
     /// What its first connection that was lost or could not be made ran into.
     private(set) var firstFailure: FailureCause?
 
-    init(backoff: Backoff) { self.backoff = backoff }
+    init(target: Int, backoff: Backoff) {
+        self.target = target
+        self.backoff = backoff
+    }
 
+    mutating func noteAttempt() { attempts += 1 }
     mutating func take(_ connection: PushConnection) { self.connection = connection }
     mutating func noteAsked() { wasAsked = true }
 

@@ -6,15 +6,17 @@ import Networking
 /// The loop: take what is due, put it on streams, write, wait, read. Nothing is shared with other workers but the
 /// `RunControl`, which is read once a round.
 public final class PushClient {
-    private let target: Target
+    /// Connection c of the run goes to target c modulo their number.
+    private let targets: [Target]
     private let options: TransportOptions
     private let driver: PushDriver
     private let control: RunControl
     private let loop: EventLoop
     private let requestMemory: RequestMemory
-    private let requestHead: RequestHead
-    /// Engine `nghttp2` only.
-    private let requestHeaders: RequestHeaders?
+    /// Of each target.
+    private let requestHeads: [RequestHead]
+    /// The same for engine `nghttp2`, empty for others.
+    private let requestHeaders: [RequestHeaders]
     private let sendBuffers: BufferPool
     private let scratch: UnsafeMutableBufferPointer<UInt8>
     @exclusivity(unchecked) private var lanes: [Lane]
@@ -33,6 +35,7 @@ public final class PushClient {
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
     private var hasGivenUp = false
+    private var hasLeft = false
     private var reachability: Reachability
     private static let tickInterval: UInt64 = 20_000_000
     /// Pushes between two readings of the clock, unless something is written before.
@@ -42,6 +45,8 @@ public final class PushClient {
 
     /// Why the last connection was lost or not made; empty when none was.
     public var lastProblem: String { reachability.lastProblem }
+    /// Of each target, once `end` was called.
+    package var contacts: [TargetContact] { reachability.contacts }
     /// Time in calls that read from and write to connections, ns: TLS and the kernel.
     public var transferTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: transferCycles) }
     private var transferCycles: UInt64 = 0
@@ -58,36 +63,53 @@ public final class PushClient {
     /// When the next push is due that is not, as far as the driver was asked, ns.
     private var nextDue: UInt64 = 0
 
+    /// One target.
+    ///
+    /// - Throws: `NetworkError` when the system has no descriptor for the event loop.
+    public convenience init(
+        target: Target, options: TransportOptions, driver: PushDriver, control: RunControl,
+        headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int, loop: EventLoop? = nil
+    ) throws(NetworkError) {
+        try self.init(
+            targets: [target], options: options, driver: driver, control: control, headerSets: headerSets,
+            tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity, loop: loop)
+    }
+
     /// - Parameters:
+    ///   - targets: at least one; connection c of the run goes to target c modulo their number.
     ///   - headerSets: for each kind of push the APNs headers that never change.
     ///   - tokenCapacity: longest device token, digits.
     ///   - payloadCapacity: largest payload, bytes.
     ///   - loop: time and network; nil: the real ones.
     /// - Throws: `NetworkError` when the system has no descriptor for the event loop.
     public init(
-        target: Target, options: TransportOptions, driver: PushDriver, control: RunControl,
+        targets: [Target], options: TransportOptions, driver: PushDriver, control: RunControl,
         headerSets: [[(String, String)]], tokenCapacity: Int, payloadCapacity: Int, loop: EventLoop? = nil
     ) throws(NetworkError) {
         precondition(options.connections >= 1 && options.streams >= 1, "a worker needs a connection and a stream")
-        self.target = target
+        precondition(!targets.isEmpty, "a worker needs a target")
+        self.targets = targets
         self.options = options
         self.driver = driver
         self.control = control
         self.loop = if let loop { loop } else { try Reactor() }
         pace = Pace(options.pacing)
         requestMemory = RequestMemory(tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
-        requestHead = RequestHead(
-            authority: target.authority, isSecure: target.tls != nil, headerSets: headerSets)
-        requestHeaders = options.engine == .nghttp2 ? RequestHeaders(requestHead) : nil
+        requestHeads = targets.map {
+            RequestHead(authority: $0.authority, isSecure: $0.tls != nil, headerSets: headerSets)
+        }
+        requestHeaders = options.engine == .nghttp2 ? requestHeads.map(RequestHeaders.init) : []
         // A batch, and the frames of one more request.
         sendBuffers = BufferPool(capacity: options.sendBatch + 65_536)
         scratch = .allocate(capacity: 65_536)
         let seed = options.seed
         lanes = (0..<options.connections).map {
-            Lane(backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
+            Lane(
+                target: (options.firstConnection + $0) % targets.count,
+                backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
         ready = LaneQueue(count: options.connections)
-        reachability = Reachability(now: self.loop.now)
+        reachability = Reachability(targets: targets.count, now: self.loop.now)
         let wakeUp = self.loop.wakeUp
         control.register { wakeUp.signal() }
     }
@@ -128,7 +150,7 @@ public final class PushClient {
     /// Starts to connect.
     package func begin() {
         let now = loop.now
-        reachability = Reachability(now: now)
+        reachability = Reachability(targets: targets.count, now: now)
         nextTick = now
         for lane in lanes.indices { connect(lane, now: now) }
     }
@@ -195,7 +217,7 @@ public final class PushClient {
     private func isOver(_ request: RunControl.Request, _ now: UInt64) -> Bool {
         if request == .none {
             // Once others are through, what was asked of them is asked here, too.
-            return isFinished && retries.isEmpty && inFlight == 0 && driver.mayEnd(now: now)
+            return isFinished && retries.isEmpty && inFlight == 0 && !isReachingOut && driver.mayEnd(now: now)
                 && control.request == .none
         }
         // What waits to be sent again will not be: it ends here.
@@ -301,6 +323,16 @@ public final class PushClient {
 
     // MARK: Connections
 
+    /// The first connection to one of several targets is still being made: whether that is there shall be known at the end of
+    /// however short a run.
+    private var isReachingOut: Bool {
+        targets.count > 1
+            && lanes.contains {
+                $0.firstFailure == nil && !reachability.contacts[$0.target].hasOpened
+                    && [.connecting, .settling].contains($0.connection?.state)
+            }
+    }
+
     private func connect(_ lane: Int, now: UInt64) {
         nextToken += 1
         do throws(NetworkError) {
@@ -309,7 +341,7 @@ public final class PushClient {
             lanes[lane].take(connection)
             handle(connection, [])
         } catch {
-            note(FailureCause(error), error.description)
+            note(FailureCause(error), error.description, lane)
             driver.connection(options.firstConnection + lane, .connectFailed)
             driver.connection(options.firstConnection + lane, .ended(.broken(reachability.lastCause)))
             lanes[lane].didFail(reachability.lastCause, now: now)
@@ -317,21 +349,28 @@ public final class PushClient {
     }
 
     private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
+        let target = targets[lanes[lane].target]
+        let attempt = lanes[lane].attempts
+        lanes[lane].noteAttempt()
+        if let problem = target.addresses.problem { driver.connectionProblem(named(problem, lane)) }
+        let address = try target.addresses.address(
+            connection: (options.firstConnection + lane) / targets.count, attempt: attempt)
         let stream = try loop.connect(
-            to: target.address, serverName: target.host, tls: target.tls, options: options.socket,
+            to: address, serverName: target.host, tls: target.tls, options: options.socket,
             gathering: sendBuffers)
         return PushConnection(
-            makeSession(), token: nextToken, index: options.firstConnection + lane, lane: lane, stream: stream,
+            makeSession(lanes[lane].target), token: nextToken, index: options.firstConnection + lane, lane: lane,
+            stream: stream,
             options: options, driver: driver, loop: loop, memory: requestMemory, now: now)
     }
 
-    private func makeSession() -> ClientSession {
-        if let requestHeaders {
+    private func makeSession(_ target: Int) -> ClientSession {
+        if !requestHeaders.isEmpty {
             return NGHTTP2Session(
-                requestHeaders, settings: options.session, streams: options.streams, sendBuffers: sendBuffers)
+                requestHeaders[target], settings: options.session, streams: options.streams, sendBuffers: sendBuffers)
         }
         return WireSession(
-            requestHead, settings: options.session, usesHuffman: options.huffman, streams: options.streams,
+            requestHeads[target], settings: options.session, usesHuffman: options.huffman, streams: options.streams,
             sendBuffers: sendBuffers)
     }
 
@@ -348,7 +387,8 @@ public final class PushClient {
         case .connecting, .settling: return
         case .open:
             if isCurrent, lanes[connection.lane].didOpen() {
-                reachability.didOpen(isDoubtful: lanes[connection.lane].isDoubtful, now: loop.now)
+                let lane = lanes[connection.lane]
+                reachability.didOpen(lane.target, isDoubtful: lane.isDoubtful, now: loop.now)
                 tlsDescription = connection.tlsDescription
             }
             if connection.answered > 0 { lanes[connection.lane].didAnswer(now: loop.now) }
@@ -365,14 +405,16 @@ public final class PushClient {
             connection.flush()
             if connection.inFlight == 0 {
                 if connection.answered == 0 {
-                    note(.connectionClosed, "the peer ended the connection before it had answered anything")
+                    note(
+                        .connectionClosed, "the peer ended the connection before it had answered anything",
+                        connection.lane)
                 }
                 connection.finishGracefully()
                 remove(connection)
             }
         case .closed:
             if let cause = connection.cause, !cause.isEndOfRun {
-                note(cause, connection.causeText)
+                note(cause, connection.causeText, connection.lane)
             }
             if isCurrent { release(connection) }
             remove(connection)
@@ -384,9 +426,17 @@ public final class PushClient {
             reachability.lastCause, hadAnswers: connection.answered > 0, now: loop.now)
     }
 
-    private func note(_ cause: FailureCause, _ problem: String) {
-        reachability.note(cause, problem)
-        driver.connectionProblem(problem)
+    /// - Parameter lane: whose connection it was; nil: of all.
+    private func note(_ cause: FailureCause, _ problem: String, _ lane: Int? = nil) {
+        let text = lane.map { named(problem, $0) } ?? problem
+        reachability.note(cause, text, of: lane.map { lanes[$0].target })
+        driver.connectionProblem(text)
+        if let lane { targets[lanes[lane].target].addresses.lookAgain(now: loop.now) }
+    }
+
+    /// Says which target it is about, where there are several.
+    private func named(_ problem: String, _ lane: Int) -> String {
+        targets.count > 1 ? "target \(targets[lanes[lane].target].url): \(problem)" : problem
     }
 
     private func remove(_ connection: PushConnection) {
@@ -407,7 +457,9 @@ public final class PushClient {
             if isCutOff(now) { giveUp(now) }
         }
         var isUsable = !draining.isEmpty
-        var isTrusted = draining.contains { $0.answered > 0 }
+        for connection in draining where connection.answered > 0 {
+            reachability.isTrusted(lanes[connection.lane].target, now)
+        }
         var isHeldBack = false
         let mayReconnect = !isHopeless
         let isSomethingDue = !isStopped && (!retries.isEmpty || !isFinished && now >= nextDue)
@@ -417,7 +469,7 @@ public final class PushClient {
                 holdUps.look(connection, isSomethingDue: isSomethingDue)
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
-                    isTrusted = isTrusted || !lanes[lane].isDoubtful
+                    if !lanes[lane].isDoubtful { reachability.isTrusted(lanes[lane].target, now) }
                 } else {
                     isHeldBack = true
                     lanes[lane].noteAsked()
@@ -429,7 +481,6 @@ public final class PushClient {
                 connect(lane, now: now)
             }
         }
-        if isTrusted { reachability.isTrusted(now) }
         if !hasGivenUp, !isUsable,
             reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
         {
@@ -452,7 +503,12 @@ public final class PushClient {
     }
 
     /// Nothing has ever been open, and what all first connections ran into will be there again.
-    private var isHopeless: Bool { !reachability.hasOpened && lanes.allSatisfy { $0.firstFailure?.isLasting == true } }
+    private var isHopeless: Bool {
+        !reachability.hasOpened
+            && lanes.allSatisfy {
+                $0.firstFailure?.isLasting == true && $0.attempts >= targets[$0.target].addresses.count
+            }
+    }
 
     private func isCutOff(_ now: UInt64) -> Bool {
         reachability.isCutOff(now) && draining.isEmpty && !lanes.contains { $0.connection?.state == .open }
@@ -469,12 +525,28 @@ public final class PushClient {
 
     /// Says goodbye to all connections.
     private func leave() {
+        if !hasLeft { noteEndOfContacts() }
+        hasLeft = true
         for connection in connections {
             connection.finishGracefully()
             remove(connection)
         }
         for lane in lanes.indices { lanes[lane].clear() }
         lagging = []
+    }
+
+    private func noteEndOfContacts() {
+        var isOpen = [Bool](repeating: false, count: targets.count)
+        var isAsked = isOpen
+        for lane in lanes {
+            isAsked[lane.target] = true
+            if lane.connection?.state == .open { isOpen[lane.target] = true }
+        }
+        for connection in draining { isOpen[lanes[connection.lane].target] = true }
+        let now = loop.now
+        for target in targets.indices where isAsked[target] {
+            reachability.end(target, isOpen: isOpen[target], now: now)
+        }
     }
 
     private func abandonAll(_ now: UInt64) {

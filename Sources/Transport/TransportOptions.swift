@@ -3,7 +3,7 @@ import Networking
 
 /// Where pushes go.
 public struct Target: Sendable {
-    public let address: SocketAddress
+    package let addresses: any TargetAddresses
     /// Host name or numeric address: SNI, certificate check.
     public let host: String
     /// `:authority`, with the port when it is not the scheme's own.
@@ -12,11 +12,19 @@ public struct Target: Sendable {
     public let tls: TLSContext?
 
     public init(address: SocketAddress, host: String, authority: String, tls: TLSContext?) {
-        self.address = address
+        self.init(addresses: FixedAddress(address), host: host, authority: authority, tls: tls)
+    }
+
+    /// - Parameter addresses: those of a name, which may change while the run goes on.
+    package init(addresses: any TargetAddresses, host: String, authority: String, tls: TLSContext?) {
+        self.addresses = addresses
         self.host = host
         self.authority = authority
         self.tls = tls
     }
+
+    /// `https://127.0.0.1:2197`.
+    package var url: String { "\(tls == nil ? "http" : "https")://\(authority)" }
 }
 
 /// How `PushClient` writes and reads frames.

@@ -192,6 +192,19 @@ import Transport
             $0.thresholds = ["p99{stage=x} < 1s", "p50{status=200} < 1s"]
         }
         #expect(meant.count == 7, "\(meant)")
+        let targets = problems {
+            $0.target = TargetList(["http://127.0.0.1:1", "https://127.0.0.1:2", "HTTP://127.0.0.1:1/", "x"])
+            $0.connections = 3
+            $0.arrivals = "poisson"
+        }
+        #expect(
+            targets == [
+                "connections 3: each of the 4 targets needs at least one",
+                "target https://127.0.0.1:2: the first target is http; expected one scheme for all",
+                "target HTTP://127.0.0.1:1/: given twice; expected each target once",
+                "target \"x\": expected https://host:port, or http://host:port for plaintext HTTP/2",
+                "arrivals poisson: goes with a rate or stages; a closed loop sends when it can",
+            ], "\(targets)")
     }
 
     @Test(

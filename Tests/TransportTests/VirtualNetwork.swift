@@ -10,6 +10,10 @@ final class VirtualLoop: EventLoop {
     var writeCost: UInt64 = 0
     /// Nobody listens any more.
     var isRefusing = false
+    /// Where nobody listens.
+    var refusing: Set<String> = []
+    /// Where connections were to be made, refused ones among them.
+    private(set) var asked: [String] = []
     private(set) var streams: [VirtualStream] = []
     private var tokens: [Int32: UInt64] = [:]
     private var ready: [ReadyEvent] = []
@@ -21,7 +25,8 @@ final class VirtualLoop: EventLoop {
     override func connect(
         to address: SocketAddress, serverName: String, tls: TLSContext?, options: SocketOptions, gathering: BufferPool?
     ) throws(NetworkError) -> ByteStream {
-        if isRefusing { throw NetworkError(.refused, "refused") }
+        asked.append(address.description)
+        if isRefusing || refusing.contains(address.description) { throw NetworkError(.refused, "refused") }
         let stream = VirtualStream(self, descriptor: Int32(streams.count))
         streams.append(stream)
         return stream
@@ -92,14 +97,16 @@ final class VirtualStream: ByteStream {
 
 extension PushClient {
     /// Over a loop of the tests', without TLS; payloads of up to 512 bytes.
+    ///
+    /// - Parameter targets: nil: one.
     convenience init(
         _ driver: PushDriver, over loop: EventLoop, control: RunControl = RunControl(),
-        options: TransportOptions = TransportOptions()
+        options: TransportOptions = TransportOptions(), targets: [Target]? = nil
     ) throws {
+        let address = try SocketAddress(host: "127.0.0.1", port: 1)
         try self.init(
-            target: Target(
-                address: try SocketAddress(host: "127.0.0.1", port: 1), host: "a", authority: "a", tls: nil),
-            options: options, driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
+            targets: targets ?? [Target(address: address, host: "a", authority: "a", tls: nil)], options: options,
+            driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
             payloadCapacity: 512, loop: loop)
     }
 }

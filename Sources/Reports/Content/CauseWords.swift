@@ -8,6 +8,7 @@ enum CauseWords {
         "certificate_untrusted": "no connection was to be had: the server's certificate is not trusted",
         "not_http2":
             "no connection was to be had: the server speaks no HTTP/2, or not with (or without) TLS as the target says",
+        "address_refused": "no connection was made: the target's name leads to addresses that may not be sent to",
         "connection_closed": "the server closed the connection",
         "connection_reset": "the connection was reset",
         "peer_vanished": "the server stopped answering, pings too",

@@ -33,6 +33,11 @@ enum OutcomeSections {
             table.add([name, Written.count(UInt64(count))])
         }
         blocks.append(.table(table))
+        if let targets = result.targets {
+            var table = ReportTable(TargetTable.names)
+            for target in TargetTable.sorted(targets) { table.add(TargetTable.cells(target, Written.count)) }
+            blocks.append(.table(table))
+        }
         if !connections.ends.isEmpty {
             var table = ReportTable(["connections ended", "number"])
             for (why, count) in connections.ends.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
