@@ -87,6 +87,8 @@ package struct WorkerMerge {
         whole.latency = try ResultMerge.latencies(whole)
         whole.generator.loopLag = try ResultMerge.latency("loop_lag", whole)
         whole.generator.reasons = Self.first(whole.generator.reasons)
+        let (targets, targetNote) = WorkerTargets.merge(rows)
+        whole.targets = targets
         var sendNotes: [String] = []
         if parts.contains(where: { $0.result.sends != nil }) {
             let sends = try SendMerge(parts, apart: 0) { name throws(ResultMerge.Failure) in
@@ -100,7 +102,8 @@ package struct WorkerMerge {
         whole.workers = WorkerRow.workers(rows)
         whole.notes = notes
         if !whole.isPartial { whole.notes += missing(rows) }
-        whole.notes += lacking(rows, whole) + sendNotes + WorkerRow.notes(rows, of: workers)
+        whole.notes +=
+            lacking(rows, whole) + (targetNote.map { [$0] } ?? []) + sendNotes + WorkerRow.notes(rows, of: workers)
         return whole
     }
 

@@ -270,6 +270,33 @@ import Testing
         #expect(try ResultFile.decode(ResultFile.encode(begun), origin: "x") == begun)
     }
 
+    @Test("Targets are added up by name, of the workers that know theirs")
+    func targets() throws {
+        func target(_ name: String, _ accepted: UInt64, isReached: Bool = true) -> ResultDocument.Target {
+            var target = ResultDocument.Target(target: name)
+            (target.accepted, target.connections.opened, target.reachedAtEnd) = (accepted, 1, isReached)
+            return target
+        }
+        let shards = [
+            shard(0, [5]) { $0.targets = [target("a", 5), target("b", 6)] },
+            shard(1, [5]) { $0.targets = [target("a", 7), target("b", 8, isReached: false)] }, shard(2, [5]),
+        ]
+        let whole = try merged(shards)
+        #expect(whole.targets?.map(\.accepted) == [12, 14] && whole.targets?.map(\.reachedAtEnd) == [true, false])
+        #expect(whole.notes == ["figures by target are without worker 2"])
+        #expect(try merged([shard(0, [5])]).targets == nil)
+        // One with fewer connections than targets has none to the other: that is no failure, unless nobody had one.
+        var none = target("b", 0, isReached: false)
+        none.connections.opened = 0
+        let apart = try merged([
+            shard(0, [5]) { $0.targets = [target("a", 5), none] },
+            shard(1, [5]) { $0.targets = [target("a", 5), target("b", 6)] },
+        ])
+        #expect(apart.targets?.map(\.reachedAtEnd) == [true, true] && RunVerdict(apart).problems.isEmpty)
+        let nobody = try merged([shard(0, [5]) { $0.targets = [target("a", 5), none] }])
+        #expect(nobody.targets?.map(\.reachedAtEnd) == [true, false])
+    }
+
     @Test("Notes of many workers are one, and what is missing is said")
     func notes() throws {
         let shards = (0..<9).map { index in
