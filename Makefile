@@ -1,7 +1,7 @@
 # pushload: `make run` and `make test` work on a fresh Debian machine with Swift.
 SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev libroaring-dev libsqlite3-dev libcurl4-openssl-dev pkg-config
-TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium
+TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium openmpi-bin slurmctld slurmd slurm-client munge iproute2
 CLIENT_PACKAGES := golang-go default-jdk-headless
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks \

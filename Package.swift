@@ -238,8 +238,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTP2", "Networking", "Results", "Comparison", "Gate", "Sweep", "Plan", "History", "Flags", "Signing",
-                "Settings", "TestSupport", "pushload", "mock-apns",
+                "HTTP2", "Measurement", "Networking", "Results", "Comparison", "Gate", "Sweep", "Plan", "History",
+                "Flags", "Signing",
+                "SampleRuns", "Settings", "TestSupport", "pushload", "mock-apns",
             ],
             exclude: ["Python"], swiftSettings: strict),
     ],

@@ -52,6 +52,7 @@ package enum ResultMerge {
         if let targetNote { partNotes.append(targetNote) }
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
+        merged.clocks = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.generator.loopLag = try latency("loop_lag", merged)
         // Workers are of one run, and have their numbers there.

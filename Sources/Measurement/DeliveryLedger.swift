@@ -73,6 +73,17 @@ public final class DeliveryLedger: Sendable {
         index < byteCount / 8 ? words[index].load(ordering: .relaxed) : 0
     }
 
+    /// Calls `body` with every push that arrived, in ascending order.
+    func forEach(_ body: (UInt64) -> Void) {
+        for index in 0..<usedWords {
+            var rest = word(index)
+            while rest != 0 {
+                body(UInt64(index) << 6 | UInt64(rest.trailingZeroBitCount))
+                rest &= rest - 1
+            }
+        }
+    }
+
     public func contains(_ sequence: UInt64) -> Bool {
         guard sequence < capacity else { return false }
         return words[Int(sequence >> 6)].load(ordering: .relaxed) & (1 << (sequence & 63)) != 0

@@ -18,7 +18,6 @@ public final class LedgerBook: Sendable {
     private let capacity: UInt64
     private let timesInterval: UInt64?
     private let entries = Mutex<[Entry]>([])
-    private let untracked = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - capacity: pushes tracked of each run.
@@ -39,15 +38,8 @@ public final class LedgerBook: Sendable {
         }
     }
 
-    /// A push without a trace tag, or of a run too many.
-    public func countUntracked() { untracked.add(1, ordering: .relaxed) }
-    public var untrackedCount: UInt64 { untracked.load(ordering: .relaxed) }
-
     /// Forgets all runs.
-    public func reset() {
-        entries.withLock { $0 = [] }
-        untracked.store(0, ordering: .relaxed)
-    }
+    public func reset() { entries.withLock { $0 = [] } }
 
     public var runs: [Entry] { entries.withLock { $0 } }
 }

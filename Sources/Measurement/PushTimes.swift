@@ -12,6 +12,9 @@ public final class PushTimes: Sendable {
 
     /// One push in so many, a power of two.
     public let interval: UInt64
+    /// Of a mock that serves clients elsewhere, and of those clients: enough for 32 samples a second at 10,000 pushes a second, and
+    /// few enough that many workers' files are small.
+    public static let sharedInterval: UInt64 = 256
     /// Samples there may be: later pushes are not sampled.
     public static let most = 1 << 20
     private let shift: UInt64
@@ -65,99 +68,4 @@ public final class PushTimes: Sendable {
 
     /// Samples up to the last one noted, so far.
     var used: Int { highest.load(ordering: .relaxed) }
-}
-
-/// A mock's push times as a file.
-///
-/// Layout, little-endian: `PUSHTIME`, run id, interval, number of samples (8 bytes each), then for each sample the time of
-/// arrival and the time its answer left (nanoseconds of the machine's monotonic clock; 0: not seen).
-public enum PushTimesFile {
-    private static let magic = Array("PUSHTIME".utf8)
-
-    public struct Failure: Error, CustomStringConvertible, Sendable {
-        public let description: String
-    }
-
-    public static func write(_ times: PushTimes, run: UInt64, to path: String) throws(Failure) {
-        guard let file = fopen(path, "w") else { throw failure("write", path) }
-        var isComplete = fwrite(magic, 1, magic.count, file) == magic.count
-        let count = times.used
-        func put(_ number: UInt64) {
-            withUnsafeBytes(of: number.littleEndian) {
-                isComplete = isComplete && fwrite($0.baseAddress, 8, 1, file) == 1
-            }
-        }
-        for number in [run, times.interval, UInt64(count)] { put(number) }
-        for sample in 0..<count {
-            put(times.time(.arrival, sample: sample))
-            put(times.time(.departure, sample: sample))
-        }
-        if fclose(file) != 0 { isComplete = false }
-        guard isComplete else { throw failure("write", path) }
-    }
-
-    /// What the two sides' times of `run` say together.
-    ///
-    /// - Parameter client: departure and the answer's arrival, as the client saw them.
-    /// - Throws: one line when the file is missing, foreign, truncated, or of another run or interval.
-    public static func join(_ path: String, run: UInt64, client: PushTimes) throws(Failure) -> OneWayTimes {
-        guard let file = fopen(path, "r") else { throw failure("read", path) }
-        defer { fclose(file) }
-        var head = [UInt8](repeating: 0, count: magic.count)
-        guard fread(&head, 1, head.count, file) == head.count, head == magic else {
-            throw Failure(description: "\(path): not a file of push times")
-        }
-        guard let theirRun = number(file), let interval = number(file), let count = number(file) else {
-            throw Failure(description: "\(path): the file of push times is truncated")
-        }
-        guard theirRun == run, interval == client.interval else {
-            throw Failure(description: "\(path): push times of another run")
-        }
-        var joined = OneWayTimes()
-        for sample in 0..<Int(clamping: min(count, UInt64(PushTimes.most))) {
-            guard let arrival = number(file), let departure = number(file) else {
-                throw Failure(description: "\(path): the file of push times is truncated")
-            }
-            joined.add(
-                sent: client.time(.departure, sample: sample), received: arrival, answered: departure,
-                read: client.time(.arrival, sample: sample))
-        }
-        return joined
-    }
-
-    private static func number(_ file: UnsafeMutablePointer<FILE>) -> UInt64? {
-        var value: UInt64 = 0
-        guard fread(&value, 8, 1, file) == 1 else { return nil }
-        return UInt64(littleEndian: value)
-    }
-
-    private static func failure(_ verb: String, _ path: String) -> Failure {
-        Failure(description: "cannot \(verb) the file of push times \(path): \(String(cString: strerror(errno)))")
-    }
-}
-
-/// The round trip in its parts, nanoseconds: one clock, both ends on one machine.
-public struct OneWayTimes: Sendable {
-    /// From the start of the write that handed over its last byte to the mock having read it.
-    public private(set) var toMock = LatencyHistogram.empty
-    /// From then to the start of the write of the answer.
-    public private(set) var inMock = LatencyHistogram.empty
-    /// From then to the answer being read.
-    public private(set) var fromMock = LatencyHistogram.empty
-    /// Samples whose four times do not belong together: sent more than once, or one end saw only part.
-    public private(set) var unmatched: UInt64 = 0
-
-    public init() {}
-
-    /// 0 for a time that was not seen; a push the client did not measure (`sent` and `read` 0) counts nowhere.
-    public mutating func add(sent: UInt64, received: UInt64, answered: UInt64, read: UInt64) {
-        if sent == 0 || read == 0 { return }
-        guard sent <= received, received <= answered, answered <= read else {
-            unmatched += 1
-            return
-        }
-        toMock.record(max(1, received - sent))
-        inMock.record(max(1, answered - received))
-        fromMock.record(max(1, read - answered))
-    }
 }

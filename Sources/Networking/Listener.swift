@@ -31,6 +31,21 @@ public final class Listener {
         self.address = SocketAddress(storage: storage, length: length)
     }
 
+    /// As many listeners on one port: the kernel spreads who connects over them by a hash of the addresses. None of them is there when
+    /// another process listens there, even one of the same user.
+    ///
+    /// - Parameter port: 0 lets the kernel choose, for all of them.
+    /// - Throws: `NetworkError` naming the address when it cannot be bound.
+    public static func group(host: String, port: UInt16, count: Int) throws(NetworkError) -> [Listener] {
+        // The first one listens by itself, which the kernel refuses where anybody else does; only then are others let in.
+        let first = try Listener(host: host, port: port, shared: false)
+        guard count > 1 else { return [first] }
+        setInt(first.descriptor, SOL_SOCKET, SO_REUSEPORT, 1)
+        var listeners = [first]
+        for _ in 1..<count { listeners.append(try Listener(host: host, port: first.address.port, shared: true)) }
+        return listeners
+    }
+
     deinit { close(descriptor) }
 
     /// What `accept` found.

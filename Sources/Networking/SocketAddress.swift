@@ -71,6 +71,13 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// 127.0.0.0/8 and ::1: only this machine can reach it.
+    package var isLoopback: Bool {
+        let address = bytes
+        return address.count == 4
+            ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
+    }
+
     /// 127.0.0.0/8, ::1, and the address that stands for any of the machine's.
     package var isThisMachine: Bool {
         let address = bytes

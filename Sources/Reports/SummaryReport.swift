@@ -48,6 +48,7 @@ package enum SummaryReport {
             lines.append(ledgerLine(result))
             lines.append("")
             lines += latencyTable(result.latency, picture.width)
+            lines += clocks(result.clocks ?? [], picture.width)
             lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
             lines += devices(result)
@@ -135,6 +136,15 @@ package enum SummaryReport {
                 ? [] : ["  (and \(Units.grouped(UInt64(others.count))) more: \(WorkerSection.counted(others)))"])
     }
 
+    /// How the clocks of workers and mocks agree.
+    private static func clocks(_ clocks: [ResultDocument.Clock], _ width: Int) -> [String] {
+        guard !clocks.isEmpty else { return [] }
+        var table = TextTable(names: 2)
+        table.add(ClockSection.header)
+        for row in ClockSection.rows(clocks) { table.add(row) }
+        return [""] + table.lines(width: width) + (ClockSection.leftOut(clocks).map { ["  \($0)"] } ?? [])
+    }
+
     /// What became of pushes at their devices, and what these asked of their backend.
     private static func devices(_ result: ResultDocument) -> [String] {
         var lines: [String] = []
@@ -191,11 +201,9 @@ package enum SummaryReport {
         }
         stages += [("  encode", "", latency[.encode]), ("  sign", "", latency[.sign])]
         stages.append(("round trip", "written to answered", latency[.roundTrip]))
-        if latency[.toMock].count > 0 {
-            stages += [
-                ("  to the mock", "", latency[.toMock]), ("  in the mock", "", latency[.inMock]),
-                ("  back", "", latency[.fromMock]),
-            ]
+        for (name, stage) in [("to the mock", Stage.toMock), ("in the mock", .inMock), ("back", .fromMock)]
+        where latency[stage].count > 0 {
+            stages.append(("  " + name, "", latency[stage]))
         }
         if latency[.service].count > 0 { stages.append(("service", "begun to answered", latency[.service])) }
         stages.append(("total", "due to answered", latency[.total]))

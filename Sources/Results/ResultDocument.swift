@@ -24,6 +24,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @AddedLater public var echo: Echo?
     /// Each worker of a run of several; nil of a run of one, of merged runs, and in results of older versions.
     @AddedLater public var workers: [Worker]?
+    /// How the clocks of several workers and their mocks agree; nil where that was not asked.
+    @AddedLater public var clocks: [Clock]?
     public var warmup = Warmup()
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -45,7 +47,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case targets, series, notes, breakdown, sends, devices, echo, workers, warmup, cooldown, retries, generator, histograms
+        case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, warmup, cooldown, retries, generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// A private certificate authority for the mock: issues its server certificate, and client certificates for
 /// certificate connections. Keys are P-256, signatures ECDSA with SHA-256.
@@ -7,6 +8,19 @@ public final class CertificateAuthority {
     public struct Issued: Sendable {
         public let certificate: [UInt8]
         public let key: [UInt8]
+
+        /// Whether the certificate is for this name (or a name of `*.name`) or address.
+        package func isFor(_ host: String) -> Bool {
+            guard let bio = certificate.withUnsafeBytes({ BIO_new_mem_buf($0.baseAddress, Int32($0.count)) }) else {
+                return false
+            }
+            defer { BIO_free(bio) }
+            guard let parsed = PEM_read_bio_X509(bio, nil, nil, nil) else { return false }
+            defer { X509_free(parsed) }
+            if X509_check_ip_asc(parsed, host, 0) == 1 { return true }
+            let name = host.hasPrefix("*.") ? "any" + host.dropFirst() : host
+            return X509_check_host(parsed, name, name.utf8.count, 0, nil) == 1
+        }
     }
 
     private let certificate: OpaquePointer
@@ -30,8 +44,13 @@ public final class CertificateAuthority {
     public func certificatePEM() -> [UInt8] { Self.pem(certificate) }
 
     /// A server certificate for `localhost`, 127.0.0.1, ::1 and `hosts`, valid for 397 days.
+    ///
+    /// - Parameter hosts: names, of which the first label may be `*` (RFC 6125 section 6.4.3), and addresses.
+    /// - Throws: one line naming the host that is neither.
     public func issueServer(hosts: [String] = []) throws(SigningError) -> Issued {
-        let names = (["DNS:localhost", "IP:127.0.0.1", "IP:::1"] + hosts.map { "DNS:\($0)" }).joined(separator: ",")
+        var alternatives = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
+        for host in hosts { alternatives.append(try Self.alternative(host)) }
+        let names = alternatives.joined(separator: ",")
         return try issue([(NID_commonName, "mock-apns")], usage: "serverAuth", names: names)
     }
 
@@ -39,6 +58,21 @@ public final class CertificateAuthority {
     public func issueClient(topic: String) throws(SigningError) -> Issued {
         try issue(
             [(NID_userId, topic), (NID_commonName, "Apple Push Services: \(topic)")], usage: "clientAuth", names: nil)
+    }
+
+    /// A host as OpenSSL's configuration writes a subject alternative name, where commas and colons divide.
+    private static func alternative(_ host: String) throws(SigningError) -> String {
+        var address = in6_addr()
+        if inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1 { return "IP:\(host)" }
+        let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
+        let isName = name.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        }
+        guard isName, !name.isEmpty, !name.hasPrefix("."), host.utf8.count <= 253 else {
+            throw SigningError("\"\(host)\" is no host of a certificate: expected a name, *.name or an address")
+        }
+        return "DNS:\(host)"
     }
 
     private func issue(_ subject: [(Int32, String)], usage: String, names: String?) throws(SigningError) -> Issued {

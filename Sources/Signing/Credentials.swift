@@ -66,12 +66,19 @@ public struct Credentials: Sendable {
             identity: identity, topic: document.topic, ca: try read(directory + "/ca.pem"), server: server)
     }
 
-    /// Reads a folder after making what is missing, keys with mode 0600. Two programs may do so at once.
+    /// Reads a folder after making what is missing, keys with mode 0600. Two programs may do so at once. A folder with all
+    /// of it is only read: it may be one that cannot be written to.
     ///
     /// - Returns: the credentials, and the names of the files made.
     public static func loadOrCreate(
         directory: String, topic: String = defaultTopic, hosts: [String] = []
     ) throws(SigningError) -> (credentials: Credentials, created: [String]) {
+        func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/" + name) }
+        // A certificate, its key and the CA that signed it belong together.
+        let certificates = ["ca.pem", "server.pem", "server.key"]
+        if (certificates + ["AuthKey.p8", "credentials.json"]).allSatisfy(has) {
+            return (try load(directory: directory), [])
+        }
         if !FileManager.default.fileExists(atPath: directory) {
             do {
                 try FileManager.default.createDirectory(
@@ -89,13 +96,10 @@ public struct Credentials: Sendable {
         flock(lock, LOCK_EX)
         let fresh = try ephemeral(topic: topic, hosts: hosts)
         var created: [String] = []
-        func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/" + name) }
         func make(_ name: String, _ bytes: [UInt8], mode: mode_t) throws(SigningError) {
             try write(bytes, to: directory + "/" + name, mode: mode)
             created.append(name)
         }
-        // A certificate, its key and the CA that signed it belong together.
-        let certificates = ["ca.pem", "server.pem", "server.key"]
         let present = certificates.filter(has)
         if present.isEmpty, let server = fresh.server {
             try make("ca.pem", fresh.ca, mode: 0o644)

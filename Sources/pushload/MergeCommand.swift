@@ -4,6 +4,7 @@ import Flags
 import Harness
 import Reports
 import Results
+import Workers
 
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,19 +12,69 @@ struct MergeCommand: ParsableCommand {
         abstract: "Make one result of several generators' that ran side by side.",
         discussion: """
             Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
-            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. The \
-            folder that the workers of one run share (run --rendezvous) is merged anew from what each of them wrote. Exit status: \
-            as run's, of the merged result; thresholds are judged where all runs had the same.
+            all go on together for at least half of the longest of them are refused: there never was the sum of their rates. \
+            The folder that the workers of one run share (run --rendezvous) is merged anew from what each of them wrote; with \
+            --ledger and --times its result is completed by what the run's mocks wrote when they had ended: lost and doubled \
+            pushes over all of them, the ways there and back, and how the clocks agree. Exit status: as run's, of the merged \
+            result; thresholds are judged where all runs had the same.
             """)
 
     @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
     var files: [String]
 
-    @Option(name: [.short, .long], help: ArgumentHelp("Where to write the merged result.", valueName: "file"))
-    var output: String
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "Where to write the merged result. Default for a run of several workers: result.json in its folder.",
+            valueName: "file"))
+    var output: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("What the run's mocks wrote with --ledger-out: the files of all of them.", valueName: "file")
+    )
+    var ledger: [String] = []
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("What the run's mocks wrote with --times-out.", valueName: "file"))
+    var times: [String] = []
+
+    /// The folder of one run of several workers, and nothing else.
+    private var isOfWorkers: Bool { files.count == 1 && WorkerFolder.isOne(files[0]) }
+    private var hasMockFiles: Bool { !ledger.isEmpty || !times.isEmpty }
+
+    func validate() throws {
+        if hasMockFiles, files.count != 1 {
+            throw ValidationError(
+                "--ledger and --times are of one run of several workers: expected its folder alone, not \(files.count) paths"
+            )
+        }
+        if output == nil, !hasMockFiles, !isOfWorkers {
+            throw ValidationError("expected --output FILE, where the merged result goes")
+        }
+    }
 
     func run() throws {
-        if try mergeWorkers() { return }
+        if hasMockFiles {
+            try completeWorkers()
+        } else if isOfWorkers {
+            try finish(try WorkerFolder.merged(files[0]), output ?? files[0] + "/result.json")
+        } else {
+            try mergeResults()
+        }
+    }
+
+    private func completeWorkers() throws {
+        let (run, result): (CompletedRun, ResultDocument)
+        do throws(CompletedRun.Failure) {
+            run = try CompletedRun(files[0])
+            result = try MockFilesMerge.complete(run, ledgers: ledger, times: times)
+        } catch { throw HarnessError(error.description) }
+        try finish(result, output ?? run.resultPath)
+    }
+
+    private func mergeResults() throws {
         let found = try FoundResults(files)
         found.tell()
         if found.runs.count < 2, let file = found.repeated.first {
@@ -34,15 +85,20 @@ struct MergeCommand: ParsableCommand {
         do {
             merged = try ResultMerge.merge(found.runs.map { (name: $0.path, result: $0.result) })
         } catch { throw HarnessError("\(error)") }
-        do throws(ResultError) { try ResultFile.write(merged, to: output) } catch {
+        try finish(merged, output ?? "", of: found.runs.map(\.path))
+    }
+
+    /// - Parameter parts: files that the result was made of.
+    private func finish(_ result: ResultDocument, _ path: String, of parts: [String] = []) throws {
+        do throws(ResultError) { try ResultFile.write(result, to: path) } catch {
             throw HarnessError(error.description, .unwritable)
         }
-        let verdict = ReportFile.verdict(merged)
+        let verdict = ReportFile.verdict(result)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
-        Console.output("merged:\n" + found.runs.map { "  \($0.path)\n" }.joined())
+        if !parts.isEmpty { Console.output("merged:\n" + parts.map { "  \($0)\n" }.joined()) }
         Console.output(
             SummaryReport.text(
-                merged, path: output, problems: verdict.problems, thresholds: held, on: Console.picture))
+                result, path: path, problems: verdict.problems, thresholds: held, on: Console.picture))
         if !verdict.isGood { throw ExitCode(verdict.exitCode) }
     }
 }

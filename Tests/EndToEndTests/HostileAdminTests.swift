@@ -49,8 +49,8 @@ import Testing
 
     @Test(
         "Without a descriptor left a port rests, which is said once, and goes on when there is one",
-        arguments: ["admin on ", "listening on "])
-    func descriptors(_ name: String) throws {
+        arguments: [("admin on ", 1), ("listening on ", 1), ("listening on ", 3)])
+    func descriptors(_ name: String, _ threads: Int) throws {
         let isAdmin = name == "admin on "
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("credentials-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -58,8 +58,8 @@ import Testing
             "/bin/sh",
             [
                 "-c",
-                "ulimit -n 40; exec \"$0\" --port 0 --admin-port 0 --threads 1 --handshake-timeout 10m --credentials \"$1\"",
-                Programs.path("mock-apns"), folder,
+                "ulimit -n 40; exec \"$0\" --port 0 --admin-port 0 --threads $2 --handshake-timeout 10m --credentials \"$1\"",
+                Programs.path("mock-apns"), folder, String(threads),
             ])
         try mock.waitFor("admin on ")
         let line = try #require(mock.text.split(separator: "\n").first { $0.contains(name) })

@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 import Testing
 
 @Suite(.serialized, .waitsForPrograms) struct MockTests {
@@ -157,17 +158,41 @@ import Testing
         }
     }
 
-    @Test("A busy port is named, and a mock whose parent has gone ends by itself")
+    @Test("A busy port is named, whatever threads either mock has, and a mock whose parent has gone ends by itself")
     func busy() throws {
-        let mock = try Mock()
-        let second = try Programs.run("mock-apns", ["--port", mock.port, "--plaintext"])
-        #expect(
-            second.status == 1
-                && second.error == "mock-apns: cannot listen on 127.0.0.1:\(mock.port): Address already in use\n")
-        _ = try mock.stop()
+        for (first, other) in [("1", "1"), ("2", "1"), ("1", "2"), ("2", "2")] {
+            let mock = try Mock(["--threads", first])
+            let second = try Programs.run("mock-apns", ["--port", mock.port, "--plaintext", "--threads", other])
+            #expect(
+                second.status == 1
+                    && second.error == "mock-apns: cannot listen on 127.0.0.1:\(mock.port): Address already in use\n")
+            _ = try mock.stop()
+        }
         let finished = try Programs.run(
             "/bin/sh", ["-c", "\(Programs.path("mock-apns")) --port 0 --plaintext --until-stdin-closes </dev/null"])
         #expect(finished.status == 0 && finished.output.contains("requests 0"))
+    }
+
+    @Test(
+        "A mock that others can reach has a thread for each core it may use, one on loopback has one, and either says so"
+    )
+    func threads() throws {
+        struct Line: Decodable { let threads: Int }
+        let cores = CoreAffinity.allowed().count
+        for (arguments, threads) in [
+            (["--host", "0.0.0.0"], cores), (["--host", "127.0.0.1"], 1), (["--host", "::1"], 1),
+            (["--host", "0.0.0.0", "--threads", "3"], 3),
+        ] {
+            let finished = try Programs.run(
+                "/bin/sh",
+                ["-c", "exec \"$0\" --port 0 --plaintext --json --until-stdin-closes \"$@\" </dev/null"]
+                    + [Programs.path("mock-apns")] + arguments)
+            let line = try #require(finished.output.split(separator: "\n").first)
+            #expect(try JSONDecoder().decode(Line.self, from: Data(line.utf8)).threads == threads, "\(finished)")
+        }
+        let several = try Mock(["--threads", "2"])
+        #expect(several.running.text.contains("\n2 threads\n"), "\(several.running.text)")
+        _ = try several.stop()
     }
 
     @Test("Clients that send garbage, stall or vanish leave the mock serving others")

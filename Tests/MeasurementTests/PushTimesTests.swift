@@ -48,14 +48,26 @@ import Testing
         #expect { try PushTimesFile.join(path, run: 78, client: client) } throws: {
             "\($0)" == "\(path): push times of another run"
         }
+        let contents = try PushTimesFile.read(path, run: 77)
+        #expect(contents.interval == 16 && contents.samples.map(\.number) == Array(0..<100))
+        #expect(contents.samples[9].arrival == 1_109_000 && contents.samples[9].departure == 1_409_000)
+        // A machine's wall clock counts from 1970, its monotonic one from its start.
+        #expect(contents.wallClock > 0 && contents.wallClock < 5_000_000_000_000_000_000)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         for (length, problem) in [
             (20, "the file of push times is truncated"), (100, "the file of push times is truncated"),
+            (bytes.count - 1, "the file of push times is truncated"),
         ] {
             try bytes.prefix(length).write(to: URL(fileURLWithPath: path))
             #expect { try PushTimesFile.join(path, run: 77, client: client) } throws: {
                 "\($0)" == "\(path): \(problem)"
             }
+        }
+        for place in bytes.indices {
+            var damaged = bytes
+            damaged[place] ^= 4
+            try damaged.write(to: URL(fileURLWithPath: path))
+            #expect(throws: PushTimesFile.Failure.self, "byte \(place)") { try PushTimesFile.read(path, run: 77) }
         }
         try Data("nonsense".utf8).write(to: URL(fileURLWithPath: path))
         #expect { try PushTimesFile.join(path, run: 77, client: client) } throws: {

@@ -108,6 +108,46 @@ final class TemporaryFolder {
         #expect(try openssl(["verify", "-CAfile", foreign, leaf]).status != 0)
     }
 
+    @Test("A server certificate is for the names and addresses it was made for, and for all hosts of *.name")
+    func hosts() throws {
+        let folder = try TemporaryFolder()
+        let authority = try CertificateAuthority()
+        let server = try authority.issueServer(hosts: ["10.1.2.3", "fd00::7", "mock-apns", "*.mocks.svc"])
+        let ca = try folder.write("ca.pem", authority.certificatePEM())
+        let leaf = try folder.write("leaf.pem", server.certificate)
+        for address in ["10.1.2.3", "fd00::7"] {
+            #expect(try openssl(["verify", "-CAfile", ca, "-verify_ip", address, leaf]).status == 0)
+            #expect(server.isFor(address))
+        }
+        for name in ["mock-apns", "pod-1.mocks.svc", "localhost"] {
+            #expect(try openssl(["verify", "-CAfile", ca, "-verify_hostname", name, leaf]).status == 0)
+            #expect(server.isFor(name))
+        }
+        #expect(server.isFor("*.mocks.svc"))
+        for other in ["10.1.2.4", "mock", "a.b.mocks.svc", "*.svc", ""] { #expect(!server.isFor(other)) }
+        for wrong in ["a,DNS:b", "", "*.", "*", "a b", "@section", ".x"] {
+            #expect { try authority.issueServer(hosts: [wrong]) } throws: {
+                "\($0)" == "\"\(wrong)\" is no host of a certificate: expected a name, *.name or an address"
+            }
+        }
+    }
+
+    @Test("A whole credentials folder that cannot be written to is read, and nothing is made in it")
+    func readOnlyFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/c"
+        let (first, _) = try Credentials.loadOrCreate(directory: path)
+        // As in a mounted Secret there is no lock file, and none can be made; a folder of that name cannot be opened as one.
+        try FileManager.default.removeItem(atPath: path + "/.lock")
+        try FileManager.default.createDirectory(atPath: path + "/.lock", withIntermediateDirectories: false)
+        let (second, created) = try Credentials.loadOrCreate(directory: path)
+        #expect(created.isEmpty && second.ca == first.ca)
+        try FileManager.default.removeItem(atPath: path + "/credentials.json")
+        #expect { try Credentials.loadOrCreate(directory: path) } throws: {
+            "\($0)".hasPrefix("cannot write to the credentials folder \(path): ")
+        }
+    }
+
     @Test("A credentials folder is made once, with private keys for the owner only, and read again the same")
     func folder() throws {
         let folder = try TemporaryFolder()

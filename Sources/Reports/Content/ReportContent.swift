@@ -43,7 +43,8 @@ enum ReportContent {
 
     private static func details(_ run: ReportedRun) -> [ReportSection] {
         [SendSection.make(run)].compactMap { $0 } + DeviceSection.make(run) + [StageSection.make(run)]
-            + OutcomeSections.make(run) + [WorkerSection.make(run)].compactMap { $0 }
+            + OutcomeSections.make(run)
+            + [WorkerSection.make(run), ClockSection.make(run)].compactMap { $0 }
             + [JudgementSections.notes(run)].compactMap { $0 }
             + [ConfigurationSection.make(run)]
     }

@@ -39,8 +39,12 @@ struct ListenOptions: ParsableArguments {
     @Flag(help: "HTTP/2 without TLS, with prior knowledge.")
     var plaintext = false
 
-    @Option(name: [.customShort("t"), .long], help: ArgumentHelp("Threads.", valueName: "count"))
-    var threads = 1
+    @Option(
+        name: [.customShort("t"), .long],
+        help: ArgumentHelp(
+            "Threads. Default: 1 when --host is a loopback address, where the client needs cores too; else as many as there are cores for this process.",
+            valueName: "count"))
+    var threads: Int?
 
     @Option(help: ArgumentHelp("Most streams a client may have open on a connection.", valueName: "count"))
     var maxConcurrentStreams: UInt32 = 1000
@@ -96,8 +100,12 @@ struct ListenOptions: ParsableArguments {
         configuration.secondPort = secondPort
         configuration.managementPort = managementPort
         configuration.secondManagementPort = secondManagementPort
-        guard (1...256).contains(threads) else { throw Misuse("--threads \(threads): expected 1 to 256") }
-        configuration.threads = threads
+        if let threads {
+            guard Self.threadCounts.contains(threads) else { throw Misuse("--threads \(threads): expected 1 to 256") }
+            configuration.threads = threads
+        } else {
+            configuration.threads = defaultThreads
+        }
         configuration.maxConcurrentStreams = maxConcurrentStreams
         configuration.allStreamsAtOnce = allStreamsAtOnce
         configuration.streamWindow = try size(streamWindow, "--stream-window", 0...2_147_483_647)
@@ -111,6 +119,14 @@ struct ListenOptions: ParsableArguments {
         configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)
         configuration.maxWaitingAnswers = Int(try reading("--max-waiting", maxWaiting, Units.count))
         configuration.shutdownGrace = try reading("--shutdown-grace", shutdownGrace, Units.duration)
+    }
+
+    private static let threadCounts = 1...256
+
+    /// A host without an address is told when it is listened on.
+    private var defaultThreads: Int {
+        guard let address = try? SocketAddress(host: host, port: port), !address.isLoopback else { return 1 }
+        return min(max(CoreAffinity.allowed().count, Self.threadCounts.lowerBound), Self.threadCounts.upperBound)
     }
 
     private func size(_ text: String, _ flag: String, _ range: ClosedRange<Int>) throws(Misuse) -> UInt32 {

@@ -56,7 +56,7 @@ struct ServeCommand: ParsableCommand {
     var timesOut: String?
 
     @Option(help: ArgumentHelp("One push in so many has its times written.", valueName: "count"))
-    var timesEvery: UInt64 = 16
+    var timesEvery = PushTimes.sharedInterval
 
     @Flag(help: "End when standard input is closed: for a parent process that may die.")
     var untilStdinCloses = false
@@ -148,10 +148,11 @@ struct ServeCommand: ParsableCommand {
         let port: UInt16
         let url: String
         let endpoints: [String: String]
+        let threads: Int
         let faultSeed: UInt64?
 
         enum CodingKeys: String, CodingKey {
-            case event, port, url, endpoints
+            case event, port, url, endpoints, threads
             case faultSeed = "fault_seed"
         }
     }
@@ -163,14 +164,18 @@ struct ServeCommand: ParsableCommand {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let line = Announcement(
                 port: server.port, url: server.url,
-                endpoints: Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.name, $0.url) }), faultSeed: seed
-            )
+                endpoints: Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.name, $0.url) }),
+                threads: configuration.threads, faultSeed: seed)
             if let data = try? encoder.encode(line) { Output.line(String(decoding: data, as: UTF8.self)) }
             return
         }
         // In one piece: whoever waits for the first line may look for the others too.
         var lines = ["mock-apns listening on \(server.url)"]
         lines += server.endpoints.dropFirst().map { "\($0.name) on \($0.url)" }
+        if configuration.threads > 1 {
+            let why = listen.threads == nil ? ", as many as there are cores for it (--threads)" : ""
+            lines.append("\(configuration.threads) threads\(why)")
+        }
         lines += created.map { "made \(trust.credentials ?? "")/\($0)" }
         if configuration.accounts.isEmpty {
             lines.append("no provider key given: provider tokens are not checked (give --credentials or --key)")

@@ -12,6 +12,15 @@ struct TrustOptions: ParsableArguments {
             valueName: "folder"))
     var credentials: String?
 
+    @Option(
+        name: .customLong("server-name"),
+        help: ArgumentHelp(
+            """
+            A name or address that clients call this server by, for the certificate that --credentials makes, beside localhost, \
+            127.0.0.1, ::1 and --host; *.name: all hosts of a domain. Repeatable.
+            """, valueName: "host"))
+    var serverNames: [String] = []
+
     @Option(help: ArgumentHelp("The server's certificate chain, PEM, instead of the folder's.", valueName: "file"))
     var cert: String?
 
@@ -77,7 +86,17 @@ struct TrustOptions: ParsableArguments {
         if let credentials {
             guard !credentials.isEmpty else { throw Misuse("--credentials: expected a folder, not an empty text") }
             (loaded, created) = try Credentials.loadOrCreate(
-                directory: credentials, hosts: host == "127.0.0.1" ? [] : [host])
+                directory: credentials, hosts: Self.isAny(host) ? serverNames : [host] + serverNames)
+        }
+        for name in serverNames where cert == nil {
+            guard let credentials, let server = loaded?.server else {
+                throw Misuse("--server-name \(name) needs --credentials, whose certificate is made for it")
+            }
+            guard server.isFor(name) else {
+                throw Misuse(
+                    "--server-name \(name): \(credentials)/server.pem is not for it; remove ca.pem, server.pem and server.key to "
+                        + "have new ones made")
+            }
         }
         if let key {
             guard let keyID, let teamID else { throw Misuse("--key needs --key-id and --team-id") }
@@ -99,6 +118,11 @@ struct TrustOptions: ParsableArguments {
         }
         if !plaintext { configuration.tls = try makeTLS(loaded) }
         return created
+    }
+
+    /// Whether a server that listens on this address is called by others, or by names a certificate has already.
+    private static func isAny(_ host: String) -> Bool {
+        ["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].contains(host)
     }
 
     private func makeTLS(_ loaded: Credentials?) throws -> TLSOptions {

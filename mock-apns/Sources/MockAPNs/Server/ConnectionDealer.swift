@@ -2,7 +2,7 @@ import Glibc
 import Networking
 import Settings
 
-/// Accepts connections at a server's listeners, on the loop of one worker, and deals them out to all workers in turn.
+/// Accepts connections at one worker's own listeners, on its loop. Where another worker has fewer connections, it gets them.
 ///
 /// Where the process has no descriptor left accepting rests until `resume`: a listener that nobody accepts from would else wake the
 /// loop without end.
@@ -14,19 +14,24 @@ final class ConnectionDealer {
     private let peers: [(inbox: MockInbox, wakeUp: WakeUp)]
     private let loop: EventLoop
     private let log: MockLog
-    private var turn = 0
+    private let spread: ConnectionSpread
+    /// Of the worker whose loop it is.
+    private let number: Int
     private var isResting = false
-    /// How often there was no descriptor for a connection since all that waited were accepted.
-    private var refusals: UInt64 = 0
+    /// There was no descriptor for a connection since all that waited were accepted.
+    private var isShort = false
 
     /// - Parameters:
-    ///   - peers: all workers' inboxes and wake-ups; first that of the worker whose loop it is.
+    ///   - peers: all workers' inboxes and wake-ups.
+    ///   - number: of the worker whose loop it is.
     init(
         _ listeners: [(listener: Listener, role: ListenerRole)], peers: [(inbox: MockInbox, wakeUp: WakeUp)],
-        loop: EventLoop, log: MockLog
+        spread: ConnectionSpread, number: Int, loop: EventLoop, log: MockLog
     ) {
         self.listeners = listeners
         self.peers = peers
+        self.spread = spread
+        self.number = number
         self.loop = loop
         self.log = log
         for (index, entry) in listeners.enumerated() {
@@ -34,7 +39,7 @@ final class ConnectionDealer {
         }
     }
 
-    /// Deals out who waits at the listener of this token.
+    /// Accepts who waits at the listener of this token.
     ///
     /// - Returns: what is the worker's own to serve.
     func accept(at token: UInt64) -> [(descriptor: Int32, role: ListenerRole)] {
@@ -45,26 +50,25 @@ final class ConnectionDealer {
             switch listener.accept() {
             case .none:
                 // Nobody waits any more.
-                if refusals > 0 {
+                if isShort, let tries = spread.endShortage(number) {
                     log.warning(
-                        "all connections are accepted again, after \(Units.counted(refusals, "try")) without a descriptor"
-                    )
-                    refusals = 0
+                        "all connections are accepted again, after \(Units.counted(tries, "try")) without a descriptor")
                 }
+                isShort = false
                 return own
             case .exhausted:
-                if refusals == 0 { log.warning("no file descriptor left for another connection") }
-                refusals += 1
+                isShort = true
+                if spread.noteShortage(number) { log.warning("no file descriptor left for another connection") }
                 rest()
                 return own
             case .descriptor(let descriptor):
-                let place = turn % peers.count
-                turn += 1
-                if place == 0 {
+                let place = spread.place(acceptedBy: number)
+                if place == number {
                     own.append((descriptor, role))
                 } else if peers[place].inbox.put(.adopt(descriptor, role)) {
                     peers[place].wakeUp.signal()
                 } else {
+                    spread.ended(place)
                     close(descriptor)
                 }
             }

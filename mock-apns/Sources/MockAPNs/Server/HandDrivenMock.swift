@@ -31,10 +31,16 @@ public final class HandDrivenMock {
     deinit { worker.end() }
 
     /// Serves a connection that was accepted.
-    public func adopt(_ descriptor: Int32) { _ = inbox.put(.adopt(descriptor, role)) }
+    public func adopt(_ descriptor: Int32) {
+        _ = shared.spread.place(acceptedBy: 0)
+        _ = inbox.put(.adopt(descriptor, role))
+    }
 
     /// Serves a connection of the event loop's kind.
-    public func adopt(_ stream: ByteStream) { worker.adopt(stream, role) }
+    public func adopt(_ stream: ByteStream) {
+        _ = shared.spread.place(acceptedBy: 0)
+        worker.adopt(stream, role)
+    }
 
     /// Takes in what is there and answers it; waits for nothing.
     public func turn() { worker.turn() }

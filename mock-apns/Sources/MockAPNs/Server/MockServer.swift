@@ -42,7 +42,9 @@ public final class MockServer: Sendable {
         }
         let scheme = tls == nil ? "http" : "https"
         let other: PushEnvironment = configuration.environment == .production ? .development : .production
-        var listeners: [(listener: Listener, role: ListenerRole)] = []
+        let threads = max(1, configuration.threads)
+        // Of each worker.
+        var listeners = [[(listener: Listener, role: ListenerRole)]](repeating: [], count: threads)
         var endpoints: [Endpoint] = []
         for (port, environment, isManagement) in [
             (configuration.port, configuration.environment, false), (configuration.secondPort, other, false),
@@ -50,12 +52,16 @@ public final class MockServer: Sendable {
             (configuration.secondManagementPort, other, true),
         ] as [(UInt16?, PushEnvironment, Bool)] {
             guard let port else { continue }
-            let listener = try Listener(host: configuration.host, port: port, shared: false)
-            listeners.append((listener, ListenerRole(environment: environment, isManagement: isManagement)))
+            let group = try Listener.group(host: configuration.host, port: port, count: threads)
+            for (worker, listener) in group.enumerated() {
+                listeners[worker].append(
+                    (listener, ListenerRole(environment: environment, isManagement: isManagement)))
+            }
+            let address = group[0].address
             endpoints.append(
                 Endpoint(
-                    name: environment.rawValue + (isManagement ? " management" : ""),
-                    url: "\(scheme)://\(listener.address)", port: listener.address.port))
+                    name: environment.rawValue + (isManagement ? " management" : ""), url: "\(scheme)://\(address)",
+                    port: address.port))
         }
         var adminListener: Listener?
         if let port = configuration.adminPort {
@@ -78,7 +84,7 @@ public final class MockServer: Sendable {
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []
         var statistics: [MockStatistics] = []
-        for number in 0..<max(1, configuration.threads) {
+        for number in 0..<threads {
             let inbox = MockInbox()
             let counters = MockStatistics()
             workers.append(try MockWorker(shared, tls: tls, inbox: inbox, statistics: counters, number: number))
@@ -96,8 +102,9 @@ public final class MockServer: Sendable {
         for (index, worker) in workers.enumerated() {
             // The worker and the dealer are handed over to the thread and not touched here again.
             nonisolated(unsafe) let worker = worker
-            nonisolated(unsafe) let dealer =
-                index == 0 ? ConnectionDealer(listeners, peers: peers, loop: worker.loop, log: worker.log) : nil
+            nonisolated(unsafe) let dealer = ConnectionDealer(
+                listeners[index], peers: peers, spread: shared.spread, number: index, loop: worker.loop, log: worker.log
+            )
             startThread("mock-apns \(index)") { worker.run(dealer) }
         }
         admin.server = self
@@ -121,7 +128,6 @@ public final class MockServer: Sendable {
     public var counts: MockCounts {
         var counts = MockCounts()
         for worker in statistics { counts.add(worker) }
-        counts.untracked = book.untrackedCount
         return counts
     }
 
@@ -183,7 +189,8 @@ public final class MockServer: Sendable {
     /// Serves a connection that was not accepted by a listener: one end of a socket pair.
     func adopt(_ descriptor: Int32) {
         let role = ListenerRole(environment: shared.configuration.environment, isManagement: false)
-        if inboxes[0].put(.adopt(descriptor, role)) { wakeUps[0].signal() }
+        let place = shared.spread.place(acceptedBy: 0)
+        if inboxes[place].put(.adopt(descriptor, role)) { wakeUps[place].signal() }
     }
 
     /// Says goodbye to every connection, lets what was begun be answered, and ends the threads.

@@ -13,6 +13,7 @@ struct MockShared: Sendable {
     /// nil: there is no device model.
     let fleets: DeviceFleets?
     let book: LedgerBook
+    let spread: ConnectionSpread
     let logger: Logger
     /// Monotonic nanoseconds.
     let startedAt: UInt64
@@ -36,6 +37,7 @@ struct MockShared: Sendable {
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
                 startTime: startTime, log: configuration.deviceLog)
         }
+        spread = ConnectionSpread(workers: max(1, configuration.threads))
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }
 }

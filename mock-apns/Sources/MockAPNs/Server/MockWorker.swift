@@ -6,7 +6,7 @@ import Networking
 import Payloads
 import Settings
 
-/// One thread's event loop over its own connections; of worker 0 also over the listeners, for the `ConnectionDealer`.
+/// One thread's event loop over its own connections, and over its listeners for its `ConnectionDealer`.
 final class MockWorker {
     let configuration: MockConfiguration
     let loop: EventLoop
@@ -63,7 +63,7 @@ final class MockWorker {
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
-        marks = LedgerMarks(shared.book)
+        marks = LedgerMarks(shared.book, statistics)
         handOver = PushHandOver(shared, answers: answers, statistics: statistics, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
         readBuffer = .allocate(capacity: 65_536)
@@ -89,8 +89,8 @@ final class MockWorker {
 
     /// Serves until the inbox says stop.
     ///
-    /// - Parameter dealer: who accepts connections, of worker 0; none for the others.
-    func run(_ dealer: ConnectionDealer?) {
+    /// - Parameter dealer: who accepts connections.
+    func run(_ dealer: ConnectionDealer) {
         var goAwayAt: UInt64?
         var endAt: UInt64 = .max
         readClocks()
@@ -101,7 +101,7 @@ final class MockWorker {
             takeIn(count, dealer)
             if now >= nextTick {
                 tick()
-                if goAwayAt == nil { dealer?.resume() }
+                if goAwayAt == nil { dealer.resume() }
             }
             if inbox.isStopping, goAwayAt == nil {
                 isShuttingDown = true
@@ -109,7 +109,7 @@ final class MockWorker {
             }
             if let time = goAwayAt, now >= time, endAt == .max {
                 endAt = now + 2_000_000_000
-                dealer?.rest()
+                dealer.rest()
                 for connection in Array(connections.values) {
                     connection.shutDown()
                     if connection.isClosed { remove(connection) }
@@ -262,23 +262,26 @@ final class MockWorker {
 
     private func remove(_ connection: MockConnection) {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
+        shared.spread.ended(number)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         log.debug("connection \(connection.token) closed")
     }
 
     private func adopt(_ descriptor: Int32, _ role: ListenerRole) {
         guard connections.count < configuration.maxConnections else {
+            shared.spread.ended(number)
             close(descriptor)
             return
         }
         do throws(NetworkError) {
             adopt(try SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()), role)
         } catch {
+            shared.spread.ended(number)
             log.warning("\(error)")
         }
     }
 
-    /// Serves a connection.
+    /// Serves a connection that the `ConnectionSpread` has given to this worker.
     func adopt(_ stream: ByteStream, _ role: ListenerRole) {
         let connection = MockConnection(token: nextToken, role: role, stream: stream, worker: self, now: now)
         connections[nextToken] = connection

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// The manifests of deploy/kubernetes, by the schemas of Kubernetes (kubernetes-validate from PyPI).
+@Suite(.serialized, .waitsForPrograms) struct ManifestTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+    private static let manifests = root + "/deploy/kubernetes"
+
+    private func files(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") }.sorted()
+            .map { folder + "/" + $0 }
+    }
+
+    private func check(_ arguments: [String]) throws -> Finished {
+        let python = Self.root + "/.build/python/bin/python3"
+        try #require(FileManager.default.isExecutableFile(atPath: python), "run make test-deps first")
+        return try Programs.run(python, [Self.root + "/Tests/EndToEndTests/Python/manifests.py"] + arguments)
+    }
+
+    @Test("Kubernetes takes every manifest, their names and counts agree, and the scenario in them can be run")
+    func manifests() throws {
+        let folder = try OutputFolder.made()
+        let scenario = folder.path + "/scenario.yaml"
+        let finished = try check(["--scenario", scenario] + files(Self.manifests))
+        #expect(finished.status == 0 && finished.output.hasSuffix(" 0 problems\n"), "\(finished)")
+        let checked = try Programs.run("pushload", ["scenario", "check", scenario])
+        #expect(checked.status == 0 && checked.output.contains("can be run"), "\(checked)")
+    }
+
+    @Test(
+        "A manifest with a mistake is found out",
+        arguments: [
+            ("workers.yaml", "backoffLimitPerIndex:", "backoffLimitPerIndx:", "'backoffLimitPerIndx' was unexpected"),
+            ("workers.yaml", "completions: 4", "completions: four", "spec.completions: 'four' is not of type"),
+            ("workers.yaml", "parallelism: 4", "parallelism: 5", "completions, parallelism and WORKERS differ: 4, 5"),
+            ("mocks.yaml", "port: admin", "port: adm", "is probed at adm, which is no port of it"),
+            ("mocks.yaml", "claimName: runs", "claimName: run", "mounts PersistentVolumeClaim/run, which is not there"),
+            ("network.yaml", "mock-apns", "mock", "selects no pod: {'app.kubernetes.io/name': 'mock'}"),
+        ])
+    func mistakes(_ file: String, _ right: String, _ wrong: String, _ problem: String) throws {
+        let folder = try OutputFolder.made()
+        for path in try files(Self.manifests) {
+            var text = try String(contentsOfFile: path, encoding: .utf8)
+            if path.hasSuffix("/" + file) {
+                try #require(text.contains(right))
+                text = text.replacingOccurrences(of: right, with: wrong)
+            }
+            try text.write(
+                toFile: folder.path + "/" + URL(fileURLWithPath: path).lastPathComponent, atomically: true,
+                encoding: .utf8)
+        }
+        let finished = try check(files(folder.path))
+        #expect(finished.status == 1 && finished.output.contains(problem), "\(finished)")
+    }
+}
