@@ -13,7 +13,14 @@ package struct WorkerMerge {
     private let workers: Int
     private let scenario: [String: JSONValue]
     private let startedAt: String
+    private struct Attempt: Hashable {
+        let index: Int
+        let number: Int
+    }
+
     private var rows: [WorkerRow] = []
+    /// Those of `rows`.
+    private var added: Set<Attempt> = []
     private var histograms = HistogramSum()
     private var breakdowns = BreakdownSum()
     private var series = SeriesSum()
@@ -47,6 +54,7 @@ package struct WorkerMerge {
             breakdowns.add(shard.result.breakdown, counters, to: &histograms)
             series.add(shard.result.series, begun: shard.begun)
             environment.add(shard.result.environment)
+            added.insert(Attempt(index: shard.index, number: shard.attempt))
             rows.append(WorkerRow(shard))
         }
     }
@@ -59,9 +67,9 @@ package struct WorkerMerge {
         guard own.isEmpty || own == id else {
             throw .init(description: "\(name): a result of run \(own); expected \(id)")
         }
+        let attempt = Attempt(index: shard.index, number: shard.attempt)
         let isThere =
-            rows.contains { $0.index == shard.index && $0.attempt == shard.attempt }
-            || others.contains { $0.index == shard.index && $0.attempt == shard.attempt }
+            added.contains(attempt) || others.contains { $0.index == shard.index && $0.attempt == shard.attempt }
         guard !isThere else { throw .init(description: "\(name): attempt \(shard.attempt) was added before") }
     }
 
