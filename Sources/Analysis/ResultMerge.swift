@@ -55,6 +55,8 @@ package enum ResultMerge {
         merged.clocks = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.generator.loopLag = try latency("loop_lag", merged)
+        // Workers are of one run, and have their numbers there.
+        merged.workers = nil
         // A second's percentiles cannot be added, and the parts still have theirs.
         merged.series = []
         merged.notes =

@@ -13,7 +13,14 @@ package struct WorkerMerge {
     private let workers: Int
     private let scenario: [String: JSONValue]
     private let startedAt: String
+    private struct Attempt: Hashable {
+        let index: Int
+        let number: Int
+    }
+
     private var rows: [WorkerRow] = []
+    /// Those of `rows`.
+    private var added: Set<Attempt> = []
     private var histograms = HistogramSum()
     private var breakdowns = BreakdownSum()
     private var series = SeriesSum()
@@ -47,6 +54,7 @@ package struct WorkerMerge {
             breakdowns.add(shard.result.breakdown, counters, to: &histograms)
             series.add(shard.result.series, begun: shard.begun)
             environment.add(shard.result.environment)
+            added.insert(Attempt(index: shard.index, number: shard.attempt))
             rows.append(WorkerRow(shard))
         }
     }
@@ -59,9 +67,9 @@ package struct WorkerMerge {
         guard own.isEmpty || own == id else {
             throw .init(description: "\(name): a result of run \(own); expected \(id)")
         }
+        let attempt = Attempt(index: shard.index, number: shard.attempt)
         let isThere =
-            rows.contains { $0.index == shard.index && $0.attempt == shard.attempt }
-            || others.contains { $0.index == shard.index && $0.attempt == shard.attempt }
+            added.contains(attempt) || others.contains { $0.index == shard.index && $0.attempt == shard.attempt }
         guard !isThere else { throw .init(description: "\(name): attempt \(shard.attempt) was added before") }
     }
 
@@ -87,6 +95,8 @@ package struct WorkerMerge {
         whole.latency = try ResultMerge.latencies(whole)
         whole.generator.loopLag = try ResultMerge.latency("loop_lag", whole)
         whole.generator.reasons = Self.first(whole.generator.reasons)
+        let (targets, targetNote) = WorkerTargets.merge(rows)
+        whole.targets = targets
         var sendNotes: [String] = []
         if parts.contains(where: { $0.result.sends != nil }) {
             let sends = try SendMerge(parts, apart: 0) { name throws(ResultMerge.Failure) in
@@ -94,9 +104,6 @@ package struct WorkerMerge {
             }
             (whole.sends, sendNotes) = (sends.sends, sends.notes)
         }
-        // Of one that was lost nothing is known apart by target.
-        let (targets, targetNote) = TargetMerge.merge(rows.filter(\.hasEnded).map(\.part))
-        whole.targets = targets
         whole.devices = try ResultMerge.devices(parts.map(\.result), whole)
         whole.echo = try ResultMerge.echo(parts.map(\.result), whole)
         whole.series = series.points
@@ -104,7 +111,7 @@ package struct WorkerMerge {
         whole.notes = notes
         if !whole.isPartial { whole.notes += missing(rows) }
         whole.notes +=
-            lacking(rows, whole) + [targetNote].compactMap { $0 } + sendNotes + WorkerRow.notes(rows, of: workers)
+            lacking(rows, whole) + (targetNote.map { [$0] } ?? []) + sendNotes + WorkerRow.notes(rows, of: workers)
         return whole
     }
 

@@ -270,6 +270,33 @@ import Testing
         #expect(try ResultFile.decode(ResultFile.encode(begun), origin: "x") == begun)
     }
 
+    @Test("Targets are added up by name, of the workers that know theirs")
+    func targets() throws {
+        func target(_ name: String, _ accepted: UInt64, isReached: Bool = true) -> ResultDocument.Target {
+            var target = ResultDocument.Target(target: name)
+            (target.accepted, target.connections.opened, target.reachedAtEnd) = (accepted, 1, isReached)
+            return target
+        }
+        let shards = [
+            shard(0, [5]) { $0.targets = [target("a", 5), target("b", 6)] },
+            shard(1, [5]) { $0.targets = [target("a", 7), target("b", 8, isReached: false)] }, shard(2, [5]),
+        ]
+        let whole = try merged(shards)
+        #expect(whole.targets?.map(\.accepted) == [12, 14] && whole.targets?.map(\.reachedAtEnd) == [true, false])
+        #expect(whole.notes == ["figures by target are without worker 2"])
+        #expect(try merged([shard(0, [5])]).targets == nil)
+        // One with fewer connections than targets has none to the other: that is no failure, unless nobody had one.
+        var none = target("b", 0, isReached: false)
+        none.connections.opened = 0
+        let apart = try merged([
+            shard(0, [5]) { $0.targets = [target("a", 5), none] },
+            shard(1, [5]) { $0.targets = [target("a", 5), target("b", 6)] },
+        ])
+        #expect(apart.targets?.map(\.reachedAtEnd) == [true, true] && RunVerdict(apart).problems.isEmpty)
+        let nobody = try merged([shard(0, [5]) { $0.targets = [target("a", 5), none] }])
+        #expect(nobody.targets?.map(\.reachedAtEnd) == [true, false])
+    }
+
     @Test("Notes of many workers are one, and what is missing is said")
     func notes() throws {
         let shards = (0..<9).map { index in
@@ -288,6 +315,14 @@ import Testing
             ], "\(notes)")
         let some = try merged([shards[0], shards[2]], of: 4)
         #expect(some.notes.first == "without workers 1 and 3: there is no result of theirs" && !some.run.complete)
+    }
+
+    @Test("Merged with another run, the workers of one are not the whole's")
+    func mergedAgain() throws {
+        var parts = try [merged([shard(0, [5]), shard(1, [6])]), merged([shard(0, [7])])]
+        parts[1].run.id = "00000000000000cd"
+        let whole = try ResultMerge.merge([("a", parts[0]), ("b", parts[1])])
+        #expect(whole.workers == nil && whole.pushes.planned == 3)
     }
 
     @Test("A shard of another run, of no worker, twice or damaged is refused, and nothing of it stays")

@@ -5,6 +5,8 @@ import Settings
 enum WatchPage {
     /// Seconds between two versions.
     static let pause = 2
+    /// Of more workers those that want a look stand first.
+    private static let mostInOrder = 32
 
     /// - Parameter isLast: there will be no other version.
     static func page(_ run: WatchedRun, isLast: Bool) -> String {
@@ -22,7 +24,8 @@ enum WatchPage {
         if !run.remarks.isEmpty { sections.append(ReportSection(title: "Remarks", blocks: [.list(run.remarks)])) }
         if !run.workers.isEmpty {
             var table = ReportTable(WatchRows.header + ["remark"])
-            for worker in run.workers { table.add(words.cells(worker) + [words.remark(worker)]) }
+            let workers = run.workers.count > mostInOrder ? run.workers.worstFirst : run.workers
+            for worker in workers { table.add(words.cells(worker) + [words.remark(worker)]) }
             sections.append(ReportSection(title: "By worker", blocks: [.table(table)]))
         }
         return HTMLReport.page(words.title, words.state, sections, refresh: isLast ? nil : pause)

@@ -5,7 +5,7 @@ import Settings
 enum WatchView {
     /// Columns by how soon they are left out where a line is too wide.
     private static let leastWanted = [9, 5, 3, 8, 1]
-    /// What a remark needs to be read, characters.
+    /// What of a remark must be seen, characters.
     private static let remarkWidth = 14
 
     /// At most `rows` lines, none wider than `picture`. Of more workers than there is room for, those that want a look most, and the
@@ -38,10 +38,8 @@ enum WatchView {
     ) -> [String] {
         let widths = WatchRows.header.indices.map { column in rows.map { $0.cells[column].count }.max() ?? 0 }
         var columns = Array(WatchRows.header.indices)
-        let hasRemarks = rows.contains { !$0.remark.isEmpty }
-        func width() -> Int {
-            columns.reduce(hasRemarks ? remarkWidth : 0) { $0 + widths[$1] + 2 }
-        }
+        let remark = min(remarkWidth, rows.map(\.remark.count).max() ?? 0)
+        func width() -> Int { columns.reduce(remark) { $0 + widths[$1] + 2 } }
         for column in leastWanted where width() > picture.width { columns.removeAll { $0 == column } }
         return rows.map { row in
             var line = ""
@@ -53,16 +51,9 @@ enum WatchView {
             }
             let room = max(0, picture.width - line.count)
             let remark = String(row.remark.prefix(room))
-            if remark.isEmpty { return String(String(line.trimmingSuffix { $0 == " " }).prefix(picture.width)) }
-            return line + (row.isSilent ? picture.bad(remark) : picture.doubtful(remark))
+            guard remark.isEmpty else { return line + (row.isSilent ? picture.bad(remark) : picture.doubtful(remark)) }
+            while line.last == " " { line.removeLast() }
+            return String(line.prefix(picture.width))
         }
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
-        var end = endIndex
-        while end > startIndex, isTrimmed(self[index(before: end)]) { end = index(before: end) }
-        return self[..<end]
     }
 }
