@@ -25,7 +25,7 @@ import Testing
         return taken
     }
 
-    private func scenario(_ random: inout Random) -> Scenario {
+    private func scenario(_ random: inout SeededRandom) -> Scenario {
         var scenario = Scenario()
         scenario.threads = 1 + random.below(3)
         scenario.connections = 60
@@ -43,7 +43,7 @@ import Testing
         "Workers of any number, with any threads each, take together what one process takes, each push once and when it is due",
         arguments: 1...60 as ClosedRange<UInt64>)
     func together(_ seed: UInt64) throws {
-        var random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15)
+        var random = SeededRandom(seed)
         let scenario = scenario(&random)
         let alone = taken(try RunInputs(scenario)).sorted { $0.sequence < $1.sequence }
         let workers = 1 + random.below(7)
@@ -75,7 +75,7 @@ import Testing
         "One that is taken up again takes the rest of its pushes, the first of them at once, and as far apart as before",
         arguments: 1...40 as ClosedRange<UInt64>)
     func takenUp(_ seed: UInt64) throws {
-        var random = Random(state: seed &* 0xD134_2543_DE82_EF95)
+        var random = SeededRandom(seed &+ 1000)
         let scenario = scenario(&random)
         let whole = try RunInputs(scenario, place: RunPlace(index: 1, workers: 2))
         let positions = (0..<scenario.threads).map { thread in

@@ -20,7 +20,8 @@ import Testing
         for round in 0..<20 {
             let winners = Mutex<[Int]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { index in
-                let isFirst = try? place.folder.writeOnce(EndFile(complete: true, status: Int32(index), lost: []), to: "end-\(round)")
+                let isFirst = try? place.folder.writeOnce(
+                    EndFile(complete: true, status: Int32(index), lost: []), to: "end-\(round)")
                 if isFirst == true { winners.withLock { $0.append(index) } }
             }
             let file: EndFile = try #require(place.folder.read("end-\(round)"))
@@ -88,7 +89,10 @@ import Testing
         func books() throws -> [[UInt64]] {
             try shard.shards(planned: 1000).map {
                 #expect($0.result.pushes.planned == $0.result.pushes.ended)
-                return [$0.result.pushes.planned, $0.result.pushes.accepted, $0.result.pushes.failed, $0.result.pushes.notSent]
+                return [
+                    $0.result.pushes.planned, $0.result.pushes.accepted, $0.result.pushes.failed,
+                    $0.result.pushes.notSent,
+                ]
             }
         }
         // Nobody ever came.
