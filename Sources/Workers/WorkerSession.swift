@@ -338,9 +338,16 @@ package final class WorkerSession: Sendable {
         return End(result: result, file: folder.read(RendezvousFolder.end) ?? file, isOwn: true)
     }
 
+    /// Two workers may take themselves for the first at once: each writes under a name of its own, and the last one stays.
     private func write(_ result: ResultDocument) throws(HarnessError) {
-        do throws(ResultError) { try ResultFile.write(result, to: folder.place(RendezvousFolder.result)) } catch {
+        let (own, target) = (folder.place("result-\(rank.index).json"), folder.place(RendezvousFolder.result))
+        do throws(ResultError) { try ResultFile.write(result, to: own) } catch {
             throw HarnessError(error.description, .unwritable)
+        }
+        guard rename(own, target) == 0 else {
+            let problem = String(cString: strerror(errno))
+            folder.remove("result-\(rank.index).json")
+            throw HarnessError("cannot write \(target): \(problem)", .unwritable)
         }
     }
 
