@@ -1,3 +1,6 @@
+import Glibc
+import Results
+
 /// Where a run leaves what it has while it goes on: `latency.hlog`, to which each interval is added as it ends, and every few
 /// seconds a partial `result.json`.
 package struct RunOutput: Sendable {
@@ -15,12 +18,24 @@ package struct RunOutput: Sendable {
     package static let accepted = "accepted.ledger"
     package static let times = "times"
 
+    /// Nobody else has taken the run up meanwhile: what is written is this process's to write.
+    let isCurrent: @Sendable () -> Bool
+
+    /// - Throws: when something that is no file stands there.
+    static func checkPlain(_ path: String) throws(ResultError) {
+        var facts = stat()
+        guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else { return }
+        throw ResultError("cannot write \(path): it is no file")
+    }
+
     package init(
-        folder: String, isShard: Bool = false, warn: @escaping @Sendable (String) -> Void,
+        folder: String, isShard: Bool = false, isCurrent: @escaping @Sendable () -> Bool = { true },
+        warn: @escaping @Sendable (String) -> Void,
         tell: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.folder = folder
         self.isShard = isShard
+        self.isCurrent = isCurrent
         self.warn = warn
         self.tell = tell
     }

@@ -56,7 +56,7 @@ final class RunRecord: @unchecked Sendable {
     func end() {
         log.begin()
         lookAtLog(logEnd)
-        guard output.isShard, let state else { return }
+        guard output.isShard, output.isCurrent(), let state else { return }
         do throws(BinaryFileFailure) {
             try AcceptedFile.write(
                 state.accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)
@@ -74,7 +74,9 @@ final class RunRecord: @unchecked Sendable {
 
     /// Accepted pushes so far: whoever takes the run up again goes on with them.
     private func keepAccepted() {
-        guard output.isShard, let accepted = state?.accepted.copy(atMost: Self.mostOften) else { return }
+        guard output.isShard, output.isCurrent(), let accepted = state?.accepted.copy(atMost: Self.mostOften) else {
+            return
+        }
         try? AcceptedFile.write(accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)
     }
 
@@ -102,6 +104,7 @@ final class RunRecord: @unchecked Sendable {
                     + "written while the run went on, \(Units.fixed(outcome.run.durationSeconds, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
+        guard output.isCurrent() else { return }
         keepAccepted()
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)
         do throws(ResultError) {
