@@ -118,7 +118,7 @@ package final class RunJournal: @unchecked Sendable {
         } catch {
             let since = failingSince ?? clock
             failingSince = since
-            if clock - since >= Self.patience { failure = "\(error)" }
+            if clock - min(clock, since) >= Self.patience { failure = "\(error)" }
         }
     }
 
