@@ -15,7 +15,7 @@ final class HostNetwork {
         guard ip != nil else { return "network namespaces need iproute2: run make test-deps first" }
         let name = "\(prefix)\(getpid())-try"
         do { try command(["netns", "add", name]) } catch { return "no network namespaces here: \(error)" }
-        try? command(["netns", "del", name])
+        _ = try? command(["netns", "del", name])
         return nil
     }()
 
@@ -56,7 +56,9 @@ final class HostNetwork {
     }
 
     private func remove() {
-        for name in (1...count).map(String.init) + ["bridge"] { try? Self.command(["netns", "del", Self.name(name)]) }
+        for name in (1...count).map(String.init) + ["bridge"] {
+            _ = try? Self.command(["netns", "del", Self.name(name)])
+        }
     }
 
     private static func name(_ part: String) -> String { "\(prefix)\(getpid())-\(part)" }

@@ -94,7 +94,7 @@ import Transport
 
     private func driver(_ inputs: RunInputs? = nil) throws -> WorkerDriver {
         WorkerDriver(
-            inputs: try inputs ?? Self.inputs(), share: WorkerShare(worker: 0, workers: 1),
+            inputs: try inputs ?? Self.inputs(), thread: 0,
             state: RunState(accepted: try #require(DeliveryLedger(capacity: 1000)), times: nil), box: SnapshotBox(),
             signer: nil)
     }

@@ -282,12 +282,12 @@ import Transport
     }
 
     /// What one worker takes when it is asked at these times, as sequence numbers and due times.
-    private func taken(_ inputs: RunInputs, worker: Int = 0, workers: Int = 1, at times: [UInt64]) throws -> [(
+    private func taken(_ inputs: RunInputs, thread: Int = 0, at times: [UInt64]) throws -> [(
         UInt64, UInt64
     )] {
         let ledger = try #require(DeliveryLedger(capacity: 1000))
         let driver = WorkerDriver(
-            inputs: inputs, share: WorkerShare(worker: worker, workers: workers),
+            inputs: inputs, thread: thread,
             state: RunState(accepted: ledger, times: nil),
             box: SnapshotBox(), signer: nil)
         var result: [(UInt64, UInt64)] = []
@@ -314,7 +314,7 @@ import Transport
         let inputs = try inputs {
             $0.threads = 2; $0.connections = 2
         }
-        #expect(try taken(inputs, worker: 1, workers: 2, at: [5]).map(\.0) == [1, 3, 5, 7, 9])
+        #expect(try taken(inputs, thread: 1, at: [5]).map(\.0) == [1, 3, 5, 7, 9])
         let timed = try self.inputs {
             $0.pushes = nil; $0.duration = 1000
         }

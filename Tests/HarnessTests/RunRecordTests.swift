@@ -73,7 +73,7 @@ import Transport
                     window.noteAnswer(now - 500, total: 500, isAccepted: number <= 900, isMeasured: true)
                 }
             }
-            box.offer(recorder, window: window, inFlight: 20, backlog: 7, time: now)
+            box.offer(recorder, window: window, inFlight: 20, backlog: 7, position: 0, time: now)
             watcher.look()
         }
 

@@ -41,7 +41,7 @@ import Testing
         _ = box.take(&spare)
         for round in 1...12 as ClosedRange<UInt64> {
             work(round)
-            box.offer(recorder, window: RateWindow(), inFlight: 1, backlog: 0, time: round)
+            box.offer(recorder, window: RateWindow(), inFlight: 1, backlog: 0, position: 0, time: round)
             _ = box.take(&spare)
             #expect(spare.accepted.count == 591 && spare.rejected?.count == 600 && spare.warmup?.count == 9)
             // Three sets go round: the worker makes the first ones, and from then on uses what the watcher gave back.
@@ -59,14 +59,14 @@ import Testing
         func answer(_ count: Int) { for _ in 0..<count { recorder.accepted(total: 5, isMeasured: true) } }
         _ = box.take(&spare)
         answer(2)
-        box.offer(recorder, window: RateWindow(), inFlight: 3, backlog: 0, time: 1)
+        box.offer(recorder, window: RateWindow(), inFlight: 3, backlog: 0, position: 0, time: 1)
         answer(3)
-        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 2, isLast: true)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, position: 0, time: 2, isLast: true)
         let seen = box.take(&spare)
         #expect(seen.time == 2 && seen.inFlight == 0 && seen.counts.accepted == 5 && spare.accepted.count == 5)
         answer(1)
-        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 3)
-        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, time: 4, isLast: true)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, position: 0, time: 3)
+        box.offer(recorder, window: RateWindow(), inFlight: 0, backlog: 0, position: 0, time: 4, isLast: true)
         spare.removeAll()
         #expect(box.take(&spare).counts.accepted == 6 && spare.accepted.count == 1)
     }

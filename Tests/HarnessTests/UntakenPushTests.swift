@@ -77,7 +77,7 @@ import Transport
         let inputs = try RunInputs(scenario)
         func notes(_ end: (WorkerDriver) -> Void) throws -> (notes: [String], parts: UInt64, notSent: UInt64) {
             let driver = WorkerDriver(
-                inputs: inputs, share: WorkerShare(worker: 0, workers: 1),
+                inputs: inputs, thread: 0,
                 state: RunState(accepted: try #require(DeliveryLedger(capacity: 1000)), times: nil), box: SnapshotBox(),
                 signer: nil)
             var ticket = PushTicket(sequence: 0, due: 0)
