@@ -198,7 +198,9 @@ let package = Package(
             name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns"], swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests",
-            dependencies: ["Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns", "TestSupport"],
+            dependencies: [
+                "Analysis", "Statistics", "Results", "Measurement", "Scenarios", "SampleRuns", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
@@ -211,7 +213,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings"],
+            name: "HarnessTests",
+            dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings", "TestSupport"], exclude: ["Python"],

@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import Settings
 
 /// A run of several workers that has ended, as its folder has it.
 package struct CompletedRun: Sendable {
@@ -18,7 +19,7 @@ package struct CompletedRun: Sendable {
     package var resultPath: String { path + "/result.json" }
 
     /// More are not believed of a file.
-    private static let mostWorkers = 100_000
+    private static let mostWorkers = 65_536
 
     package init(_ path: String) throws(Failure) {
         self.path = path
@@ -26,17 +27,17 @@ package struct CompletedRun: Sendable {
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw Failure(description: "\(path): not a rendezvous folder: there is no run.json")
         }
-        struct Head: Decodable {
-            let id: String
-            let workers: Int
+        guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: bytes) else {
+            throw Failure(description: "\(file): not complete JSON; the file is truncated or damaged")
         }
-        guard let head = try? JSONDecoder().decode(Head.self, from: bytes), head.id.utf8.count == 16,
-            head.id.allSatisfy(\.isHexDigit), let run = UInt64(head.id, radix: 16)
-        else { throw Failure(description: "\(file): \"id\" is missing or not 16 hexadecimal digits, or \"workers\" is missing") }
-        guard (1...Self.mostWorkers).contains(head.workers) else {
-            throw Failure(description: "\(file): \"workers\" is not 1 to \(Self.mostWorkers)")
+        guard case .string(let id)? = object["id"], id.utf8.count == 16, id.allSatisfy(\.isHexDigit),
+            let run = UInt64(id, radix: 16)
+        else { throw Failure(description: "\(file): \"id\" is missing or not 16 hexadecimal digits") }
+        guard case .integer(let number)? = object["workers"], (1...Self.mostWorkers).contains(Int(clamping: number))
+        else {
+            throw Failure(description: "\(file): \"workers\" is missing or not 1 to \(Self.mostWorkers)")
         }
-        (self.run, workers) = (run, head.workers)
+        (self.run, workers) = (run, Int(clamping: number))
         do throws(ResultError) {
             result = try ResultFile.read(path + "/result.json")
         } catch { throw Failure(description: error.description) }

@@ -121,7 +121,7 @@ package struct Run: Sendable {
     /// - Parameters:
     ///   - output: where it leaves what it has while it goes on; nil: nowhere.
     ///   - keepsFeedback: false: devices that are gone stay in the registrations, so that the runs of a series have one audience.
-    ///   - begin: called when everything is loaded; says when the run starts, ns of the monotonic clock. nil: once it is connected.
+    ///   - begin: called when everything is loaded; says when the run starts. nil: once it is connected.
     package func execute(
         isTerminal: Bool, judge: LiveJudge? = nil, output: RunOutput? = nil, keepsFeedback: Bool = true,
         begin: Begin? = nil, progress: @escaping @Sendable (RunProgress) -> Void
@@ -133,7 +133,7 @@ package struct Run: Sendable {
                 times: output?.isShard == true && inputs.scenario.measure
                     ? PushTimes(interval: PushTimes.sharedInterval, planned: inputs.planned ?? 0) : nil, output: output)
             stopper.attach(load.control)
-            if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
+            if let begin { load.state.begin(try await begin()) }
             let record = output.map { RunRecord(inputs: inputs, started: started, target: targets.shown, output: $0) }
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             if keepsFeedback { keepFeedback(&outcome) }
@@ -152,8 +152,21 @@ package struct Run: Sendable {
             begin: begin, progress: progress)
     }
 
+    /// When a run starts.
+    package struct Start: Sendable {
+        /// ns of the monotonic clock.
+        package let at: UInt64
+        /// How long before that the run of all workers began, ns.
+        package let begun: UInt64
+
+        package init(at: UInt64, begun: UInt64) {
+            self.at = at
+            self.begun = begun
+        }
+    }
+
     /// Says when a run starts.
-    package typealias Begin = @Sendable () async throws -> UInt64
+    package typealias Begin = @Sendable () async throws -> Start
 
     /// Devices that are gone leave their registrations.
     private func keepFeedback(_ outcome: inout LoadOutcome) {
@@ -228,7 +241,7 @@ package struct Run: Sendable {
                 notification: try backend.map { try notification(in: $0.url, credentials) } ?? 0, output: record?.output
             )
             control.attach(load.control)
-            if let begin { load.state.start.store(try await begin(), ordering: .relaxed) }
+            if let begin { load.state.begin(try await begin()) }
             let before = ProcessCost.sample(pid: handle.pid)
             var outcome = try await load.run(isTerminal: isTerminal, judge: judge, record: record, progress: progress)
             let after = ProcessCost.sample(pid: handle.pid)

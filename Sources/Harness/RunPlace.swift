@@ -145,7 +145,7 @@ extension RunInputs {
     /// - Throws: when there is nothing for this process to do it with, or what it does cannot be taken up.
     func checkPlace() throws(HarnessError) {
         guard !place.isAlone || place.resumed != nil else { return }
-        guard connections >= scenario.threads else {
+        guard scenario.connections / place.workers >= scenario.threads else {
             throw HarnessError(
                 "connections \(scenario.connections): of \(place.workers) workers with \(Units.counted(UInt64(scenario.threads), "thread")) each; "
                     + "expected at least \(place.workers * scenario.threads), one a thread")

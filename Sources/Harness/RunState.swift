@@ -23,6 +23,8 @@ struct ConnectionProblems: Sendable {
 final class RunState: Sendable {
     /// Start of the schedule, ns of the monotonic clock; 0 until the first connection is ready.
     let start = Atomic<UInt64>(0)
+    /// How long before its start the run of all workers began, ns; 0 but for one that was late or taken up again.
+    let begun = Atomic<UInt64>(0)
     /// With `--warmup auto`: pushes due from this time on are measured; `.max` before it is known.
     let measuredFrom = Atomic<UInt64>(.max)
     /// Which pushes were accepted, one bit each.
@@ -57,6 +59,12 @@ final class RunState: Sendable {
     /// A worker will send nothing more. What it was asked before that, such as to stop, is known to whoever sees nobody sending.
     func leave() { sending.subtract(1, ordering: .acquiringAndReleasing) }
     var isAnySending: Bool { sending.load(ordering: .acquiring) > 0 }
+
+    /// The start was said beforehand.
+    func begin(_ start: Run.Start) {
+        begun.store(start.begun, ordering: .relaxed)
+        self.start.store(start.at, ordering: .relaxed)
+    }
 
     /// The start, set by whoever asks first.
     func begin(_ now: UInt64) -> UInt64 {

@@ -84,7 +84,7 @@ final class WorkerDriver: PushDriver {
     init(inputs: RunInputs, thread: Int, state: RunState, box: SnapshotBox, signer: TokenSigner?) {
         share = inputs.share(thread)
         begun = inputs.begin(thread)
-        fanOutBegin = inputs.place.resumed?.elapsed ?? 0
+        fanOutBegin = state.begun.load(ordering: .relaxed)
         self.state = state
         accepted = state.accepted
         self.box = box

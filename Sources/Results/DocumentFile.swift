@@ -19,13 +19,6 @@ package enum DocumentFile {
         try head(bytes, origin: origin).schema
     }
 
-    /// nil when it is JSON of another kind.
-    package static func object(_ bytes: [UInt8], origin: String) throws(ResultError) -> [String: Any]? {
-        do { return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] } catch {
-            throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
-        }
-    }
-
     /// What says how a document is to be read. Nothing of JSON of another kind.
     struct Head: Decodable {
         let schema: String?

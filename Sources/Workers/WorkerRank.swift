@@ -9,7 +9,7 @@ package struct WorkerRank: Sendable, Equatable {
     /// Who said so.
     package let source: String
     /// More cannot be told apart in a folder that people look into.
-    package static let most = 100_000
+    package static let most = 65_536
 
     package init(index: Int, workers: Int, source: String = "--worker") {
         self.index = index

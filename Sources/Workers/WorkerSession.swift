@@ -190,9 +190,9 @@ package final class WorkerSession: Sendable {
     ///   - planned: pushes this attempt plans.
     ///   - threads: of this worker.
     ///   - isStopped: somebody wants this process to end.
-    /// - Returns: when the run starts, ns of the monotonic clock.
+    /// - Returns: when the run starts.
     package func begin(_ content: RunContent, planned: UInt64?, threads: Int, isStopped: @Sendable () -> Bool)
-        async throws(HarnessError) -> UInt64
+        async throws(HarnessError) -> Run.Start
     {
         heartbeat.update { $0.planned = planned }
         try folder.write(
@@ -221,7 +221,7 @@ package final class WorkerSession: Sendable {
                 late: isLate ? -ahead : nil, begun: begun, clockOffset: start.clock.map { $0.offset * 1e9 },
                 clockBound: start.clock.map { $0.bound * 1e9 }))
         heartbeat.update { $0.state = .running }
-        return begins
+        return Run.Start(at: begins, begun: UInt64(begun * 1e9))
     }
 
     /// A start this long ago is said, and is kept no more, seconds.
