@@ -134,7 +134,7 @@ extension RunCommand {
                 if isShown { display.show(.init(progress)) }
             })
         if let reason = product.abortedFor { session.stopAll(reason) }
-        try write(product, session.shardPath)
+        try write(product, session.shardPath, worker: session.rank.index)
         return product
     }
 
