@@ -21,6 +21,8 @@ struct StartGate {
     /// ns.
     let timeout: UInt64
     let missing: Missing
+    /// One that has been ready, and has written nothing for so long, is not there any more, ns.
+    let lostAfter: UInt64
 
     /// From the moment that all were seen ready to the start, seconds: everybody must have read of it, and be connected.
     static let lead = 2.0
@@ -53,7 +55,9 @@ struct StartGate {
             let now = MonotonicClock.now()
             presence.look(0..<rank.workers, now: now)
             try takeReady(names, presence, &ready)
-            let absent = (0..<rank.workers).filter { ready[$0] == nil || !presence.isLive($0) }
+            let absent = (0..<rank.workers).filter {
+                ready[$0] == nil || !presence.isLive($0) || presence.silence($0, now: now) >= lostAfter
+            }
             let isFirst = !(0..<rank.index).contains {
                 presence.isLive($0) && presence.silence($0, now: now) < Self.quiet
             }

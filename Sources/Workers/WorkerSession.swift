@@ -200,7 +200,7 @@ package final class WorkerSession: Sendable {
         heartbeat.start()
         let gate = StartGate(
             folder: folder, rank: rank, content: content, timeout: options.startTimeout,
-            missing: options.startsWithoutMissing ? .start : .stop)
+            missing: options.startsWithoutMissing ? .start : .stop, lostAfter: options.lostAfter)
         let start: StartGate.Start
         do throws(HarnessError) { start = try await gate.wait(isStopped: isStopped) } catch {
             heartbeat.end()
