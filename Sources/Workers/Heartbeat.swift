@@ -99,6 +99,8 @@ final class Heartbeat: Sendable {
     private func look() {
         let names = folder.names(in: name)
         if names.contains(nextClaim) { tell(0, .replaced) }
+        // Whoever waits for the start looks for itself.
+        guard state.withLock({ $0.status.state != .ready }) else { return }
         if folder.names().contains(RendezvousFolder.stop), let stop: StopFile = folder.read(RendezvousFolder.stop) {
             tell(1, .stop(stop))
         }
