@@ -23,10 +23,10 @@ final class LoadRun: Sendable {
 
     /// - Parameters:
     ///   - times: filled with the moments of some pushes, as the client sees them.
-    ///   - journal: path of the journal of a worker among several; nil: it keeps none.
+    ///   - shard: where a worker among several keeps its journal; nil: it keeps none.
     /// - Throws: when the ledger's address space cannot be had.
     init(
-        inputs: RunInputs, targets: [Target], identity: ProviderIdentity?, times: PushTimes?, journal: String? = nil
+        inputs: RunInputs, targets: [Target], identity: ProviderIdentity?, times: PushTimes?, shard: RunOutput? = nil
     ) throws(HarnessError) {
         self.inputs = inputs
         self.targets = targets
@@ -42,14 +42,16 @@ final class LoadRun: Sendable {
                 throw HarnessError("not enough address space for the times of \(capacity) pushes", .failed)
             }
         }
-        self.journal = journal.map { RunJournal(path: $0, inputs: inputs) }
+        journal = shard.map {
+            RunJournal(path: $0.folder + "/" + RunOutput.journal, inputs: inputs, isReplaced: $0.isReplaced)
+        }
         state = RunState(
-            accepted: ledger, times: times, intended: intended, reservations: self.journal?.reservations,
+            accepted: ledger, times: times, intended: intended, reservations: journal?.reservations,
             workers: inputs.scenario.threads)
-        if let journal, inputs.place.resumed != nil {
+        if let shard, inputs.place.resumed != nil {
             // What was accepted before it was lost, as far as it was written down.
-            let file = URL(fileURLWithPath: journal).deletingLastPathComponent().path + "/" + RunOutput.accepted
-            _ = try? AcceptedFile.read(file, run: inputs.run.rawValue, into: ledger)
+            _ = try? AcceptedFile.read(
+                shard.folder + "/" + RunOutput.accepted, run: inputs.run.rawValue, into: ledger)
         }
         boxes = (0..<inputs.scenario.threads).map { _ in SnapshotBox() }
     }

@@ -364,7 +364,7 @@ package struct Run: Sendable {
         return try LoadRun(
             inputs: inputs, targets: try urls.map { try Target($0, rule: allowed.rule($0), tls: tls) },
             identity: scenario.authentication == "token" ? provider : nil,
-            times: times, journal: output.flatMap { $0.isShard ? $0.folder + "/" + RunOutput.journal : nil })
+            times: times, shard: output.flatMap { $0.isShard ? $0 : nil })
     }
 }
 

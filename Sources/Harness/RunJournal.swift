@@ -43,6 +43,8 @@ package final class RunJournal: @unchecked Sendable {
 
     let reservations: [PushReservation]
     private let path: String
+    /// Another process has the part now.
+    private let isReplaced: @Sendable () -> Bool
     /// A thread's, pushes a second; nil in a closed loop.
     private let scheduledRate: Double?
     private var document: Document
@@ -52,11 +54,12 @@ package final class RunJournal: @unchecked Sendable {
     private var fastest = 0.0
     private var nextWrite: UInt64 = 0
     private var failingSince: UInt64?
-    /// Why it could not be written for so long that the run must end.
+    /// Why the run must end: it could not be written for too long, or is another one's.
     private(set) var failure: String?
 
-    init(path: String, inputs: RunInputs) {
+    init(path: String, inputs: RunInputs, isReplaced: @escaping @Sendable () -> Bool = { false }) {
         self.path = path
+        self.isReplaced = isReplaced
         let threads = inputs.scenario.threads
         positions = (0..<threads).map { inputs.begin($0) }
         reservations = positions.map { _ in PushReservation() }
@@ -108,6 +111,11 @@ package final class RunJournal: @unchecked Sendable {
     }
 
     private func write(_ next: Document, _ clock: UInt64) {
+        // What is reserved may still be sent: whoever has the part now begins behind it.
+        guard !isReplaced() else {
+            failure = "another process has taken this worker's part up"
+            return
+        }
         do {
             // What a machine that dies takes with it is seconds old at most: the folder's server has the rest.
             try ResultFile.write(Array(try JSONEncoder().encode(next)), to: path, isSynced: false)

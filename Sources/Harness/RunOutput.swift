@@ -9,6 +9,8 @@ package struct RunOutput: Sendable {
     let warn: @Sendable (String) -> Void
     /// Told what the run is busy with when it sends no more, one line each.
     let tell: @Sendable (String) -> Void
+    /// Another process has taken this worker's part up: what is in the folder is that one's, and nothing more is written there.
+    let isReplaced: @Sendable () -> Bool
 
     /// Names of a shard's files.
     package static let journal = "journal.json"
@@ -17,11 +19,12 @@ package struct RunOutput: Sendable {
 
     package init(
         folder: String, isShard: Bool = false, warn: @escaping @Sendable (String) -> Void,
-        tell: @escaping @Sendable (String) -> Void = { _ in }
+        tell: @escaping @Sendable (String) -> Void = { _ in }, isReplaced: @escaping @Sendable () -> Bool = { false }
     ) {
         self.folder = folder
         self.isShard = isShard
         self.warn = warn
         self.tell = tell
+        self.isReplaced = isReplaced
     }
 }

@@ -45,6 +45,7 @@ final class RunRecord: @unchecked Sendable {
     ///   - totals: latencies within it.
     ///   - start, end: seconds since the start of the run.
     func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
+        guard !output.isReplaced() else { return }
         for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
         where histogram.count > 0 {
             log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
@@ -54,6 +55,7 @@ final class RunRecord: @unchecked Sendable {
 
     /// The run is over: there is a log, even of nothing.
     func end() {
+        guard !output.isReplaced() else { return }
         log.begin()
         lookAtLog(logEnd)
         guard output.isShard, let state else { return }
@@ -102,6 +104,7 @@ final class RunRecord: @unchecked Sendable {
                     + "written while the run went on, \(Units.fixed(outcome.run.durationSeconds, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
+        guard !output.isReplaced() else { return }
         keepAccepted()
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)
         do throws(ResultError) {

@@ -249,6 +249,9 @@ package final class WorkerSession: Sendable {
 
     package func note(problem: String) { heartbeat.update { $0.problem = problem } }
 
+    /// Another process has taken this worker's part up: what is in its folder is that one's.
+    package var isReplaced: Bool { heartbeat.isReplaced }
+
     /// Nobody waits for this worker any more.
     package func leave() {
         leaving.store(true, ordering: .relaxed)
@@ -275,6 +278,10 @@ package final class WorkerSession: Sendable {
             ($0.inFlight, $0.backlog, $0.perSecond) = (0, 0, 0)
         }
         if !isDone { try shard.end(attempt) }
+        // The others may have given it up, and ended the run meanwhile.
+        if let end: EndFile = folder.read(RendezvousFolder.end), end.lost.contains(rank.index) {
+            folder.remove(RendezvousFolder.end)
+        }
         defer { heartbeat.end() }
         let began = MonotonicClock.now()
         var presence = Presence(folder, now: began)

@@ -115,7 +115,8 @@ extension RunCommand {
                 session.note(problem: problem)
                 display.say(prefix + problem)
             },
-            tell: { [quiet] words in if !quiet { display.say(prefix + words) } })
+            tell: { [quiet] words in if !quiet { display.say(prefix + words) } },
+            isReplaced: { session.isReplaced })
         let workers = session.rank.workers
         // Where many write into one stream of lines, `pushload watch` shows them.
         let isShown = display.isRedrawn || workers == 1
@@ -133,6 +134,11 @@ extension RunCommand {
                 session.note(progress)
                 if isShown { display.show(.init(progress)) }
             })
+        guard !session.isReplaced else {
+            throw HarnessError(
+                prefix + "another process has taken its part up: what this one sent counts as far as it had written it",
+                .failed)
+        }
         if let reason = product.abortedFor { session.stopAll(reason) }
         try write(product, session.shardPath, worker: session.rank.index)
         return product
