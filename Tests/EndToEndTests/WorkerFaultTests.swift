@@ -70,15 +70,15 @@ import Testing
 
     @Test(
         "A worker killed in the middle, and started again before or after the others give it up, sends what nobody can have sent",
-        arguments: [true, false])
-    func killedInTheMiddle(isInTime: Bool) throws {
+        arguments: [(hasBegun: true, isInTime: true), (true, false), (false, true)])
+    func killedInTheMiddle(hasBegun: Bool, isInTime: Bool) throws {
         let group = try WorkerGroup(
             2,
             [
                 "--rate", "500", "--pushes", "2500", "--connections", "2", "--lost-after", isInTime ? "2m" : "2s",
             ])
         let workers = try group.startAll()
-        try group.waitForLoad([0, 1])
+        if hasBegun { try group.waitForLoad([0, 1]) } else { try wait(for: "the start") { group.has("start.json") } }
         try WorkerGroup.kill(workers[1])
         if !isInTime {
             let finished = try WorkerGroup.ends([workers[0]], status: 1)
@@ -144,6 +144,51 @@ import Testing
         try group.expectArrived(result)
     }
 
+    // MARK: Workers that stand still
+
+    @Test(
+        "A worker that stood still, and is taken up by another process meanwhile, stops and leaves the part to that one"
+    )
+    func replaced() throws {
+        let group = try WorkerGroup(
+            2, ["--rate", "500", "--pushes", "2500", "--connections", "2", "--lost-after", "2m"])
+        let workers = try group.startAll()
+        try group.waitForLoad([0, 1])
+        kill(workers[1].process.processIdentifier, SIGSTOP)
+        let again = try group.start(1)
+        try group.wait(1, for: "load once more") { $0.attempt == 2 && $0.accepted >= 50 }
+        kill(workers[1].process.processIdentifier, SIGCONT)
+        let finished = try WorkerGroup.ends([workers[1]], status: 1)[0]
+        #expect(
+            finished.error.contains("pushload: worker 1: another process has taken its part up: what this one sent "),
+            "\(finished)")
+        let ends = try [workers[0], again].map { try $0.wait() }
+        let result = try group.expectBooks(planned: 2500)
+        let failed = result.pushes.failed
+        #expect(ends.allSatisfy { $0.status == (failed == 0 ? 0 : 1) }, "\(ends)")
+        #expect(result.run.complete && result.pushes.accepted + failed == 2500, "\(result.pushes)")
+        #expect(!result.run.interrupted && result.workers?.map(\.attempts) == [1, 2], "\(result.workers ?? [])")
+        try group.expectArrived(result)
+    }
+
+    @Test("A worker that was given up by the others, and comes back, completes their result")
+    func back() throws {
+        let group = try WorkerGroup(
+            2, ["--rate", "500", "--pushes", "1000", "--connections", "2", "--lost-after", "2s"])
+        let workers = try group.startAll()
+        try group.waitForLoad([0, 1])
+        kill(workers[1].process.processIdentifier, SIGSTOP)
+        try WorkerGroup.ends([workers[0]], status: 1)
+        let partial = try group.expectBooks(planned: 1000)
+        #expect(partial.workers?.map { $0.state == .lost } == [false, true] && !partial.run.complete)
+        kill(workers[1].process.processIdentifier, SIGCONT)
+        try WorkerGroup.ends([workers[1]], status: 0)
+        let result = try group.expectBooks(planned: 1000)
+        #expect(result.run.complete && result.pushes.accepted == 1000, "\(result.pushes)")
+        #expect(!(result.workers ?? []).contains { $0.state == .lost }, "\(result.workers ?? [])")
+        try group.expectArrived(result)
+    }
+
     // MARK: A folder that takes nothing
 
     @Test("A folder that vanishes ends its workers by themselves; each says where its result is instead")
@@ -155,8 +200,9 @@ import Testing
         try group.waitForLoad([0, 1])
         try FileManager.default.removeItem(atPath: group.run.folder)
         let results = try rescued(workers, group)
+        #expect(results[0] != results[1])
         for result in results {
-            let why = "journal.json: No such file or directory: a worker whose journal cannot be written may not go on"
+            let why = "journal.json: No such file or directory: a worker without a journal may not go on"
             #expect(result.notes.contains { $0.hasPrefix("ended early: ") && $0.hasSuffix(why) }, "\(result.notes)")
             #expect(result.run.interrupted && result.pushes.planned == 12_000, "\(result.pushes)")
         }
