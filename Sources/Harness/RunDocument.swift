@@ -89,7 +89,7 @@ struct RunDocument {
         if run.startedAt.isEmpty { run.startedAt = Self.timestamp(started) }
         run.complete =
             (outcome.untaken == 0 && !outcome.isAbandoned || outcome.hasEndedInTime) && !run.interrupted
-            && outcome.planned > 0
+            && (outcome.planned > 0 || inputs.place.resumed != nil)
         run.engine = inputs.scenario.engine
         run.target = target
         return run

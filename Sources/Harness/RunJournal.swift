@@ -61,7 +61,7 @@ package final class RunJournal: @unchecked Sendable {
     private var fastest = 0.0
     private var nextWrite: UInt64 = 0
     private var failingSince: UInt64?
-    /// Why it could not be written for so long that the run must end.
+    /// Why the run must end: it could not be written for too long, or is another one's.
     private(set) var failure: String?
 
     init(_ output: RunOutput, inputs: RunInputs) {

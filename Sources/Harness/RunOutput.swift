@@ -12,7 +12,6 @@ package struct RunOutput: Sendable {
     let warn: @Sendable (String) -> Void
     /// Told what the run is busy with when it sends no more, one line each.
     let tell: @Sendable (String) -> Void
-
     /// Names of a shard's files.
     package static let journal = "journal.json"
     package static let accepted = "accepted.ledger"

@@ -45,6 +45,7 @@ final class RunRecord: @unchecked Sendable {
     ///   - totals: latencies within it.
     ///   - start, end: seconds since the start of the run.
     func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
+        guard output.isCurrent() else { return }
         for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
         where histogram.count > 0 {
             log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
@@ -54,9 +55,10 @@ final class RunRecord: @unchecked Sendable {
 
     /// The run is over: there is a log, even of nothing.
     func end() {
+        guard output.isCurrent() else { return }
         log.begin()
         lookAtLog(logEnd)
-        guard output.isShard, output.isCurrent(), let state else { return }
+        guard output.isShard, let state else { return }
         do throws(BinaryFileFailure) {
             try AcceptedFile.write(
                 state.accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)

@@ -85,7 +85,7 @@ final class RunWatcher: @unchecked Sendable {
         guard let journal else { return }
         journal.look(now.positions, at: now.time, start: start, clock: clock)
         guard let failure = journal.failure, control.request == .none else { return }
-        abortedFor = "\(failure): a worker whose journal cannot be written may not go on"
+        abortedFor = "\(failure): a worker without a journal may not go on"
         abortAt = clock - min(start, clock) + Run.stopDrain
         control.ask(.drain)
     }

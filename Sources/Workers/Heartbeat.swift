@@ -86,6 +86,11 @@ final class Heartbeat: Sendable {
 
     /// - Returns: false when it has ended.
     private func beat(isLast: Bool = false) -> Bool {
+        // The folder is the other one's.
+        guard !isReplaced else {
+            if !isLast { tell(0, .replaced) }
+            return false
+        }
         let status: StatusFile? = state.withLock {
             guard isLast || !$0.isEnded else { return nil }
             $0.status.beat += 1
@@ -105,11 +110,8 @@ final class Heartbeat: Sendable {
     }
 
     private func look() {
-        let names = folder.names(in: name)
-        if names.contains(nextClaim) {
-            state.withLock { $0.isEnded = true }
-            tell(0, .replaced)
-        }
+        // Whoever waits for the start looks for itself.
+        guard state.withLock({ $0.status.state != .ready }) else { return }
         if folder.names().contains(RendezvousFolder.stop), let stop: StopFile = folder.read(RendezvousFolder.stop) {
             tell(1, .stop(stop))
         }

@@ -23,6 +23,8 @@ struct StartGate {
     let missing: Missing
     /// Told whom it waits for.
     let tell: @Sendable (String) -> Void
+    /// One that has been ready, and has written nothing for so long, is not there any more, ns.
+    let lostAfter: UInt64
 
     /// From the moment that all were seen ready to the start, seconds: everybody must have read of it, and be connected.
     static let lead = 2.0
@@ -67,7 +69,9 @@ struct StartGate {
             }
             presence.look(0..<rank.workers, now: now)
             try takeReady(names, presence, &ready)
-            let absent = (0..<rank.workers).filter { ready[$0] == nil || !presence.isLive($0) }
+            let absent = (0..<rank.workers).filter {
+                ready[$0] == nil || !presence.isLive($0) || presence.silence($0, now: now) >= lostAfter
+            }
             if !isTold, now - began >= Self.noticed, !absent.isEmpty {
                 isTold = true
                 tell("waiting for \(WorkerMerge.named(absent)) of \(rank.workers)")

@@ -106,9 +106,6 @@ package final class WorkerSession: Sendable {
         return min(max(0, elapsed ?? start.map { WorkerClock.now() - $0.at } ?? 0), 1e8)
     }
 
-    /// Another process has taken this worker's part up: this one writes nothing more.
-    package var isReplaced: Bool { heartbeat.isReplaced }
-
     // MARK: Joining
 
     /// Settings that are a machine's own, or a file whose contents count (`RunContent`).
@@ -219,7 +216,7 @@ package final class WorkerSession: Sendable {
         heartbeat.start()
         let gate = StartGate(
             folder: folder, rank: rank, content: content, timeout: options.startTimeout,
-            missing: options.startsWithoutMissing ? .start : .stop, tell: tell)
+            missing: options.startsWithoutMissing ? .start : .stop, tell: tell, lostAfter: options.lostAfter)
         let start: StartGate.Start
         do throws(HarnessError) { start = try await gate.wait(isStopped: isStopped) } catch {
             heartbeat.end()
@@ -276,6 +273,9 @@ package final class WorkerSession: Sendable {
 
     package func note(problem: String) { heartbeat.update { $0.problem = problem } }
 
+    /// Another process has taken this worker's part up: what is in its folder is that one's.
+    package var isReplaced: Bool { heartbeat.isReplaced }
+
     /// Nobody waits for this worker any more.
     ///
     /// - Parameter comesAgain: it was told to end, and may be started again: the others wait for that as for one that is silent.
@@ -304,6 +304,10 @@ package final class WorkerSession: Sendable {
             ($0.inFlight, $0.backlog, $0.perSecond) = (0, 0, 0)
         }
         if !isDone { try shard.end(attempt) }
+        // The others may have given it up, and ended the run meanwhile.
+        if let end: EndFile = folder.read(RendezvousFolder.end), end.lost.contains(rank.index) {
+            folder.remove(RendezvousFolder.end)
+        }
         defer { heartbeat.end() }
         let began = MonotonicClock.now()
         var presence = Presence(folder, now: began)

@@ -137,10 +137,11 @@ extension RunCommand {
             })
         guard !session.isReplaced else {
             throw HarnessError(
-                prefix + "was taken up by another process; what this one has sent since is in no figure", .failed)
+                prefix + "another process has taken its part up: what this one sent counts as far as it had written it",
+                .failed)
         }
         if let reason = product.abortedFor { session.stopAll(reason) }
-        try write(product, session.shardPath)
+        try write(product, session.shardPath, worker: session.rank.index)
         return product
     }
 

@@ -167,15 +167,17 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         return verdict
     }
 
+    /// - Parameter worker: whose part of a run it is; nil: the run is one process's.
     /// - Throws: one line that says where the result is instead.
-    func write(_ product: RunProduct, _ folder: String) throws(HarnessError) {
+    func write(_ product: RunProduct, _ folder: String, worker: Int? = nil) throws(HarnessError) {
         let path = folder + "/result.json"
         do throws(ResultError) {
             try ResultFile.write(product.result, to: path)
             try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
             try ResultFile.write(Array(SeriesReport.csv(product.result).utf8), to: folder + "/series.csv")
         } catch {
-            throw HarnessError(error.description + Self.rescued(product.result, from: path), .unwritable)
+            let name = product.result.run.id + (worker.map { "-worker-\($0)" } ?? "")
+            throw HarnessError(error.description + Self.rescued(product.result, from: path, name), .unwritable)
         }
     }
 
@@ -187,9 +189,9 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     }
 
     /// Where the result is that could not be written whole beside its run, as the end of a sentence.
-    private static func rescued(_ result: ResultDocument, from path: String) -> String {
+    private static func rescued(_ result: ResultDocument, from path: String, _ name: String) -> String {
         if (try? ResultFile.read(path)) == result { return "; the result itself is in \(path)" }
-        let other = FileManager.default.temporaryDirectory.path + "/pushload-\(result.run.id).json"
+        let other = FileManager.default.temporaryDirectory.path + "/pushload-\(name).json"
         do throws(ResultError) { try ResultFile.write(result, to: other) } catch {
             return "; nor can \(other) be written: the summary is all there is"
         }

@@ -23,7 +23,7 @@ import Testing
             ] + load
         ).wait()
         #expect(finished.status == 0, "\(finished)")
-        // Mocks write the times of their first run.
+        // After it, because mocks keep the times of the first run.
         let alone = try Programs.load(load)
         #expect(alone.status == 0, "\(alone.error)")
         try mocks.stop()

@@ -9,7 +9,9 @@ struct WholeRun {
     /// What a test reads of `worker-I/status.json`.
     struct Status: Decodable {
         let pid: Int32
+        let attempt: Int
         let state: String
+        let beat: UInt64
         let accepted: UInt64
     }
 
