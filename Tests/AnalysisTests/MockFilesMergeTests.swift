@@ -258,6 +258,15 @@ import Testing
         try FileManager.default.removeItem(atPath: folder + "/worker-1/journal.json")
         try write("worker-1/begun-2.json", #"{"host": "h", "positions": [351], "begun": 1}"#)
         #expect(try merged([ledgerFiles[0]]).pushes.lost == 1)
+        // Of one whose result cannot be read by how many it was to send.
+        try write("worker-1/begun-1.json", #"{"host": "h", "positions": [0], "planned": 100, "begun": 0}"#)
+        try write("worker-1/begun-2.json", #"{"host": "h", "positions": [51, 50], "planned": 350, "begun": 0}"#)
+        try write("worker-1/result.json", "{")
+        #expect(try merged([ledgerFiles[0]]).pushes.lost == 1)
+        var own = try ResultFile.read(folder + "/worker-0/result.json")
+        own.pushes.planned = 100
+        try ResultFile.write(own, to: folder + "/worker-1/result.json")
+        try FileManager.default.removeItem(atPath: folder + "/worker-1/begun-1.json")
         // Of two threads each has every other push of the worker's.
         try write("worker-1/begun-2.json", #"{"host": "h", "positions": [126, 0], "begun": 1}"#)
         #expect(try merged([ledgerFiles[0]]).pushes.lost == 1)
