@@ -2,10 +2,11 @@ import Glibc
 
 /// One side's push times as a file: a mock's, or a client's.
 ///
-/// Layout: `PUSHTIM3`, whose it is (1 a worker's, 2 a mock's), run id (0: of none), interval, what the machine's wall clock was ahead of its monotonic one when the file was written
-/// (nanoseconds, signed), number of samples (8 bytes each, little-endian); then for each sample, in ascending order, how far its
-/// number is behind the one before, how much later its arrival was than that one's, and its departure than its arrival
-/// (nanoseconds of the monotonic clock, LEB128, the latter two ZigZag; a time of 0: not seen); at the end a `FileCheck`.
+/// Layout: `PUSHTIM3`, whose it is (1 a worker's, 2 a mock's), run id (0: of none), interval, what the machine's wall clock was ahead
+/// of its monotonic one when the file was written (nanoseconds, signed), number of samples (8 bytes each, little-endian); then for
+/// each sample, in ascending order, how far its number is behind the one before, how much later its arrival was than that one's, and
+/// its departure than its arrival (nanoseconds of the monotonic clock, LEB128, the latter two ZigZag; a time of 0: not seen); at the
+/// end a `FileCheck`.
 public enum PushTimesFile {
     public typealias Failure = BinaryFileFailure
 
