@@ -14,20 +14,22 @@ package struct CompletedRun: Sendable {
     package let run: UInt64
     /// How many there were to be.
     package let workers: Int
-    /// What was merged of the workers' results.
-    package let result: ResultDocument
-    package var resultPath: String { path + "/result.json" }
 
     /// More are not believed of a file.
     private static let mostWorkers = 65_536
+    private static let mostBytes = 1 << 26
 
     package init(_ path: String) throws(Failure) {
         self.path = path
         let file = path + "/run.json"
-        guard let bytes = FileManager.default.contents(atPath: file) else {
+        guard FileManager.default.fileExists(atPath: file) else {
             throw Failure(description: "\(path): not a rendezvous folder: there is no run.json")
         }
-        guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: bytes) else {
+        let text: String
+        do throws(SettingsError) {
+            text = try FileContents.text(file, "head of the run", limit: Self.mostBytes)
+        } catch { throw Failure(description: error.description) }
+        guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8)) else {
             throw Failure(description: "\(file): not complete JSON; the file is truncated or damaged")
         }
         guard case .string(let id)? = object["id"], id.utf8.count == 16, id.allSatisfy(\.isHexDigit),
@@ -38,13 +40,6 @@ package struct CompletedRun: Sendable {
             throw Failure(description: "\(file): \"workers\" is missing or not 1 to \(Self.mostWorkers)")
         }
         (self.run, workers) = (run, Int(clamping: number))
-        do throws(ResultError) {
-            result = try ResultFile.read(path + "/result.json")
-        } catch { throw Failure(description: error.description) }
-        // One without some of its workers is partial, and has ended all the same.
-        guard !result.isPartial || FileManager.default.fileExists(atPath: path + "/end.json") else {
-            throw Failure(description: "\(resultPath): the run has not ended; its workers' books are not complete")
-        }
     }
 
     /// A worker's own file; nil: it left none.
@@ -54,12 +49,19 @@ package struct CompletedRun: Sendable {
     }
 
     /// Numbers of the run's pushes are below it: worker I has every N-th from I on.
-    var pushLimit: UInt64 {
-        let most =
-            (0..<workers).compactMap { file("result.json", of: $0) }
-            .compactMap { try? ResultFile.read($0) }.map(\.pushes.planned).max() ?? 0
-        let limit = most.multipliedReportingOverflow(by: UInt64(workers))
-        return min(max(limit.overflow ? .max : limit.partialValue, result.pushes.planned, 1), Self.mostPushes)
+    ///
+    /// - Parameter result: what was merged of the workers' results.
+    func pushLimit(_ result: ResultDocument) -> UInt64 {
+        var limit = result.pushes.planned
+        for worker in 0..<workers {
+            let planned = file("result.json", of: worker).flatMap { try? ResultFile.read($0) }?.pushes.planned ?? 0
+            let all = planned.multipliedReportingOverflow(by: UInt64(workers))
+            limit = max(limit, all.overflow ? .max : all.partialValue)
+            if let reach = WorkerReach(folder: "\(path)/worker-\(worker)", sent: planned) {
+                limit = max(limit, reach.limit(workers: workers))
+            }
+        }
+        return min(max(limit, 1), Self.mostPushes)
     }
 
     /// What `mock-apns --ledger-capacity` can be.

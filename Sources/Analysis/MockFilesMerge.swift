@@ -9,17 +9,19 @@ package enum MockFilesMerge {
     package typealias Failure = CompletedRun.Failure
 
     /// - Parameters:
+    ///   - folder: of the run.
+    ///   - merged: what was merged of its workers' results.
     ///   - ledgers: files of `mock-apns --ledger-out`, of all mocks the run had; none: not known.
     ///   - times: files of `mock-apns --times-out`; none: not known.
     /// - Returns: the result with that. Nothing is written.
     /// - Throws: one line when a file is missing, foreign, truncated, of another run, or named twice.
     package static func complete(
-        _ folder: CompletedRun, ledgers: [String], times: [String]
+        _ folder: CompletedRun, _ merged: ResultDocument, ledgers: [String], times: [String]
     ) throws(Failure) -> ResultDocument {
-        var result = folder.result
+        var result = merged
         do throws(BinaryFileFailure) {
             for files in [ledgers, times] { try checkTwice(files) }
-            if !ledgers.isEmpty { try count(ledgers, folder, &result) }
+            if !ledgers.isEmpty { try LedgerMerge.count(ledgers, folder, &result) }
             if !times.isEmpty { try time(times, folder, &result) }
         } catch { throw Failure(description: error.description) }
         return result
@@ -32,59 +34,13 @@ package enum MockFilesMerge {
         }
     }
 
-    // MARK: Ledgers
-
-    private static func count(
-        _ files: [String], _ folder: CompletedRun, _ result: inout ResultDocument
-    ) throws(BinaryFileFailure) {
-        let limit = folder.pushLimit
-        guard let accepted = DeliveryLedger(capacity: limit) else {
-            throw BinaryFileFailure("not enough address space for a ledger of \(limit) pushes")
-        }
-        var unknown: [Int] = []
-        for worker in 0..<folder.workers {
-            if let file = folder.file("accepted.ledger", of: worker) {
-                try AcceptedFile.read(file, run: folder.run, into: accepted)
-            } else {
-                unknown.append(worker)
-            }
-        }
-        guard unknown.count < folder.workers else {
-            throw BinaryFileFailure("\(folder.path): no worker left its accepted pushes (worker-0/accepted.ledger, …)")
-        }
-        var union = LedgerUnion()
-        var notes: [String] = []
-        for file in files {
-            switch try union.add(file, run: folder.run) {
-            case .run: break
-            case .nothing: notes.append("\(file): no push came to this mock")
-            case .otherRun(let other):
-                throw BinaryFileFailure("\(file): a ledger of run \(hex(other)), not of \(hex(folder.run))")
-            }
-        }
-        let compared = union.compared(with: accepted)
-        if union.beyond > 0 {
-            (result.pushes.lost, result.pushes.duplicated) = (nil, nil)
-            notes.append(
-                "\(Units.counted(union.beyond, "arrival")) had numbers beyond a mock's ledger (--ledger-capacity): what was "
-                    + "lost or doubled is not known")
-        } else {
-            (result.pushes.lost, result.pushes.duplicated) = (compared.lost, compared.duplicated)
-        }
-        if !unknown.isEmpty {
-            notes.append(
-                "\(named(unknown)) left no accepted pushes (accepted.ledger): lost ones are those of the other workers")
-        }
-        replace("mocks' ledgers", notes, &result)
-    }
-
     // MARK: Times
 
     private static func time(
         _ files: [String], _ folder: CompletedRun, _ result: inout ResultDocument
     ) throws(BinaryFileFailure) {
         var contents: [PushTimesFile.Contents] = []
-        for file in files { contents.append(try PushTimesFile.read(file, run: folder.run)) }
+        for file in files { contents.append(try PushTimesFile.read(file, run: folder.run, of: .mock)) }
         let mocks = MockTimes(contents)
         var oneWay = OneWayTimes()
         var clocks: [ResultDocument.Clock] = []
@@ -110,7 +66,8 @@ package enum MockFilesMerge {
             throw BinaryFileFailure("\(folder.path): no worker left its push times (worker-0/times, …)")
         }
         result.clocks = clocks
-        replace("push times", note(oneWay, unknown), &result)
+        let idle = zip(files, contents).filter { $0.1.run == 0 }.map { "\($0.0): no push came to this mock" }
+        replace("push times: ", idle + note(oneWay, unknown), &result)
         let areWaysKnown = oneWay.unknownWays == nil
         for (stage, histogram, isKnown) in [
             (Stage.toMock, oneWay.toMock, areWaysKnown), (.inMock, oneWay.inMock, true),
@@ -139,34 +96,23 @@ package enum MockFilesMerge {
                 "\(Units.counted(oneWay.unmatched, "sampled push")) left out, whose times at both ends do not belong together "
                     + "(sent more than once, or seen at one end only)")
         }
-        if !unknown.isEmpty { notes.append("\(named(unknown)) left no push times") }
+        if !unknown.isEmpty { notes.append("\(WorkerMerge.named(unknown)) left no push times") }
         return notes
     }
 
     // MARK: Words
 
     /// Those of an earlier merge are replaced.
-    private static func replace(_ about: String, _ notes: [String], _ result: inout ResultDocument) {
-        result.notes.removeAll { $0.hasPrefix(about + ": ") }
-        result.notes += notes.map { "\(about): \($0)" }
+    ///
+    /// - Parameter mark: how such notes begin.
+    static func replace(_ mark: String, _ notes: [String], _ result: inout ResultDocument) {
+        result.notes.removeAll { $0.hasPrefix(mark) }
+        result.notes += notes.map { mark + $0 }
     }
 
     /// The file's own name, where no other has the same.
     private static func name(_ file: String, among files: [String]) -> String {
         func last(_ path: String) -> String { URL(fileURLWithPath: path).lastPathComponent }
         return files.count { last($0) == last(file) } == 1 ? last(file) : file
-    }
-
-    /// `worker 3`, `workers 3, 5`, the first few of many.
-    private static func named(_ workers: [Int]) -> String {
-        let most = 8
-        let list = workers.prefix(most).map(String.init).joined(separator: ", ")
-        let more = workers.count > most ? " and \(workers.count - most) more" : ""
-        return (workers.count == 1 ? "worker " : "workers ") + list + more
-    }
-
-    private static func hex(_ run: UInt64) -> String {
-        let digits = String(run, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

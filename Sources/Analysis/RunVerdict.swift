@@ -68,6 +68,9 @@ package struct RunVerdict: Sendable, Equatable {
         if let lost = pushes.lost, lost > 0 {
             problems.append("\(Units.counted(lost, "push")) answered with 200 but not in the mock's ledger")
         }
+        if result.areLostUnknown {
+            problems.append("what was lost is not known, though there are ledgers of the mocks (the notes say why)")
+        }
         let mayRepeat = result.scenario["retry"]?.description.contains("connection") ?? false
         // What the run itself sends again may arrive twice: a threshold says how often it may.
         let judgesDoubles = mayRepeat && thresholds.contains { $0.isAbout(["duplicated"]) }

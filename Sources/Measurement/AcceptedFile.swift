@@ -70,6 +70,13 @@ package enum AcceptedFile {
         return a
     }
 
+    /// What a file has.
+    package struct Found: Sendable, Equatable {
+        package var pushes: UInt64 = 0
+        /// Those among them that the ledger has no room for.
+        package var beyond: UInt64 = 0
+    }
+
     /// Marks the pushes of a worker's file in `ledger`, which has those of other workers already.
     ///
     /// - Returns: how many they are.
@@ -79,29 +86,43 @@ package enum AcceptedFile {
     package static func read(
         _ path: String, run: UInt64, into ledger: DeliveryLedger
     ) throws(Failure) -> UInt64 {
+        try read(path, run: run, below: ledger.capacity, into: ledger).pushes
+    }
+
+    /// The same where the ledger may be smaller than the run. Memory and time are bounded by the ledger's capacity and the file's
+    /// length, whatever the file says.
+    ///
+    /// - Parameter limit: numbers of the run's pushes are below it.
+    package static func read(
+        _ path: String, run: UInt64, below limit: UInt64, into ledger: DeliveryLedger
+    ) throws(Failure) -> Found {
         let file = try BinaryFileReader(words, path, magic: magic)
         guard try file.number() == run else { throw file.failure("accepted pushes of another run") }
         let (count, first, unit) = (try file.number(), try file.number(), try file.number())
         var (left, place): (UInt64, UInt64) = (count, 0)
+        var found = Found(pushes: count)
         while left > 0 {
             let gap = try file.shortNumber()
             let pushes = try file.shortNumber()
             let step = pushes > 1 ? try file.shortNumber() : 1
-            guard (1...left).contains(pushes), step > 0, gap > 0 || left == count else {
+            guard (1...left).contains(pushes), step > 0, unit > 0, gap > 0 || left == count else {
                 throw file.failure("the \(words) is damaged")
             }
             guard let start = sum(place, gap), let end = sum(start, product(step, pushes - 1)),
-                let highest = sum(first, product(end, unit)), highest < ledger.capacity
-            else { throw file.failure("has a push beyond the last one of the run, \(ledger.capacity - 1)") }
-            for number in 0..<pushes {
-                let push = first + (start + step * number) * unit
+                let highest = sum(first, product(end, unit)), highest < limit
+            else { throw file.failure("has a push beyond the last one of the run, \(limit - 1)") }
+            let lowest = first + start * unit
+            let room = lowest < ledger.capacity ? (ledger.capacity - 1 - lowest) / (step * unit) + 1 : 0
+            for number in 0..<min(pushes, room) {
+                let push = lowest + step * unit * number
                 guard ledger.mark(push) else { throw file.failure("has push \(push), which another worker has too") }
             }
+            found.beyond += pushes - min(pushes, room)
             left -= pushes
             place = end
         }
         try file.finish()
-        return count
+        return found
     }
 
     /// nil: too large.

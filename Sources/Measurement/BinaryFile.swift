@@ -93,14 +93,11 @@ final class BinaryFileReader {
     private let file: UnsafeMutablePointer<FILE>
     private var check = FileCheck()
 
-    /// - Throws: when the file is missing or another one.
+    /// - Throws: when the file is missing or another one, or no regular file: a pipe or a device could be waited for.
     init(_ what: String, _ path: String, magic: String) throws(BinaryFileFailure) {
         self.what = what
         self.path = path
-        guard let file = fopen(path, "r") else {
-            throw BinaryFileFailure("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
-        }
-        self.file = file
+        file = try Self.open(what, path)
         for letter in magic.utf8 {
             guard getc_unlocked(file) == Int32(letter) else { throw BinaryFileFailure("\(path): not a \(what)") }
             check.take(letter)
@@ -108,6 +105,25 @@ final class BinaryFileReader {
     }
 
     deinit { fclose(file) }
+
+    private static func open(_ what: String, _ path: String) throws(BinaryFileFailure) -> UnsafeMutablePointer<FILE> {
+        func obstacle() -> BinaryFileFailure {
+            BinaryFileFailure("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
+        }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw obstacle() }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw BinaryFileFailure("\(path): no regular file; expected a \(what)")
+        }
+        guard let file = fdopen(descriptor, "r") else {
+            let failure = obstacle()
+            close(descriptor)
+            throw failure
+        }
+        return file
+    }
 
     private func byte() throws(BinaryFileFailure) -> UInt8 {
         let value = getc_unlocked(file)

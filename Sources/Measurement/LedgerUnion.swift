@@ -9,6 +9,9 @@ package struct LedgerUnion: Sendable {
 
     package init() {}
 
+    /// Pushes from there on are at no mock.
+    package var end: UInt64 { UInt64(words.count) * 64 }
+
     /// Whose pushes a file has.
     package enum Found: Sendable, Equatable {
         case run

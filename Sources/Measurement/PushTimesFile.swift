@@ -2,18 +2,26 @@ import Glibc
 
 /// One side's push times as a file: a mock's, or a client's.
 ///
-/// Layout: `PUSHTIM2`, run id, interval, what the machine's wall clock was ahead of its monotonic one when the file was written
-/// (nanoseconds, signed), number of samples (8 bytes each, little-endian); then for each sample, in ascending order, how far its
-/// number is behind the one before, how much later its arrival was than that one's, and its departure than its arrival
-/// (nanoseconds of the monotonic clock, LEB128, the latter two ZigZag; a time of 0: not seen); at the end a `FileCheck`.
+/// Layout: `PUSHTIM3`, whose it is (1 a worker's, 2 a mock's), run id (0: of none), interval, what the machine's wall clock was ahead
+/// of its monotonic one when the file was written (nanoseconds, signed), number of samples (8 bytes each, little-endian); then for
+/// each sample, in ascending order, how far its number is behind the one before, how much later its arrival was than that one's, and
+/// its departure than its arrival (nanoseconds of the monotonic clock, LEB128, the latter two ZigZag; a time of 0: not seen); at the
+/// end a `FileCheck`.
 public enum PushTimesFile {
     public typealias Failure = BinaryFileFailure
 
-    private static let magic = "PUSHTIM2"
+    private static let magic = "PUSHTIM3"
     private static let words = "file of push times"
+
+    /// Whose times a file has.
+    public enum Side: UInt64, Sendable {
+        case worker = 1
+        case mock = 2
+    }
 
     /// What a file says.
     package struct Contents: Sendable {
+        /// 0: no push of any run came.
         package var run: UInt64
         /// One push in so many is a sample.
         package var interval: UInt64
@@ -30,12 +38,15 @@ public enum PushTimesFile {
         }
     }
 
-    public static func write(_ times: PushTimes, run: UInt64, to path: String) throws(Failure) {
+    public static func write(_ times: PushTimes, run: UInt64, of side: Side = .worker, to path: String) throws(Failure)
+    {
         let file = try BinaryFileWriter(words, path, magic: magic)
         let seen = (0..<times.used).lazy.filter {
             times.time(.arrival, sample: $0) != 0 || times.time(.departure, sample: $0) != 0
         }
-        for number in [run, times.interval, UInt64(bitPattern: wallClock()), UInt64(seen.count)] { file.put(number) }
+        for number in [side.rawValue, run, times.interval, UInt64(bitPattern: wallClock()), UInt64(seen.count)] {
+            file.put(number)
+        }
         var (last, time) = (-1, UInt64(0))
         for sample in seen {
             let arrival = times.time(.arrival, sample: sample)
@@ -47,14 +58,30 @@ public enum PushTimesFile {
         try file.finish()
     }
 
-    /// - Throws: one line when the file is missing, foreign, truncated, damaged or of another run.
-    package static func read(_ path: String, run: UInt64) throws(Failure) -> Contents {
+    /// Writes that no push came to a mock.
+    public static func writeNone(interval: UInt64, to path: String) throws(Failure) {
+        guard let none = PushTimes(interval: interval) else { throw Failure("not enough address space for push times") }
+        try write(none, run: 0, of: .mock, to: path)
+    }
+
+    /// - Parameter side: whose it has to be.
+    /// - Returns: of a mock to which no push came, times of run 0, which are none.
+    /// - Throws: one line when the file is missing, foreign, truncated, damaged, of another run or of the other side.
+    package static func read(_ path: String, run: UInt64, of side: Side = .worker) throws(Failure) -> Contents {
         let file = try BinaryFileReader(words, path, magic: magic)
-        guard try file.number() == run else { throw file.failure("push times of another run") }
+        guard let found = Side(rawValue: try file.number()) else { throw file.failure("the \(words) is damaged") }
+        guard found == side else {
+            throw file.failure(
+                side == .mock
+                    ? "push times of a worker; expected a mock's (mock-apns serve --times-out)"
+                    : "push times of a mock; expected the worker's own")
+        }
+        let own = try file.number()
+        guard own == run || own == 0 && side == .mock else { throw file.failure("push times of another run") }
         var contents = Contents(
-            run: run, interval: try file.number(), wallClock: Int64(bitPattern: try file.number()))
+            run: own, interval: try file.number(), wallClock: Int64(bitPattern: try file.number()))
         let count = try file.number()
-        guard count <= UInt64(PushTimes.most) else { throw file.failure("the \(words) is damaged") }
+        guard count <= (own == 0 ? 0 : UInt64(PushTimes.most)) else { throw file.failure("the \(words) is damaged") }
         var (last, time) = (-1, UInt64(0))
         for _ in 0..<count {
             let gap = try file.shortNumber()
@@ -73,8 +100,10 @@ public enum PushTimesFile {
     /// - Parameter client: departure and the answer's arrival, as the client saw them.
     /// - Throws: one line when the file is missing, foreign, truncated, damaged, or of another run or interval.
     public static func join(_ path: String, run: UInt64, client: PushTimes) throws(Failure) -> OneWayTimes {
-        let mock = try read(path, run: run)
-        guard mock.interval == client.interval else { throw Failure("\(path): push times of another run") }
+        let mock = try read(path, run: run, of: .mock)
+        guard mock.run == run, mock.interval == client.interval else {
+            throw Failure("\(path): push times of another run")
+        }
         var joined = OneWayTimes()
         var theirs = mock.samples[...]
         for sample in 0..<client.used {

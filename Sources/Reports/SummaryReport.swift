@@ -185,6 +185,7 @@ package enum SummaryReport {
 
     private static func ledgerLine(_ result: ResultDocument) -> String {
         guard let lost = result.pushes.lost, let duplicated = result.pushes.duplicated else {
+            if result.areLostUnknown { return "ledger: lost ones are not known (the notes say why)" }
             if result.workers != nil { return "ledger: none (pushload merge completes it by what the mocks wrote)" }
             return result.run.target == ResultDocument.Run.bundledMock
                 ? "ledger: none (the notes say why)" : "ledger: none (the target is not the bundled mock)"

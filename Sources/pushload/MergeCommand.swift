@@ -13,9 +13,10 @@ struct MergeCommand: ParsableCommand {
         discussion: """
             Counts, rates and histograms are added; percentiles are those of the added histograms. Results whose runs did not \
             all go on together for at least half of the longest of them are refused: there never was the sum of their rates. \
-            The folder that the workers of one run share (run --rendezvous) is merged anew from what each of them wrote; with \
-            --ledger and --times its result is completed by what the run's mocks wrote when they had ended: lost and doubled \
-            pushes over all of them, the ways there and back, and how the clocks agree. Exit status: as run's, of the merged \
+            The folder that the workers of one run share (run --rendezvous) is always merged anew from what each of them wrote; \
+            with --ledger and --times the result is completed by what the run's mocks wrote when they had ended: lost and doubled \
+            pushes over all of them, the ways there and back, and how the clocks agree. What the files of an earlier merge had \
+            added is in the new result only where they are given again. Exit status: as run's, of the merged \
             result; thresholds are judged where all runs had the same.
             """)
 
@@ -56,22 +57,31 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        if hasMockFiles {
-            try completeWorkers()
-        } else if isOfWorkers {
-            try finish(try WorkerFolder.merged(files[0]), output ?? files[0] + "/result.json")
-        } else {
-            try mergeResults()
-        }
+        if hasMockFiles || isOfWorkers { try mergeWorkers() } else { try mergeResults() }
     }
 
-    private func completeWorkers() throws {
-        let (run, result): (CompletedRun, ResultDocument)
-        do throws(CompletedRun.Failure) {
-            run = try CompletedRun(files[0])
-            result = try MockFilesMerge.complete(run, ledgers: ledger, times: times)
-        } catch { throw HarnessError(error.description) }
-        try finish(result, output ?? run.resultPath)
+    private func mergeWorkers() throws {
+        let before = files[0] + "/result.json"
+        let result: ResultDocument
+        do {
+            let run = try CompletedRun(files[0])
+            result = try MockFilesMerge.complete(
+                run, try WorkerFolder.merged(files[0]), ledgers: ledger, times: times)
+        } catch let failure as CompletedRun.Failure { throw HarnessError(failure.description) }
+        let gone = gone(from: before)
+        try finish(result, output ?? before, then: gone)
+    }
+
+    /// What an earlier merge had added, and this one was not given the files for; nil: nothing. One line.
+    private func gone(from path: String) -> String? {
+        guard let old = try? ResultFile.read(path) else { return nil }
+        var figures: [String] = []
+        if old.pushes.lost != nil, ledger.isEmpty { figures.append("lost and doubled pushes (--ledger FILE...)") }
+        if old.clocks != nil, times.isEmpty { figures.append("the ways there and back, and clocks (--times FILE...)") }
+        if figures.isEmpty { return nil }
+        return
+            "merged anew, without what the mocks' files had added to \(path): \(figures.joined(separator: "; ")); give these files "
+            + "again to have it"
     }
 
     private func mergeResults() throws {
@@ -88,11 +98,16 @@ struct MergeCommand: ParsableCommand {
         try finish(merged, output ?? "", of: found.runs.map(\.path))
     }
 
-    /// - Parameter parts: files that the result was made of.
-    private func finish(_ result: ResultDocument, _ path: String, of parts: [String] = []) throws {
+    /// - Parameters:
+    ///   - parts: files that the result was made of.
+    ///   - remark: said once it is written.
+    private func finish(
+        _ result: ResultDocument, _ path: String, of parts: [String] = [], then remark: String? = nil
+    ) throws {
         do throws(ResultError) { try ResultFile.write(result, to: path) } catch {
             throw HarnessError(error.description, .unwritable)
         }
+        if let remark { Console.error(remark) }
         let verdict = ReportFile.verdict(result)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
         if !parts.isEmpty { Console.output("merged:\n" + parts.map { "  \($0)\n" }.joined()) }

@@ -37,7 +37,7 @@ struct HostRunTests {
             let finished = try worker.wait()
             #expect(finished.status == 0, "\(finished)")
         }
-        // After it, because mocks keep the times of the first run.
+        // After it: mocks keep the times of their first run.
         let output = mocks.folder.path + "/alone"
         let alone = try start(1, allowed + ["--json", "--output", output]).wait()
         #expect(alone.status == 0, "\(alone)")

@@ -23,7 +23,7 @@ import Testing
             ] + load
         ).wait()
         #expect(finished.status == 0, "\(finished)")
-        // After it, because mocks keep the times of the first run.
+        // After it: mocks keep the times of their first run.
         let alone = try Programs.load(load)
         #expect(alone.status == 0, "\(alone.error)")
         try mocks.stop()

@@ -49,11 +49,19 @@ import Testing
                 try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
                 try AcceptedFile.write(accepted[worker], run: run, to: own + "/accepted.ledger")
                 try PushTimesFile.write(times[worker], run: run, to: own + "/times")
-                var shard = SampleRun.make("r", 1)
-                shard.pushes.planned = planned / 2
+                var shard = SampleRun.make(String(run, radix: 16), 1)
+                let count = accepted[worker].delivered
+                (shard.pushes.planned, shard.pushes.sent, shard.pushes.accepted) = (count, count, count)
+                (shard.pushes.lost, shard.pushes.duplicated) = (nil, nil)
                 try ResultFile.write(shard, to: own + "/result.json")
+                for (name, text) in [
+                    ("begun-1.json", #"{"host": "h", "positions": [0], "planned": \#(count), "begun": 0}"#),
+                    ("shard.json", #"{"attempt": 1}"#),
+                ] {
+                    try text.write(toFile: own + "/" + name, atomically: true, encoding: .utf8)
+                }
             }
-            try #"{"id": "\#(String(run, radix: 16))", "workers": 2}"#.write(
+            try #"{"id": "\#(String(run, radix: 16))", "workers": 2, "created": 1.5, "scenario": {}}"#.write(
                 toFile: path + "/run.json", atomically: true, encoding: .utf8)
             var whole = SampleRun.make("r", 1)
             (whole.pushes.planned, whole.pushes.sent, whole.pushes.accepted) = (planned, planned, planned)
@@ -103,6 +111,26 @@ import Testing
             "\(lost)")
         #expect(try ResultFile.read(half).pushes.lost == 20)
         #expect(try ResultFile.read(rendezvous + "/result.json") == result)
+
+        // Without the files what they had added is not in the new result, and that is said.
+        let bare = try Programs.run("pushload", ["merge", rendezvous, "-o", half])
+        #expect(
+            bare.status == 0
+                && bare.error
+                    == "pushload: merged anew, without what the mocks' files had added to \(rendezvous)/result.json: "
+                    + "lost and doubled pushes (--ledger FILE...); the ways there and back, and clocks (--times FILE...); give these "
+                    + "files again to have it\n",
+            "\(bare)")
+        #expect(try ResultFile.read(half).pushes.lost == nil)
+        // What a worker has brought home is read anew too: without it nothing is good.
+        try Data("{".utf8).write(to: URL(fileURLWithPath: rendezvous + "/worker-0/result.json"))
+        let damaged = try Programs.run("pushload", ["merge", rendezvous, "--ledger"] + ledgers)
+        #expect(damaged.status == 1 && damaged.error.contains("worker-0/result.json"), "\(damaged)")
+        try FileManager.default.removeItem(atPath: rendezvous + "/worker-1")
+        try FileManager.default.removeItem(atPath: rendezvous + "/worker-0/shard.json")
+        let gone = try Programs.run("pushload", ["merge", rendezvous, "-o", half, "--ledger"] + ledgers)
+        #expect(gone.status == 1 && gone.output.contains("FAILED"), "\(gone)")
+        #expect(try ResultFile.read(rendezvous + "/result.json") == result)
     }
 
     @Test("What cannot be used is one line, and leaves the result as it was")
@@ -122,12 +150,6 @@ import Testing
             let finished = try Programs.run("pushload", ["merge", rendezvous] + arguments)
             #expect(finished.status == 64 && finished.error == problem && finished.output.isEmpty, "\(finished)")
         }
-        let bare = try Programs.run("pushload", ["merge", rendezvous])
-        #expect(
-            bare.status == 64
-                && bare.error.contains(
-                    "\(rendezvous) is one run of several workers, already merged: expected its mocks' files"),
-            "\(bare)")
         let two = try Programs.run("pushload", ["merge", rendezvous, rendezvous, "--ledger", missing])
         #expect(two.status == 64 && two.error.contains("expected its folder alone, not 2 paths"), "\(two)")
         let no = try Programs.run("pushload", ["merge", rendezvous + "/result.json", rendezvous + "/result.json"])

@@ -158,6 +158,42 @@ import Testing
         }
     }
 
+    @Test("One file for two things is refused at the start, whatever it is called; /dev/null may be named twice")
+    func sameOutputs() throws {
+        let folder = try OutputFolder.made()
+        let file = folder.path + "/out"
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "out")
+        for other in [
+            file, folder.path + "/../" + (folder.path as NSString).lastPathComponent + "/out", folder.path + "/link",
+        ] {
+            let finished = try Programs.run(
+                "mock-apns", ["--port", "0", "--until-stdin-closes", "--ledger-out", file, "--times-out", other])
+            #expect(finished.status == 64 && finished.output.isEmpty)
+            #expect(
+                finished.error
+                    == "mock-apns: --times-out \(other): the same file as --ledger-out; expected one for each\n")
+        }
+        let logged = try Programs.run(
+            "mock-apns",
+            [
+                "--port", "0", "--until-stdin-closes", "--device-model", "on", "--device-log", file, "--ledger-out",
+                folder.path + "/link",
+            ])
+        #expect(logged.status == 64 && logged.error.contains("the same file as --device-log"), "\(logged)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let mock = try Mock(["--ledger-out", "/dev/null", "--times-out", "/dev/null"])
+        #expect(try mock.stop().status == 0)
+    }
+
+    @Test("A mock to which no push came writes both files all the same")
+    func noPush() throws {
+        let folder = try OutputFolder.made()
+        let (ledger, times) = (folder.path + "/ledger", folder.path + "/times")
+        let mock = try Mock(["--ledger-out", ledger, "--times-out", times])
+        #expect(try mock.stop().status == 0)
+        for file in [ledger, times] { #expect(FileManager.default.fileExists(atPath: file), "\(file)") }
+    }
+
     @Test("A busy port is named, whatever threads either mock has, and a mock whose parent has gone ends by itself")
     func busy() throws {
         for (first, other) in [("1", "1"), ("2", "1"), ("1", "2"), ("2", "2")] {

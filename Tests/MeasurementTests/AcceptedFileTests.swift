@@ -102,4 +102,31 @@ import Testing
         let ledger = try #require(DeliveryLedger(capacity: 10))
         #expect(try AcceptedFile.read(path, run: 5, into: ledger) == 0 && ledger.delivered == 0)
     }
+
+    @Test("What a few bytes say of billions of pushes takes no more memory and time than the ledger has room for")
+    func bounds() throws {
+        let file = try BinaryFileWriter("test", path, magic: "PUSHACPT")
+        for number in [5, 1 << 40, 2, 3] as [UInt64] { file.put(number) }
+        for number in [0, 1 << 40, 1] as [UInt64] { file.put(short: number) }
+        try file.finish()
+        let ledger = try #require(DeliveryLedger(capacity: 1000))
+        let found = try AcceptedFile.read(path, run: 5, below: 1 << 42, into: ledger)
+        // 2, 5, … 998 are below 1,000.
+        #expect(found == .init(pushes: 1 << 40, beyond: 1 << 40 - 333) && ledger.delivered == 333)
+        #expect(ledger.contains(2) && ledger.contains(998) && !ledger.contains(999))
+        #expect(
+            problem { _ = try AcceptedFile.read(path, run: 5, below: 1 << 41, into: ledger) }
+                == "\(path): has a push beyond the last one of the run, \((1 as UInt64) << 41 - 1)")
+    }
+
+    @Test("A pipe, a device and a folder are refused, and not waited for")
+    func noFile() throws {
+        let ledger = try #require(DeliveryLedger(capacity: 10))
+        try #require(mkfifo(path, 0o600) == 0)
+        for place in [path, "/dev/zero", "/tmp"] {
+            #expect(
+                problem { try AcceptedFile.read(place, run: 5, into: ledger) }
+                    == "\(place): no regular file; expected a file of accepted pushes")
+        }
+    }
 }

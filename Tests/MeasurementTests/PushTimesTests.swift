@@ -39,7 +39,7 @@ import Testing
         client.note(.arrival, sample: 8, at: 0)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("times-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try PushTimesFile.write(mock, run: 77, to: path)
+        try PushTimesFile.write(mock, run: 77, of: .mock, to: path)
         let joined = try PushTimesFile.join(path, run: 77, client: client)
         #expect(joined.unmatched == 1)
         for (histogram, mean) in [(joined.toMock, 100_000.0), (joined.inMock, 300_000), (joined.fromMock, 400_000)] {
@@ -48,7 +48,7 @@ import Testing
         #expect { try PushTimesFile.join(path, run: 78, client: client) } throws: {
             "\($0)" == "\(path): push times of another run"
         }
-        let contents = try PushTimesFile.read(path, run: 77)
+        let contents = try PushTimesFile.read(path, run: 77, of: .mock)
         #expect(contents.interval == 16 && contents.samples.map(\.number) == Array(0..<100))
         #expect(contents.samples[9].arrival == 1_109_000 && contents.samples[9].departure == 1_409_000)
         // A machine's wall clock counts from 1970, its monotonic one from its start.
@@ -67,11 +67,34 @@ import Testing
             var damaged = bytes
             damaged[place] ^= 4
             try damaged.write(to: URL(fileURLWithPath: path))
-            #expect(throws: PushTimesFile.Failure.self, "byte \(place)") { try PushTimesFile.read(path, run: 77) }
+            #expect(throws: PushTimesFile.Failure.self, "byte \(place)") {
+                try PushTimesFile.read(path, run: 77, of: .mock)
+            }
         }
         try Data("nonsense".utf8).write(to: URL(fileURLWithPath: path))
         #expect { try PushTimesFile.join(path, run: 77, client: client) } throws: {
             "\($0)" == "\(path): not a file of push times"
+        }
+    }
+
+    @Test("A file says whose it is, and one of a mock to which no push came fits every run")
+    func sides() throws {
+        let times = try #require(PushTimes(interval: 16))
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("times-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try PushTimesFile.write(times, run: 77, to: path)
+        #expect(try PushTimesFile.read(path, run: 77).samples.isEmpty)
+        #expect { try PushTimesFile.read(path, run: 77, of: .mock) } throws: {
+            "\($0)" == "\(path): push times of a worker; expected a mock's (mock-apns serve --times-out)"
+        }
+        try PushTimesFile.writeNone(interval: 16, to: path)
+        let none = try PushTimesFile.read(path, run: 77, of: .mock)
+        #expect(none.run == 0 && none.interval == 16 && none.samples.isEmpty)
+        #expect { try PushTimesFile.read(path, run: 77) } throws: {
+            "\($0)" == "\(path): push times of a mock; expected the worker's own"
+        }
+        #expect { try PushTimesFile.join(path, run: 77, client: times) } throws: {
+            "\($0)" == "\(path): push times of another run"
         }
     }
 }

@@ -41,8 +41,8 @@ import Testing
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("marks-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let first = try #require(book.runs.first)
-        try PushTimesFile.write(try #require(first.times), run: 7, to: path)
-        let written = try PushTimesFile.read(path, run: 7).samples
+        try PushTimesFile.write(try #require(first.times), run: 7, of: .mock, to: path)
+        let written = try PushTimesFile.read(path, run: 7, of: .mock).samples
         #expect(
             written.count == 50 && written.allSatisfy { (1000..<1100).contains($0.arrival) && $0.departure == 5000 })
         #expect(book.runs[1].times == nil && first.ledger.delivered == 100)

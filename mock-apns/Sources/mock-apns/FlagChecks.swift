@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Glibc
 
 /// Reads a port's number.
@@ -25,4 +26,46 @@ func checkOutput(_ flag: String, _ path: String) throws(Misuse) {
     guard access(target, W_OK) == 0 else {
         throw Misuse("\(flag) \(path): cannot write it: \(String(cString: strerror(errno)))")
     }
+}
+
+/// That no two flags name the same file, by whatever names and links.
+///
+/// - Parameter outputs: flags and their files, nil where one was not given.
+func checkDifferent(_ outputs: [(flag: String, path: String?)]) throws(Misuse) {
+    var seen: [(flag: String, place: String)] = []
+    for case (let flag, let path?) in outputs {
+        // What is no regular file, such as /dev/null, keeps nothing that another could replace.
+        guard let place = place(path) else { continue }
+        if let other = seen.first(where: { $0.place == place }) {
+            throw Misuse("\(flag) \(path): the same file as \(other.flag); expected one for each")
+        }
+        seen.append((flag, place))
+    }
+}
+
+/// Where a file is, or will be once it is made, without links; nil where something else than a regular file is there.
+private func place(_ path: String) -> String? {
+    var path = path
+    // As many links as the kernel follows.
+    for _ in 0..<40 {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return "\(status.st_dev) \(status.st_ino)"
+        }
+        let (folder, name) = parts(path)
+        guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+            guard stat(folder, &status) == 0 else { return path }
+            return "\(status.st_dev) \(status.st_ino) \(name)"
+        }
+        path = link.hasPrefix("/") ? link : folder + "/" + link
+    }
+    return path
+}
+
+/// A path's folder, and the name in it.
+private func parts(_ path: String) -> (folder: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let folder = String(path[..<slash])
+    return (folder.isEmpty ? "/" : folder, String(path[path.index(after: slash)...]))
 }

@@ -90,6 +90,9 @@ struct ServeCommand: ParsableCommand {
             configuration.ledgerCapacity = capacity
             if let ledgerOut { try checkOutput("--ledger-out", ledgerOut) }
             if let timesOut { try checkOutput("--times-out", timesOut) }
+            try checkDifferent([
+                ("--device-log", delivery.deviceLog), ("--ledger-out", ledgerOut), ("--times-out", timesOut),
+            ])
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
             for name in adminName where name.contains(where: { ":/ ".contains($0) }) || name.isEmpty {
@@ -134,8 +137,14 @@ struct ServeCommand: ParsableCommand {
             }
         }
         write { try server.endDeviceLog() }
-        if let timesOut, let entry = server.book.runs.first, let times = entry.times {
-            write { try PushTimesFile.write(times, run: entry.run, to: timesOut) }
+        if let timesOut {
+            if let entry = server.book.runs.first {
+                if let times = entry.times {
+                    write { try PushTimesFile.write(times, run: entry.run, of: .mock, to: timesOut) }
+                }
+            } else {
+                write { try PushTimesFile.writeNone(interval: timesEvery, to: timesOut) }
+            }
         }
         if let ledgerOut { write { try LedgerFile.write(server.book, to: ledgerOut) } }
         if !isComplete { throw ExitCode(74) }
