@@ -88,7 +88,7 @@ package enum MockFilesMerge {
                     + "are known to ±\(duration(bound)) only")
         } else if oneWay.toMock.count > 0 {
             notes.append(
-                "to_mock and from_mock are by the clocks of two machines, which are known to ±"
+                "to_mock and from_mock are by the clocks of both ends, which are known to ±"
                     + "\(duration(oneWay.bounds.value(atPercentile: 50))) (median)")
         }
         if oneWay.unmatched > 0 {

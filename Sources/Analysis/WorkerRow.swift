@@ -39,7 +39,7 @@ struct WorkerRow {
         let length = result.throughput.windowSeconds
         window = length > 0 && (from + length).isFinite ? from...(from + length) : nil
         let total = result.latency[.total]
-        p99 = total.count > 0 ? total.p99 : nil
+        p99 = total.count > total.unanswered ? total.p99 : nil
         dimensions = Set(result.breakdown.keys)
         // How far the devices' times are known is asked of each part.
         let content = result.latency[.timeToContent]

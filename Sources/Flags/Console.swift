@@ -8,9 +8,9 @@ package enum Console {
     package static func output(_ text: String) { StandardStreams.output(text) }
     package static func diagnostic(_ text: String) { StandardStreams.error(text) }
 
-    /// One line a problem; on a terminal, on as many of its lines as that takes.
+    /// One line a problem; on a terminal, on as many of its lines as that takes. Of what strangers wrote into it nothing moves the cursor.
     package static func error(_ text: String) {
-        let lines = text.split(separator: "\n").map { "pushload: \($0)" }
+        let lines = text.split(separator: "\n").map { "pushload: \(TextLines.plain(String($0)))" }
         let width = isatty(STDERR_FILENO) == 1 ? windowSize(STDERR_FILENO)?.columns : nil
         for line in width.map({ TextLines.fitted(lines, width: $0) }) ?? lines { diagnostic(line + "\n") }
     }

@@ -59,7 +59,7 @@ package enum SummaryReport {
         }
         lines += counts("statuses", result.statuses)
         lines += counts("reasons", result.reasons)
-        lines += causes("failures", result.failures) + causes("not sent", result.notSent)
+        lines += causes("failures", result.failures) + causes("not sent", result.notSent, areUnsent: true)
         if pushes.retried > 0 {
             lines.append(
                 "put back to be sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed "
@@ -228,10 +228,10 @@ package enum SummaryReport {
     }
 
     /// `failures: push_timeout 3 (no answer within --timeout)`.
-    private static func causes(_ title: String, _ counts: [String: UInt64]) -> [String] {
+    private static func causes(_ title: String, _ counts: [String: UInt64], areUnsent: Bool = false) -> [String] {
         guard !counts.isEmpty else { return [] }
         let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { cause, count in
-            let words = CauseWords.of(cause)
+            let words = CauseWords.of(cause, isUnsent: areUnsent)
             return "\(cause) \(Units.grouped(count))\(words.isEmpty ? "" : " (\(words))")"
         }
         return ["\(title): \(list.joined(separator: ", "))"]

@@ -29,7 +29,7 @@ extension ResultDocument {
         /// Over its own window, pushes a second.
         public var answeredPerSecond: Double
         /// Of `total`, ns; where that is censored, what it exceeds; of a worker taken up again the largest of its parts'. nil where
-        /// nothing was measured.
+        /// nothing was answered.
         @Nullable public var p99: UInt64?
         /// How often it was begun: 1, and one more each time that it was taken up again.
         public var attempts: Int

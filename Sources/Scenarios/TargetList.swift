@@ -51,9 +51,13 @@ public struct TargetList: Codable, Sendable, Equatable, ExpressibleByStringLiter
             .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         var urls: [String] = []
         for (number, line) in lines.enumerated() {
-            let text = (line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first ?? "")
-                .filter { !$0.isWhitespace }
-            if text.isEmpty { continue }
+            let words = (line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first ?? "")
+                .split(whereSeparator: \.isWhitespace)
+            if words.isEmpty { continue }
+            let text = words.joined(separator: " ")
+            guard words.count == 1 else {
+                throw SettingsError("\(path):\(number + 1): \"\(text)\": expected one URL a line")
+            }
             let lower = text.lowercased()
             guard lower.hasPrefix("https://") || lower.hasPrefix("http://") else {
                 throw SettingsError("\(path):\(number + 1): \"\(text)\": expected a URL such as https://127.0.0.1:2197")

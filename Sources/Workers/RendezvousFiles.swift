@@ -29,7 +29,7 @@ struct ClaimFile: Codable, Sendable {
 
 /// `worker-I/ready.json`: the worker has loaded everything.
 struct ReadyFile: Codable, Sendable {
-    let host: String
+    @PlainText var host: String
     let attempt: Int
     let content: RunContent
 }
@@ -50,7 +50,7 @@ package struct StatusFile: Codable, Sendable, Equatable {
 
     package var worker: Int
     package var workers: Int
-    package var host: String
+    @PlainText package var host: String
     package var pid: Int32
     package var attempt: Int
     package var state: State
@@ -73,7 +73,7 @@ package struct StatusFile: Codable, Sendable, Equatable {
     package var p50: UInt64 = 0
     package var p99: UInt64 = 0
     /// What connections ran into last; empty when nothing.
-    package var problem = ""
+    @PlainText package var problem = ""
 
     enum CodingKeys: String, CodingKey {
         case worker, host, pid, attempt, state, beat, at, elapsed, planned, sent, accepted, rejected, failed, backlog
@@ -88,7 +88,8 @@ package struct StatusFile: Codable, Sendable, Equatable {
     }
 
     package init(worker: Int, workers: Int, host: String, pid: Int32, attempt: Int, state: State) {
-        (self.worker, self.workers, self.host, self.pid) = (worker, workers, host, pid)
+        _host = PlainText(wrappedValue: host)
+        (self.worker, self.workers, self.pid) = (worker, workers, pid)
         (self.attempt, self.state) = (attempt, state)
     }
 }
@@ -124,7 +125,7 @@ struct StartFile: Codable, Sendable, Equatable {
 /// `stop.json`: one of them asks all to stop. Made once.
 struct StopFile: Codable, Sendable {
     let worker: Int
-    let reason: String
+    @PlainText var reason: String
 }
 
 /// `worker-I/shard.json`: its result is whole. Made once.
@@ -135,7 +136,7 @@ struct ShardFile: Codable, Sendable {
 
 /// `worker-I/begun-K.json`: how its K-th attempt began; before it sends anything.
 struct BegunFile: Codable, Sendable {
-    let host: String
+    @PlainText var host: String
     /// Of each thread the first push that is this attempt's.
     let positions: [UInt64]
     /// Pushes it plans; nil where that is not known beforehand.

@@ -49,9 +49,37 @@ package struct RendezvousFolder: Sendable {
         return names
     }
 
-    /// - Returns: nil where it is not there, or not whole.
+    /// The most that one of these files has, bytes: `start.json` of 65,536 workers takes about 5 MB.
+    private static let most = 16 << 20
+
+    /// - Returns: nil where it is not there, is no file or larger than any of them gets, or is not whole.
     func read<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) -> Value? {
-        FileManager.default.contents(atPath: place(name)).flatMap { try? JSONDecoder().decode(type, from: $0) }
+        contents(name, atMost: Self.most).flatMap { try? JSONDecoder().decode(type, from: $0) }
+    }
+
+    /// - Parameter limit: bytes.
+    /// - Returns: nil where it is not there, is no file, or has more than `limit` bytes.
+    func contents(_ name: String, atMost limit: Int) -> Data? {
+        // A pipe that nobody writes to is not waited for.
+        let descriptor = open(place(name), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= limit else {
+            return nil
+        }
+        var data = Data(count: max(0, Int(facts.st_size)))
+        let isWhole = data.withUnsafeMutableBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let count = Glibc.read(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                offset += count
+            }
+            return true
+        }
+        return isWhole ? data : nil
     }
 
     /// The whole file or nothing.

@@ -85,7 +85,9 @@ package struct WholeRun {
             notes.append(
                 ResultDocument.partialMark
                     + "\(WorkerMerge.named(lost)) of \(run.workers) \(lost.count == 1 ? "was" : "were") lost: "
-                    + "what they may have sent since they last wrote counts as failed, the rest of their parts as not sent "
+                    + (lost.count == 1
+                        ? "what it may have sent since it last wrote counts as failed, the rest of its part as not sent "
+                        : "what they may have sent since they last wrote counts as failed, the rest of their parts as not sent ")
                     + "(\(ClosedShard.cause))")
         } else if lost == nil {
             notes.append(

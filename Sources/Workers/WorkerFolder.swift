@@ -11,6 +11,15 @@ package enum WorkerFolder {
         return names.contains(RendezvousFolder.run) && names.contains { $0.hasPrefix("worker-") }
     }
 
+    /// How many workers of a run have begun together, and how many it has; nil where there was no start yet.
+    package static func begun(_ path: String) -> (workers: Int, all: Int)? {
+        let folder = RendezvousFolder(path)
+        guard let run: RunFile = folder.read(RendezvousFolder.run),
+            let start: StartFile = folder.read(RendezvousFolder.start)
+        else { return nil }
+        return (run.workers - min(run.workers, Set(start.without).count), run.workers)
+    }
+
     /// A worker that wrote so lately may go on, seconds.
     private static let quiet = 30.0
 
@@ -18,7 +27,12 @@ package enum WorkerFolder {
     ///
     /// - Throws: one line where the run goes on, or a worker's result cannot be read.
     package static func merged(_ path: String) throws(HarnessError) -> ResultDocument {
-        var whole = try WholeRun(RendezvousFolder(path))
+        let folder = RendezvousFolder(path)
+        if let stop: StopFile = folder.read(RendezvousFolder.stop), !folder.names().contains(RendezvousFolder.start) {
+            throw HarnessError(
+                "\(path): the run was given up before it began, and nothing was sent: \(stop.reason)", .failed)
+        }
+        var whole = try WholeRun(folder)
         _ = try whole.look()
         let lost = whole.awaited
         if !lost.isEmpty {

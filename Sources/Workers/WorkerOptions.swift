@@ -39,7 +39,7 @@ package struct WorkerOptions: ParsableArguments {
 
     /// Which worker this is; nil: the run has no others.
     package func rank() throws(HarnessError) -> WorkerRank? {
-        guard rendezvous != nil else {
+        guard let folder = rendezvous else {
             let given = [
                 ("--worker", worker), ("--start-timeout", startTimeout), ("--missing", missing),
                 ("--lost-after", lostAfter),
@@ -48,6 +48,11 @@ package struct WorkerOptions: ParsableArguments {
                 throw HarnessError("\(name) \(value ?? ""): goes with --rendezvous, the folder that all workers share")
             }
             return nil
+        }
+        guard !folder.isEmpty else { throw HarnessError("--rendezvous: expected the folder that all workers share") }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), !isFolder.boolValue {
+            throw HarnessError("--rendezvous \(folder): it is no folder")
         }
         return try WorkerRank(worker, ProcessInfo.processInfo.environment)
     }

@@ -47,6 +47,7 @@ package struct WorkerRank: Sendable, Equatable {
         }
         for (rank, sizes) in Self.launchers {
             guard let text = environment[rank] else { continue }
+            guard Int(text) != nil else { throw HarnessError("\(rank)=\(text): expected the rank, a whole number") }
             guard let size = sizes.first(where: { environment[$0] != nil }), let number = environment[size] else {
                 throw HarnessError("\(rank)=\(text): \(sizes[0]) does not say of how many; give --worker I/N")
             }

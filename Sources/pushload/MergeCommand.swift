@@ -1,6 +1,7 @@
 import Analysis
 import ArgumentParser
 import Flags
+import Foundation
 import Harness
 import Reports
 import Results
@@ -21,7 +22,7 @@ struct MergeCommand: ParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
-    var files: [String]
+    var files: [String] = []
 
     @Option(
         name: [.short, .long],
@@ -46,14 +47,29 @@ struct MergeCommand: ParsableCommand {
     private var hasMockFiles: Bool { !ledger.isEmpty || !times.isEmpty }
 
     func validate() throws {
+        guard !files.isEmpty else {
+            throw ValidationError(
+                hasMockFiles
+                    ? "no folder of a run is given: put it first, as in merge DIR --ledger FILE..."
+                    : "expected result files, run folders, or the folder of a run of several workers")
+        }
         if hasMockFiles, files.count != 1 {
             throw ValidationError(
                 "--ledger and --times are of one run of several workers: expected its folder alone, not \(files.count) paths"
             )
         }
-        if output == nil, !hasMockFiles, !isOfWorkers {
-            throw ValidationError("expected --output FILE, where the merged result goes")
+        guard output == nil, !hasMockFiles, !isOfWorkers else { return }
+        if let missing = files.first(where: { !FileManager.default.fileExists(atPath: $0) }) {
+            throw ValidationError("\(missing): no such file or folder")
         }
+        if let shared = files.first(where: WorkerFolder.isOne) {
+            throw ValidationError("\(shared): the folder of a run of several workers, which is merged alone")
+        }
+        throw ValidationError(
+            files.count == 1
+                ? "\(files[0]): no folder of a run of several workers (there is no run.json in it); of other results give two "
+                    + "or more, and --output FILE"
+                : "expected --output FILE, where the merged result goes")
     }
 
     func run() throws {

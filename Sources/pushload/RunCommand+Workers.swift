@@ -2,6 +2,7 @@ import ArgumentParser
 import Flags
 import Foundation
 import Harness
+import Reports
 import Results
 import Scenarios
 import Settings
@@ -16,11 +17,17 @@ extension RunCommand {
         defer { display.close() }
         let prefix = rank.workers > 1 ? "worker \(rank.index): " : ""
         let ending = Ending()
-        let session = try await WorkerSession(
-            rank, in: workers.rendezvous ?? "", Run.settings(of: scenario), options: options
-        ) { line, mustStop in
-            display.say(prefix + line)
-            if mustStop { ending.stop() }
+        let session: WorkerSession
+        do throws(HarnessError) {
+            session = try await WorkerSession(
+                rank, in: workers.rendezvous ?? "", Run.settings(of: scenario), options: options
+            ) { line, mustStop in
+                display.say(prefix + line)
+                if mustStop { ending.stop() }
+            }
+        } catch {
+            // One line, whatever somebody else has written into the folder.
+            throw HarnessError(TextLines.plain(error.description), error.kind)
         }
         let signals = StopSignals(StopSignals.usual.filter { $0 != SIGTERM }) { [quiet] in
             if ending.stop(), !quiet {
@@ -127,7 +134,11 @@ extension RunCommand {
                     run.content, planned: run.planned, threads: run.threads, isStopped: { run.isStopped },
                     tell: { words in if !quiet { display.say(prefix + words) } })
                 if !quiet, session.rank.index == 0, workers > 1 {
-                    display.say(prefix + "\(workers) workers start; pushload watch \(folder) shows them")
+                    let begun = WorkerFolder.begun(folder)?.workers ?? workers
+                    let some = begun < workers ? "\(begun) of \(workers)" : "\(workers)"
+                    display.say(
+                        prefix
+                            + "\(some) workers \(begun == 1 ? "starts" : "start"); pushload watch \(folder) shows them")
                 }
                 return start
             },
@@ -157,11 +168,10 @@ extension RunCommand {
             _ = try show(end.result, folder, scenario.parsedThresholds)
             try writeReport(end.result, folder)
         } else if !quiet {
-            let own = product.map {
-                "\(Units.grouped($0.result.pushes.accepted)) of \(Units.counted($0.result.pushes.planned, "push")) accepted; "
-            }
+            let row = end.result.workers?.first { $0.index == session.rank.index }
+            let own = row.map { Self.words($0) + "; " } ?? ""
             Console.error(
-                prefix + (own ?? "") + "the whole run: \(folder)/result.json"
+                prefix + own + "the whole run: \(folder)/result.json"
                     + (end.file.status == 0 ? "" : ", exit status \(end.file.status)"))
         }
         // Nobody reads the registrations any more.
@@ -170,5 +180,17 @@ extension RunCommand {
             if feedback.isLost, end.file.status == 0 { throw ExitCode(HarnessError.Kind.unwritable.rawValue) }
         }
         guard end.file.status == 0 else { throw ExitCode(end.file.status) }
+    }
+
+    /// `6,737 of 8,000 pushes accepted, 1,263 failed, in 2 attempts`.
+    private static func words(_ worker: ResultDocument.Worker) -> String {
+        var parts = ["\(Units.grouped(worker.accepted)) of \(Units.counted(worker.pushes, "push")) accepted"]
+        for (name, count) in [
+            ("rejected", worker.rejected), ("failed", worker.failed), ("not sent", worker.notSent),
+        ] where count > 0 {
+            parts.append("\(Units.grouped(count)) \(name)")
+        }
+        if worker.attempts > 1 { parts.append("in \(worker.attempts) attempts") }
+        return parts.joined(separator: ", ")
     }
 }

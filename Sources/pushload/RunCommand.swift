@@ -34,16 +34,22 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     @OptionGroup(title: "Transport") var transport: TransportFlags
     @OptionGroup(title: "Workers") var workers: WorkerOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Folder for results.", valueName: "folder"))
-    var output = "results/runs"
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Folder for results. Default: results/runs. Not with --rendezvous, where they go.", valueName: "folder"))
+    var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write a report too; a name without a folder is put beside the result, .md makes it Markdown.",
+            "Write a report too; a name without a folder is put beside the result, .md makes it Markdown. Of several workers the first writes it.",
             valueName: "file"))
     var report: String?
 
-    @Flag(help: "Print the result document on standard output, and nothing else there.")
+    @Flag(
+        help:
+            "Print the result document on standard output, and nothing else there. Of several workers the first prints it."
+    )
     var json = false
 
     @Flag(name: .shortAndLong, help: "Print neither progress nor summary.")
@@ -56,14 +62,19 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(given)
         if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
-        if let rank = try workers.rank() { return try await run(scenario, as: rank) }
+        if let rank = try workers.rank() {
+            if let output {
+                throw HarnessError("--output \(output): results go to the folder of --rendezvous; leave --output out")
+            }
+            return try await run(scenario, as: rank)
+        }
         let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
         let signals = stopSignals(run, display)
         defer { signals.cancel() }
         // Before anything is sent: a result that cannot be written is found out now.
-        let folder = try RunFolder(in: output, name: scenario.name)
+        let folder = try RunFolder(in: output ?? "results/runs", name: scenario.name)
         do { try checkRoom(folder.path) } catch {
             folder.removeIfEmpty()
             throw error

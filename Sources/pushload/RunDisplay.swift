@@ -56,6 +56,7 @@ final class RunDisplay: Sendable {
 
     /// A line that stays, said with the program's name.
     func say(_ text: String) {
+        let text = TextLines.plain(text)
         state.withLock { state in
             if state.isOpen {
                 state.messages = (state.messages + [text]).suffix(Self.mostMessages)

@@ -64,6 +64,12 @@ import Testing
             backlog: 0, p50: p99 / 2, p99: p99)
     }
 
+    @Test("A worker that got no answer has no p99, whatever its pushes waited")
+    func unanswered() throws {
+        let rows = try #require(try merged([shard(0, [1000]), shard(1, [], unanswered: [1, 1])]).workers)
+        #expect(rows[0].p99 != nil && rows[1].p99 == nil, "\(rows)")
+    }
+
     @Test("Pushes dealt to workers, merged, have the percentiles, counts and rate of one histogram of all")
     func truth() throws {
         let seed = UInt64.random(in: .min ... .max)

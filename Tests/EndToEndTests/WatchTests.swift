@@ -63,6 +63,24 @@ import Testing
         #expect(try !String(contentsOfFile: page, encoding: .utf8).contains("http-equiv=\"refresh\""))
     }
 
+    @Test("It ends with a run that was given up before its start")
+    func givenUp() throws {
+        let folder = try run()
+        try FileManager.default.removeItem(atPath: folder.path + "/start.json")
+        try write(#"{"worker":1,"reason":"worker 2 \u001b[2Jhas not come"}"#, folder, "stop.json")
+        for flags in [[], ["--once"]] {
+            let finished = try Programs.run("pushload", ["watch", folder.path] + flags)
+            #expect(finished.status == 1 && finished.output.contains("given up before it began"), "\(finished)")
+            #expect(finished.output.contains("worker 1 asked all to stop: worker 2 ?[2Jhas not come"))
+        }
+        let merged = try Programs.run("pushload", ["merge", folder.path])
+        #expect(
+            merged.status == 1
+                && merged.error
+                    == "pushload: \(folder.path): the run was given up before it began, and nothing was sent: worker 2 ?[2Jhas not come\n",
+            "\(merged)")
+    }
+
     @Test("A folder that is not there is named and waited for; Ctrl-C ends it with 0")
     func waits() throws {
         let folder = try OutputFolder.made()
@@ -80,7 +98,9 @@ import Testing
         let finished = try Programs.run("pushload", ["watch", folder.path, "--page", "page.txt", "--once"])
         #expect(finished.status == 64 && finished.error.contains("expected a name that ends in .html"), "\(finished)")
         let none = try Programs.run("pushload", ["watch", folder.path + "/none", "--once"])
-        #expect(none.status == 1 && none.output == "watch: waiting for \(folder.path)/none: no such folder yet\n", "\(none)")
+        #expect(
+            none.status == 1 && none.output == "watch: waiting for \(folder.path)/none: no such folder yet\n", "\(none)"
+        )
         let nowhere = try Programs.run("pushload", ["watch", folder.path, "--page", "/no/such/page.html", "--once"])
         #expect(nowhere.status == 64 && nowhere.error.split(separator: "\n").count == 1, "\(nowhere)")
     }

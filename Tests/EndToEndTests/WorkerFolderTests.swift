@@ -51,4 +51,54 @@ import Testing
         #expect(partial.pushes.planned == 250 && partial.statuses["200"] == 125)
         _ = try mock.stop()
     }
+
+    @Test("What cannot be a rendezvous, and what has no place beside one, is refused before anything is sent")
+    func refused() throws {
+        let folder = try OutputFolder.made()
+        let file = folder.path + "/file"
+        try "x".write(toFile: file, atomically: true, encoding: .utf8)
+        let other = folder.path + "/shared"
+        for (flags, words) in [
+            (["--rendezvous", ""], "--rendezvous: expected the folder that all workers share"),
+            (["--rendezvous", file], "--rendezvous \(file): it is no folder"),
+            (
+                ["--rendezvous", other, "-o", "x"],
+                "--output x: results go to the folder of --rendezvous; leave --output out"
+            ),
+        ] {
+            let finished = try Programs.run("pushload", ["run", "-n", "10", "--worker", "0/1"] + flags)
+            #expect(finished.status == 64 && finished.error == "pushload: \(words)\n", "\(finished)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: other))
+        // Somebody else's folder may say anything.
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        try #"{"id":"00000000000000ab","workers":1,"created":1,"scenario":{"pushes":"1\u001b[2J\nOK"}}"#
+            .write(toFile: other + "/run.json", atomically: true, encoding: .utf8)
+        let foreign = try Programs.run(
+            "pushload",
+            [
+                "run", "-n", "10", "--target", "https://127.0.0.1:9", "--no-auth", "--worker", "0/1", "--rendezvous",
+                other,
+            ])
+        #expect(foreign.status == 64 && foreign.error.split(separator: "\n").count == 1, "\(foreign)")
+        #expect(!foreign.error.contains("\u{1B}") && foreign.error.contains("belongs to a run in which"), "\(foreign)")
+    }
+
+    @Test("Merging says what is missing of what it was given")
+    func unmergeable() throws {
+        let folder = try OutputFolder.made()
+        let shared = folder.path + "/shared"
+        try FileManager.default.createDirectory(atPath: shared + "/worker-0", withIntermediateDirectories: true)
+        try "{}".write(toFile: shared + "/run.json", atomically: true, encoding: .utf8)
+        for (arguments, words) in [
+            ([folder.path + "/none"], "\(folder.path)/none: no such file or folder"),
+            ([folder.path], "\(folder.path): no folder of a run of several workers"),
+            ([shared, shared], "\(shared): the folder of a run of several workers, which is merged alone"),
+            (["--ledger", "mock.ledger", shared], "put it first, as in merge DIR --ledger FILE"),
+            ([], "expected result files, run folders"),
+        ] {
+            let finished = try Programs.run("pushload", ["merge"] + arguments)
+            #expect(finished.status == 64 && finished.error.contains(words), "\(finished)")
+        }
+    }
 }

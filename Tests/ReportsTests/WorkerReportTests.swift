@@ -41,6 +41,21 @@ import Testing
         #expect(!summary(nil).contains { $0.hasPrefix("worker host") })
     }
 
+    @Test("Of a lost worker's pushes it is said which may have been sent and which were not")
+    func lost() {
+        var document = ReportedDocument.make()
+        (document.failures, document.notSent) = (["worker_lost": 2], ["worker_lost": 3])
+        let failed = "nobody knows whether it was answered"
+        let unsent = "its worker was lost before it was sent"
+        let lines = SummaryReport.text(
+            document, path: nil, problems: [], on: TextPicture(width: 200, isUnicode: true)
+        ).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("failures: worker_lost 2") && $0.contains(failed) }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("not sent: worker_lost 3") && $0.contains(unsent) }, "\(lines)")
+        let page = MarkdownReport.text([ReportedDocument.run(document)])
+        #expect(page.contains(failed) && page.contains(unsent))
+    }
+
     @Test("Reports have every worker, many of them folded; hosts are text")
     func reports() {
         var document = ReportedDocument.make()

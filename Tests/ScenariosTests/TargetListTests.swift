@@ -70,6 +70,7 @@ import Testing
         let place = "--set target: \(folder.path)/list"
         #expect(
             try problem("http://a\n\nb:2\n") == "\(place):3: \"b:2\": expected a URL such as https://127.0.0.1:2197")
+        #expect(try problem("http://a http://b\n") == "\(place):1: \"http://a http://b\": expected one URL a line")
         #expect(try problem("# none\n") == "\(place): no target in it; expected a URL a line")
         var scenario = Scenario()
         #expect(

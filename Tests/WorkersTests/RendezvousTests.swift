@@ -30,6 +30,56 @@ import Testing
         #expect(place.folder.names().filter { !$0.hasPrefix(".") }.count == 20)
     }
 
+    @Test("What is no file, or larger than any of them gets, is not read", .timeLimit(.minutes(1)))
+    func strange() throws {
+        let place = try Folder()
+        let end = EndFile(complete: true, status: 0, lost: [])
+        try place.folder.write(end, to: "end.json")
+        #expect(place.folder.read("end.json") == end)
+        #expect(mkfifo(place.folder.place("fifo"), 0o600) == 0)
+        #expect(place.folder.read("fifo", as: EndFile.self) == nil)
+        #expect(place.folder.contents("fifo", atMost: 1) == nil && place.folder.contents("", atMost: 1 << 20) == nil)
+        // Of text that is read up to its end, and so large that nobody wrote it.
+        let text = try #require(place.folder.contents("end.json", atMost: 1000))
+        try (text + Data(repeating: 32, count: 17 << 20)).write(
+            to: URL(fileURLWithPath: place.folder.place("large")))
+        #expect(place.folder.read("large", as: EndFile.self) == nil)
+    }
+
+    @Test("What strangers wrote is read as one line of plain text")
+    func plain() throws {
+        let place = try Folder()
+        let evil = "a\u{1B}[2J\nb"
+        try place.folder.write(StopFile(worker: 1, reason: evil), to: "stop.json")
+        let stop: StopFile = try #require(place.folder.read("stop.json"))
+        #expect(stop.reason == "a?[2J?b" && stop.worker == 1)
+        try place.folder.write(
+            StatusFile(worker: 0, workers: 1, host: evil, pid: 1, attempt: 1, state: .ready), to: "status.json")
+        let status: StatusFile = try #require(place.folder.read("status.json"))
+        #expect(status.host == "a?[2J?b" && status.problem.isEmpty)
+    }
+
+    @Test("How many begin together is what the start says; a run that was given up cannot be merged, and why is said")
+    func begun() throws {
+        let place = try Folder()
+        try place.folder.write(RunFile(id: "ab", workers: 3, created: 1, scenario: [:]), to: "run.json")
+        try place.folder.make("worker-0")
+        #expect(WorkerFolder.begun(place.folder.path) == nil)
+        try place.folder.write(StopFile(worker: 0, reason: "worker 2 has not come"), to: "stop.json")
+        do throws(HarnessError) {
+            _ = try WorkerFolder.merged(place.folder.path)
+            Issue.record("merged")
+        } catch {
+            #expect(
+                error.description
+                    == "\(place.folder.path): the run was given up before it began, and nothing was sent: worker 2 has not come"
+            )
+        }
+        try place.folder.write(StartFile(at: 1, clockOf: 0, written: 1, without: [2], seen: []), to: "start.json")
+        let begun = try #require(WorkerFolder.begun(place.folder.path))
+        #expect(begun == (2, 3))
+    }
+
     @Test("A clock is off where four time stamps prove it, and by what they prove")
     func clock() {
         // 2 s behind; 10 ms to be seen, 30 ms back.

@@ -37,6 +37,7 @@ import Testing
         #expect(problem(nil).contains("give --worker I/N"))
         #expect(problem(nil, ["JOB_COMPLETION_INDEX": "1"]).contains("give --worker /N"))
         #expect(problem(nil, ["SLURM_PROCID": "1"]).contains("give --worker I/N"))
+        #expect(problem(nil, ["SLURM_PROCID": "x"]) == "SLURM_PROCID=x: expected the rank, a whole number")
         #expect(problem(nil, ["PMI_RANK": "x", "PMI_SIZE": "2"]).contains("PMI_RANK=x"))
     }
 }

@@ -20,12 +20,18 @@ enum CauseWords {
         "interrupted": "the run was stopped first",
         "run_ended": "the time of the run was over (-D, and --drain for what was open)",
         "no_stream": "the server allowed no stream or no data, or read nothing, for --give-up-after",
-        "worker_lost": "its worker was lost: it had not said that it was answered",
+        "worker_lost": "its worker was lost: nobody knows whether it was answered",
         "overflowed": "came due while --backlog pushes were waiting",
     ]
 
+    /// Of causes that mean something else for pushes that were never begun.
+    private static let unsentWords = ["worker_lost": "its worker was lost before it was sent"]
+
     /// Empty for a cause without words.
-    static func of(_ cause: String) -> String {
+    ///
+    /// - Parameter isUnsent: of pushes that were never begun.
+    static func of(_ cause: String, isUnsent: Bool = false) -> String {
+        if isUnsent, let words = unsentWords[cause] { return words }
         let prefix = "stream_reset_"
         return words[cause] ?? (cause.hasPrefix(prefix) ? "the server reset the stream" : "")
     }

@@ -16,7 +16,7 @@ enum OutcomeSections {
             var table = ReportTable([name, "pushes", "share of planned"] + (isCause ? ["meaning"] : []))
             for (key, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 let share = Written.share(count, of: result.pushes.planned)
-                table.add([key, Written.count(count), share, CauseWords.of(key)])
+                table.add([key, Written.count(count), share, CauseWords.of(key, isUnsent: name == "not sent")])
             }
             blocks.append(.table(table))
         }

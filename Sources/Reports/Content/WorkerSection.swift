@@ -2,7 +2,7 @@ import Results
 import Settings
 
 /// Each worker of a run of several: what it did, and how it fared.
-enum WorkerSection {
+package enum WorkerSection {
     /// More workers are folded, and have no picture.
     private static let mostOpen = 32
 
@@ -38,9 +38,11 @@ enum WorkerSection {
     }
 
     /// The same on the lines of a terminal.
-    static let shortHeader = ["worker", "host", "state", "pushes", "accepted", "errors", "answered/s", "total p99"]
+    package static let shortHeader = [
+        "worker", "host", "state", "pushes", "accepted", "errors", "answered/s", "total p99",
+    ]
 
-    static func shortCells(_ worker: ResultDocument.Worker) -> [String] {
+    package static func shortCells(_ worker: ResultDocument.Worker) -> [String] {
         var state = worker.state.rawValue
         if let late = worker.lateSeconds { state += ", \(Units.duration(nanoseconds: late * 1e9)) late" }
         if worker.attempts > 1 { state += ", attempt \(worker.attempts)" }

@@ -13,8 +13,9 @@ package struct WatchCommand: ParsableCommand {
         discussion: """
             Reads the folder that the workers share (run --rendezvous), and writes nothing there: a line for each worker, those \
             first that want a look where there is no room for all, and their sum. p50 and p99 of several are those of the slowest. \
-            Elsewhere than on a terminal, a block of lines every 2 s. Exit status: the run's; 0 after Ctrl-C; with \
-            --once 0, or 1 where there is no run.
+            Elsewhere than on a terminal, a block of lines every 2 s. Once the run has ended, \
+            what it came to is shown. Exit status: the run's; 1 where it was given up before it began; 0 after Ctrl-C; with \
+            --once 0 while it goes on, and 1 where there is no run.
             """)
 
     @Argument(help: ArgumentHelp("The folder that the workers share; it is waited for.", valueName: "folder"))

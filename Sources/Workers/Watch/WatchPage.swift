@@ -13,17 +13,19 @@ enum WatchPage {
         let words = WatchRows(run)
         var sections: [ReportSection] = []
         if !run.workers.isEmpty {
-            let sum = run.workers.sum
+            let sum = run.sum
             let cells = words.cells(sum, name: "all")
-            var figures = zip(WatchRows.header, cells).dropFirst(3).map { (name: $0, value: $1, remark: "") }
-            figures[1].remark =
-                sum.target.map { $0 > 0 ? "asked for: \(Units.perSecond($0.rounded()))" : "" } ?? "closed loop"
-            for place in [2, 3] { figures[place].remark = "of the slowest worker" }
+            var figures = zip(words.header, cells).dropFirst(3).map { (name: $0, value: $1, remark: "") }
+            if run.outcome == nil {
+                figures[1].remark =
+                    sum.target.map { $0 > 0 ? "asked for: \(Units.perSecond($0.rounded()))" : "" } ?? "closed loop"
+                for place in [2, 3] { figures[place].remark = "of the slowest worker" }
+            }
             sections.append(ReportSection(title: "All workers", blocks: [.figures(figures)]))
         }
         if !run.remarks.isEmpty { sections.append(ReportSection(title: "Remarks", blocks: [.list(run.remarks)])) }
         if !run.workers.isEmpty {
-            var table = ReportTable(WatchRows.header + ["remark"])
+            var table = ReportTable(words.header + ["remark"])
             let workers = run.workers.count > mostInOrder ? run.workers.worstFirst : run.workers
             for worker in workers { table.add(words.cells(worker) + [words.remark(worker)]) }
             sections.append(ReportSection(title: "By worker", blocks: [.table(table)]))

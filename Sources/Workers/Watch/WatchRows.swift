@@ -1,7 +1,8 @@
+import Analysis
 import Reports
 import Settings
 
-/// A watched run in words: the head, and the cells of its workers.
+/// A watched run in words: the head, and the cells of its workers; of one that has ended, what they came to.
 struct WatchRows {
     let run: WatchedRun
     private let slowest: Int?
@@ -11,7 +12,13 @@ struct WatchRows {
         slowest = run.workers.slowest
     }
 
-    static let header = ["worker", "host", "state", "elapsed", "rate", "p50", "p99", "errors", "in flight", "backlog"]
+    private static let header = [
+        "worker", "host", "state", "elapsed", "rate", "p50", "p99", "errors", "in flight", "backlog",
+    ]
+
+    var header: [String] { run.outcome == nil ? Self.header : WorkerSection.shortHeader }
+    /// Columns by how soon they are left out where a line is too wide.
+    var leastWanted: [Int] { run.outcome == nil ? [9, 5, 3, 8, 1] : [1, 3, 6] }
 
     var title: String {
         run.id.isEmpty ? "watch" : "run \(TextLines.plain(run.id)), \(Units.counted(run.workers.count, "worker"))"
@@ -19,22 +26,35 @@ struct WatchRows {
 
     /// `running, 12.3 s, 41% of 1,000,000 pushes`.
     var state: String {
-        let sum = run.workers.sum
         switch run.phase {
         case .absent(let what): return what
         case .gathering:
             let ready = run.workers.count { $0.status != nil && !$0.isSilent }
             return "\(ready) of \(run.workers.count) have come, not begun"
         case .running:
-            let own = run.workers.count { $0.status?.state == .waiting || $0.status?.state == .done }
+            let sum = run.sum
+            let own = run.workers.count(where: \.hasSent)
             let done = own > 0 ? ", \(own) of \(run.workers.count) have sent their part" : ""
             return "running, \(Self.seconds(sum.elapsed)), \(progress(sum))\(done)"
+                + Self.named("lost", run.workers.filter(\.isLost).map(\.index))
+                + Self.named("left", run.workers.filter { $0.hasLeft && !$0.isLost }.map(\.index))
+        case .givenUp: return "given up before it began, exit status \(run.status ?? 1)"
         case .ended(let isComplete, let status, let lost):
-            let missing =
-                lost.isEmpty
-                ? "" : ", lost: \(lost.count > 10 ? "\(lost.count)" : lost.map(String.init).joined(separator: ", "))"
-            return "ended\(isComplete ? "" : ", not complete")\(missing), exit status \(status)"
+            return
+                "ended\(isComplete ? "" : ", not complete")\(Self.named("lost", lost))\(outcome), exit status \(status)"
         }
+    }
+
+    /// `, lost: workers 3 and 5`.
+    private static func named(_ what: String, _ workers: [Int]) -> String {
+        workers.isEmpty ? "" : ", \(what): \(WorkerMerge.named(workers))"
+    }
+
+    private var outcome: String {
+        guard let outcome = run.outcome else { return "" }
+        let pushes = outcome.pushes
+        return ", \(Self.seconds(outcome.duration)), \(Units.grouped(pushes.accepted)) of "
+            + "\(Units.counted(pushes.planned, "push")) accepted"
     }
 
     private func progress(_ sum: WatchedSum) -> String {
@@ -44,21 +64,30 @@ struct WatchRows {
     }
 
     func cells(_ worker: WatchedWorker) -> [String] {
-        guard let status = worker.status else {
-            return ["\(worker.index)", "-", "not here"] + Array(repeating: "-", count: 7)
+        if let row = worker.row { return WorkerSection.shortCells(row) }
+        guard let status = worker.status, run.outcome == nil else {
+            let state = worker.isLost ? "lost" : "not here"
+            return ["\(worker.index)", "-", state] + Array(repeating: "-", count: header.count - 3)
         }
-        let attempt = status.attempt > 1 ? " #\(status.attempt)" : ""
-        return ["\(worker.index)", TextLines.plain(status.host), status.state.rawValue + attempt]
+        let state = worker.isLost ? "lost" : worker.hasLeft ? "left" : status.state.rawValue
+        let attempt = status.attempt > 1 ? ", attempt \(status.attempt)" : ""
+        func now(_ text: String) -> String { worker.isHeard ? text : "-" }
+        return ["\(worker.index)", TextLines.plain(status.host), state + attempt]
             + [
-                Self.seconds(status.elapsed), Units.perSecond(status.perSecond.rounded()), Self.time(status.p50),
-                Self.time(status.p99), Units.grouped(worker.errors), Units.grouped(UInt64(clamping: status.inFlight)),
-                Units.grouped(status.backlog),
+                Self.seconds(status.elapsed), now(Units.perSecond(status.perSecond.rounded())),
+                now(Self.time(status.p50)), now(Self.time(status.p99)), Units.grouped(worker.errors),
+                now(Units.grouped(UInt64(clamping: status.inFlight))), now(Units.grouped(status.backlog)),
             ]
     }
 
     /// - Parameter name: of all of them.
     func cells(_ sum: WatchedSum, name: String) -> [String] {
-        [name, "", ""]
+        guard run.outcome == nil else {
+            return [name, "", ""]
+                + [sum.planned ?? 0, sum.accepted, sum.errors].map(Units.grouped)
+                + [Units.perSecond(sum.perSecond), Self.time(sum.p99)]
+        }
+        return [name, "", ""]
             + [
                 Self.seconds(sum.elapsed), Units.perSecond(sum.perSecond.rounded()), Self.time(sum.p50),
                 Self.time(sum.p99), Units.grouped(sum.errors), Units.grouped(sum.inFlight), Units.grouped(sum.backlog),
@@ -67,6 +96,7 @@ struct WatchRows {
 
     /// What is to be said of a worker beside its figures.
     func remark(_ worker: WatchedWorker) -> String {
+        guard run.outcome == nil else { return "" }
         var parts: [String] = []
         if worker.isSilent { parts.append("silent for \(Units.clock(seconds: min(worker.silence, 1e9)))") }
         if worker.index == slowest { parts.append("slowest") }
