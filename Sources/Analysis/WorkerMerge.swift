@@ -103,6 +103,10 @@ package struct WorkerMerge {
                 histograms.censored(ResultDocument.fanOutKey(name)).answered
             }
             (whole.sends, sendNotes) = (sends.sends, sends.notes)
+            let without = rows.filter { $0.result.sends == nil && $0.result.pushes.planned > 0 }
+            if !without.isEmpty {
+                sendNotes.append("figures of sends are without what \(WorkerRow.named(without.map(\.index))) lost")
+            }
         }
         whole.devices = try ResultMerge.devices(parts.map(\.result), whole)
         whole.echo = try ResultMerge.echo(parts.map(\.result), whole)

@@ -42,9 +42,7 @@ final class LoadRun: Sendable {
                 throw HarnessError("not enough address space for the times of \(capacity) pushes", .failed)
             }
         }
-        journal = shard.map {
-            RunJournal(path: $0.folder + "/" + RunOutput.journal, inputs: inputs, isReplaced: $0.isReplaced)
-        }
+        journal = shard.map { RunJournal($0, inputs: inputs) }
         state = RunState(
             accepted: ledger, times: times, intended: intended, reservations: journal?.reservations,
             workers: inputs.scenario.threads)

@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import Scenarios
 import Synchronization
 
 /// Up to where a thread may take its pushes: nothing is sent of which the worker's journal does not say that it may have been.
@@ -15,8 +16,8 @@ final class PushReservation: Sendable {
 /// How far a worker among several has got, written down ahead: whoever takes its part up again begins where the journal ends, and
 /// pushes nothing twice. What the journal had reserved and no figure knows is the price.
 ///
-/// Reserved is what the next `ahead` may need: by the schedule's highest rate, and in a closed loop by the fastest so far, at least
-/// `least` pushes.
+/// Reserved is what the next `ahead` may need: what comes due by then, or in a closed loop what the fastest thread so far would take, at
+/// least `least` pushes.
 ///
 /// Unchecked: belongs to the run's watcher; threads read their reservations only.
 package final class RunJournal: @unchecked Sendable {
@@ -43,12 +44,18 @@ package final class RunJournal: @unchecked Sendable {
 
     let reservations: [PushReservation]
     private let path: String
-    /// Another process has the part now.
-    private let isReplaced: @Sendable () -> Bool
-    /// A thread's, pushes a second; nil in a closed loop.
-    private let scheduledRate: Double?
+    private let output: RunOutput
+    private let shares: [WorkerShare]
+    private let schedule: LoadSchedule?
+    private let passed: UInt64
+    private let elapsedBefore: UInt64
     private var document: Document
-    /// Where each thread began, and was when it was looked at last.
+    /// Open loop: walks the schedule's pushes up to the first that is not reserved, and when that is due at the earliest, ns after
+    /// the schedule's start.
+    private var cursor: ArrivalCursor?
+    private var slot: UInt64 = 0
+    private var until: UInt64 = 0
+    /// Closed loop: where each thread was when it was looked at last, and the fastest rate so far, pushes a second.
     private var positions: [UInt64]
     private var lastTime: UInt64 = 0
     private var fastest = 0.0
@@ -57,23 +64,18 @@ package final class RunJournal: @unchecked Sendable {
     /// Why the run must end: it could not be written for too long, or is another one's.
     private(set) var failure: String?
 
-    init(path: String, inputs: RunInputs, isReplaced: @escaping @Sendable () -> Bool = { false }) {
-        self.path = path
-        self.isReplaced = isReplaced
+    init(_ output: RunOutput, inputs: RunInputs) {
+        self.output = output
+        path = output.folder + "/" + RunOutput.journal
         let threads = inputs.scenario.threads
+        shares = (0..<threads).map { inputs.share($0) }
+        schedule = inputs.schedule
+        passed = inputs.passed
+        cursor = schedule?.cursor()
         positions = (0..<threads).map { inputs.begin($0) }
         reservations = positions.map { _ in PushReservation() }
         document = Document(positions: positions, elapsed: inputs.place.resumed?.elapsed ?? 0)
         elapsedBefore = document.elapsed
-        scheduledRate = inputs.schedule.map { $0.peakRate / Double(threads * inputs.place.workers) }
-    }
-    private let elapsedBefore: UInt64
-
-    /// What one thread takes in `ahead`, pushes.
-    private var need: UInt64 {
-        let rate = scheduledRate ?? fastest
-        let pushes = rate.isFinite ? rate * Double(Self.ahead) / 1e9 : 1e15
-        return max(scheduledRate == nil ? Self.least : 16, UInt64(min(pushes, 1e15)))
     }
 
     /// Reserves what the threads may need next, where it is time to.
@@ -83,22 +85,41 @@ package final class RunJournal: @unchecked Sendable {
     ///   - start: of the run, ns; 0: it has not begun.
     ///   - clock: the time now, ns.
     func look(_ now: [UInt64], at time: UInt64, start: UInt64, clock: UInt64) {
-        if time > lastTime, now.count == positions.count {
-            if lastTime > 0 {
-                for (old, new) in zip(positions, now) where new > old {
-                    fastest = max(fastest, Double(new - old) / (Double(time - lastTime) / 1e9))
-                }
-            }
-            lastTime = time
-            for (index, position) in now.enumerated() { positions[index] = max(positions[index], position) }
+        let elapsed = start > 0 && clock > start ? clock - start : 0
+        let next: [UInt64]
+        if schedule != nil {
+            guard elapsed &+ Self.ahead / 2 >= until || clock >= nextWrite else { return }
+            next = due(by: elapsed &+ Self.ahead)
+        } else {
+            note(now, at: time)
+            let need = max(Self.least, UInt64(min(fastest * Double(Self.ahead) / 1e9, 1e15)))
+            let isShort = zip(positions, document.positions).contains { $0 &+ need / 2 >= $1 }
+            guard isShort || clock >= nextWrite else { return }
+            next = positions.map { $0 &+ need }
         }
-        let need = need
-        let isShort = zip(positions, document.positions).contains { $0 &+ need / 2 >= $1 }
-        guard isShort || clock >= nextWrite else { return }
-        write(
+        let isWritten = write(
             Document(
-                positions: zip(positions, document.positions).map { max($0 &+ need, $1) },
-                elapsed: elapsedBefore &+ (start > 0 && clock > start ? clock - start : 0)), clock)
+                positions: zip(next, document.positions).map { max($0, $1) }, elapsed: elapsedBefore &+ elapsed), clock)
+        if isWritten { until = elapsed &+ Self.ahead }
+    }
+
+    /// Of each thread the first push that is due at `time` or later, ns after the start.
+    private func due(by time: UInt64) -> [UInt64] {
+        if let schedule {
+            slot = cursor?.first(notBefore: time &+ passed, from: slot, before: schedule.count) ?? slot
+        }
+        return shares.map { $0.count(of: slot) }
+    }
+
+    private func note(_ now: [UInt64], at time: UInt64) {
+        guard time > lastTime, now.count == positions.count else { return }
+        if lastTime > 0 {
+            for (old, new) in zip(positions, now) where new > old {
+                fastest = max(fastest, Double(new - old) / (Double(time - lastTime) / 1e9))
+            }
+        }
+        lastTime = time
+        for (index, position) in now.enumerated() { positions[index] = max(positions[index], position) }
     }
 
     /// All threads have ended: what was reserved and not begun need not be missed by whoever takes the part up.
@@ -107,26 +128,29 @@ package final class RunJournal: @unchecked Sendable {
     ///   - positions: of each thread the first push that it has not begun.
     ///   - elapsed: since the start of the run, ns.
     func end(_ positions: [UInt64], elapsed: UInt64) {
-        write(Document(positions: positions, elapsed: elapsedBefore &+ elapsed), nextWrite)
+        _ = write(Document(positions: positions, elapsed: elapsedBefore &+ elapsed), nextWrite)
     }
 
-    private func write(_ next: Document, _ clock: UInt64) {
-        // What is reserved may still be sent: whoever has the part now begins behind it.
-        guard !isReplaced() else {
+    private func write(_ next: Document, _ clock: UInt64) -> Bool {
+        guard output.isCurrent() else {
             failure = "another process has taken this worker's part up"
-            return
+            return false
         }
         do {
+            // What is no file would hold up who writes to it.
+            try RunOutput.checkPlain(path)
             // What a machine that dies takes with it is seconds old at most: the folder's server has the rest.
             try ResultFile.write(Array(try JSONEncoder().encode(next)), to: path, isSynced: false)
             document = next
             nextWrite = clock + Self.pause
             failingSince = nil
             for (reservation, end) in zip(reservations, next.positions) { reservation.extend(to: end) }
+            return true
         } catch {
             let since = failingSince ?? clock
             failingSince = since
-            if clock - min(clock, since) >= Self.patience { failure = "\(error)" }
+            if clock - min(since, clock) >= Self.patience { failure = "\(error)" }
+            return false
         }
     }
 

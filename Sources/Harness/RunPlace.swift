@@ -38,12 +38,15 @@ package struct RunPlace: Sendable, Equatable {
     package struct Resumed: Sendable, Equatable {
         /// Of each thread the first of its pushes that may be sent.
         package let positions: [UInt64]
-        /// How long the run went on before, ns.
+        /// How long its attempts before went on, ns.
         package let elapsed: UInt64
+        /// How long ago all workers started, ns: nothing of theirs is due before.
+        package let since: UInt64
 
-        package init(positions: [UInt64], elapsed: UInt64) {
+        package init(positions: [UInt64], elapsed: UInt64, since: UInt64 = .max) {
             self.positions = positions
             self.elapsed = elapsed
+            self.since = since
         }
     }
 
@@ -109,7 +112,8 @@ extension RunInputs {
         return positions[thread]
     }
 
-    /// How much earlier everything is due than the schedule says, ns: its next push is due at once where it was taken up again.
+    /// How much earlier everything is due than the schedule says, ns: its next push is due at once where it was taken up again, but never
+    /// earlier than all workers have come to.
     func timePassed() -> UInt64 {
         guard place.resumed != nil, let schedule else { return 0 }
         var first: UInt64?
@@ -121,13 +125,19 @@ extension RunInputs {
             let due = cursor.due(share.sequence(push))
             first = min(first ?? due, due)
         }
-        return first ?? schedule.duration
+        return min(first ?? schedule.duration, place.resumed?.since ?? .max)
     }
 
     /// How long pushes come due, ns; nil where their number ends the run.
     var ownDuration: UInt64? {
         let before = schedule == nil ? place.resumed?.elapsed ?? 0 : passed
         return scenario.duration.map { $0 - min($0, before) }
+    }
+
+    /// What is left of a warm-up of a length, ns.
+    var ownWarmup: UInt64 {
+        let before = schedule == nil ? place.resumed?.elapsed ?? 0 : passed
+        return scenario.warmup - min(scenario.warmup, before)
     }
 
     /// The same by what the schedule has.

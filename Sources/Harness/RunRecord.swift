@@ -45,7 +45,7 @@ final class RunRecord: @unchecked Sendable {
     ///   - totals: latencies within it.
     ///   - start, end: seconds since the start of the run.
     func add(_ totals: TotalLatencies, from start: Double, to end: Double) {
-        guard !output.isReplaced() else { return }
+        guard output.isCurrent() else { return }
         for (tag, histogram) in [("total", totals.answered), ("unanswered", totals.unanswered ?? .empty)]
         where histogram.count > 0 {
             log.append(.init(start: start, length: max(0, end - start), tag: tag, histogram: histogram))
@@ -55,7 +55,7 @@ final class RunRecord: @unchecked Sendable {
 
     /// The run is over: there is a log, even of nothing.
     func end() {
-        guard !output.isReplaced() else { return }
+        guard output.isCurrent() else { return }
         log.begin()
         lookAtLog(logEnd)
         guard output.isShard, let state else { return }
@@ -76,7 +76,9 @@ final class RunRecord: @unchecked Sendable {
 
     /// Accepted pushes so far: whoever takes the run up again goes on with them.
     private func keepAccepted() {
-        guard output.isShard, let accepted = state?.accepted.copy(atMost: Self.mostOften) else { return }
+        guard output.isShard, output.isCurrent(), let accepted = state?.accepted.copy(atMost: Self.mostOften) else {
+            return
+        }
         try? AcceptedFile.write(accepted, run: inputs.run.rawValue, to: output.folder + "/" + RunOutput.accepted)
     }
 
@@ -104,7 +106,7 @@ final class RunRecord: @unchecked Sendable {
                     + "written while the run went on, \(Units.fixed(outcome.run.durationSeconds, places: 0)) s after its start; it is "
                     + "still going on, or was killed"
             ] + notes
-        guard !output.isReplaced() else { return }
+        guard output.isCurrent() else { return }
         keepAccepted()
         let document = RunDocument(inputs: inputs, outcome: outcome, started: started, target: target)
         do throws(ResultError) {

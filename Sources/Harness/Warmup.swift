@@ -11,9 +11,10 @@ struct Warmup {
     /// The last due time of a push before that was heard of, ns.
     private var lastUnmeasuredDue: UInt64 = 0
 
-    init(_ scenario: Scenario) {
+    init(_ inputs: RunInputs) {
+        let scenario = inputs.scenario
         pushes = scenario.warmupPushes
-        length = scenario.warmup
+        length = inputs.ownWarmup
         waitsForSteadyState = scenario.warmupAuto
     }
 

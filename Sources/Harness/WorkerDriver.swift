@@ -93,7 +93,7 @@ final class WorkerDriver: PushDriver {
         // A schedule of no length, such as a burst, ends with its answers.
         length = inputs.schedule.map { _ in inputs.ownLength.flatMap { $0 > 0 ? $0 : nil } } ?? inputs.ownDuration
         supply = PushSupply(inputs, thread: thread, reservation: state.reservations.map { $0[thread] })
-        warmup = Warmup(scenario)
+        warmup = Warmup(inputs)
         isMeasuring = scenario.measure
         times = state.times
         intended = state.intended

@@ -18,7 +18,8 @@ enum ClosedShard {
         _ partial: ResultDocument?, planned: UInt64?, reserved: UInt64, left: UInt64 = 0
     ) -> ResultDocument {
         var result = partial ?? ResultDocument()
-        let planned = (planned ?? result.pushes.planned)
+        // Where nothing was planned beforehand, what may have been sent was.
+        let planned = planned ?? max(result.pushes.planned, reserved)
         let open = result.failures[madeUp] ?? 0
         // Some that waited for a stream have been counted so, without being in the books.
         let waited = result.latency[.total].unanswered
@@ -38,7 +39,10 @@ enum ClosedShard {
         if open &+ unknown > 0 { result.failures[cause] = open &+ unknown }
         if unsent > 0 { result.notSent[cause] = unsent }
         // None of them got an answer; how long they had waited is not known.
-        addUnanswered(unknown - min(unknown, waiting), to: &result)
+        let isMeasured = partial.map { $0.latency[.total].count > 0 || $0.throughput.windowSeconds > 0 } ?? true
+        if isMeasured { addUnanswered(unknown - min(unknown, waiting), to: &result) }
+        // What it did not say of its answers, but for what they must have been.
+        if result.statuses.isEmpty, result.pushes.accepted > 0 { result.statuses = ["200": result.pushes.accepted] }
         result.run.complete = false
         result.run.interrupted = false
         result.notes.removeAll { $0.hasPrefix(ResultDocument.partialMark) }

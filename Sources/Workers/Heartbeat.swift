@@ -48,8 +48,9 @@ final class Heartbeat: Sendable {
         let thread = Thread { [self] in
             while true {
                 let isWaiting = state.withLock { $0.status.state == .ready }
-                guard beat() else { return }
+                // Whoever is replaced writes nothing more.
                 look()
+                guard beat() else { return }
                 let pause = isWaiting ? soon : Self.usual
                 let until = MonotonicClock.now() + pause
                 // Ends, and begins to run, without waiting for the next beat.
@@ -67,14 +68,21 @@ final class Heartbeat: Sendable {
 
     func update(_ change: (inout StatusFile) -> Void) { state.withLock { change(&$0.status) } }
 
-    /// The last beat: nobody need wait for another one.
-    func end() {
-        state.withLock {
-            $0.status.state = .done
+    /// The last beat.
+    ///
+    /// - Parameter state: why there is none after it.
+    func end(_ last: StatusFile.State = .done) {
+        let isFirst = state.withLock {
+            guard !$0.isEnded else { return false }
+            $0.status.state = last
             $0.isEnded = true
+            return true
         }
-        _ = beat(isLast: true)
+        if isFirst, !isReplaced { _ = beat(isLast: true) }
     }
+
+    /// Another process has taken this worker's part up.
+    var isReplaced: Bool { folder.names(in: name).contains(nextClaim) }
 
     /// - Returns: false when it has ended.
     private func beat(isLast: Bool = false) -> Bool {
@@ -100,9 +108,6 @@ final class Heartbeat: Sendable {
         }
         return true
     }
-
-    /// Another process has taken this worker's part up.
-    var isReplaced: Bool { folder.names(in: name).contains(nextClaim) }
 
     private func look() {
         // Whoever waits for the start looks for itself.

@@ -42,7 +42,9 @@ package struct StatusFile: Codable, Sendable, Equatable {
         case running
         /// Its own pushes have ended; it waits for the others.
         case waiting
-        /// The whole run is over.
+        /// It was told to end, and may be started again.
+        case left
+        /// The whole run is over, or it will not come back to this one.
         case done
     }
 
@@ -150,6 +152,12 @@ struct BegunFile: Codable, Sendable {
         case host, positions, planned, late, begun
         case clockOffset = "clock_offset_ns"
         case clockBound = "clock_bound_ns"
+    }
+
+    /// No time in it is longer than 30 years.
+    var isPlausible: Bool {
+        begun >= 0 && [begun, late ?? 0].allSatisfy { abs($0) < 1e9 } && (clockBound ?? 0) >= 0
+            && [clockOffset ?? 0, clockBound ?? 0].allSatisfy { abs($0) < 9e18 }
     }
 }
 

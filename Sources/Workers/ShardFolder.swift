@@ -23,6 +23,9 @@ struct ShardFolder {
 
     func place(_ file: String) -> String { folder.place(name + "/" + file) }
 
+    /// Larger numbers are nobody's.
+    private static let mostAttempts = 1_000_000
+
     /// The last attempt that somebody claimed; 0: nobody has.
     func claimed() -> Int { Self.numbers(folder.names(in: name), "claim-", "").last ?? 0 }
 
@@ -30,15 +33,26 @@ struct ShardFolder {
         names.compactMap { name in
             guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
             return Int(name.dropFirst(prefix.count).dropLast(suffix.count))
-        }.filter { $0 > 0 }.sorted()
+        }.filter { $0 > 0 && $0 <= mostAttempts }.sorted()
     }
 
-    /// Its result is whole.
-    var isDone: Bool { folder.names(in: name).contains(Self.shard) }
+    /// Its result is whole, and that of its last attempt.
+    var isDone: Bool {
+        let names = folder.names(in: name)
+        guard names.contains(Self.shard), let file: ShardFile = folder.read(name + "/" + Self.shard) else {
+            return false
+        }
+        return Self.numbers(names, "begun-", ".json").last == file.attempt
+    }
 
     /// Where it goes on if it is taken up; nil: it has not begun.
-    var resumed: RunPlace.Resumed? {
-        RunJournal.read(place(RunOutput.journal)).map { .init(positions: $0.positions, elapsed: $0.elapsed) }
+    ///
+    /// - Parameter since: how long ago all workers started, ns.
+    func resumed(since: UInt64) -> RunPlace.Resumed? {
+        guard !Self.numbers(folder.names(in: name), "begun-", ".json").isEmpty else { return nil }
+        return RunJournal.read(place(RunOutput.journal)).map {
+            .init(positions: $0.positions, elapsed: $0.elapsed, since: since)
+        }
     }
 
     /// An attempt begins: what one before it wrote last is kept beside it.
@@ -51,7 +65,7 @@ struct ShardFolder {
 
     /// Its result is whole, and in its place.
     func end(_ attempt: Int) throws(HarnessError) {
-        _ = try folder.writeOnce(ShardFile(attempt: attempt), to: name + "/" + Self.shard)
+        try folder.write(ShardFile(attempt: attempt), to: name + "/" + Self.shard)
     }
 
     /// What its attempts brought home, the books of those that were lost closed.
@@ -64,17 +78,21 @@ struct ShardFolder {
             (folder.read(name + "/" + Self.begun(number)) as BegunFile?).map { (number: number, file: $0) }
         }
         var shards: [WorkerShard] = []
-        for (place, attempt) in attempts.enumerated() {
-            let next = place + 1 < attempts.count ? attempts[place + 1].file : nil
-            let isDone = next == nil && names.contains(Self.shard)
+        for (number, attempt) in attempts.enumerated() {
+            let next = number + 1 < attempts.count ? attempts[number + 1].file : nil
+            let isDone = next == nil && self.isDone
+            guard attempt.file.isPlausible else {
+                throw HarnessError(
+                    "\(place(Self.begun(attempt.number))): times that cannot be; the file is damaged", .failed)
+            }
             let state: ResultDocument.Worker.State = !isDone ? .lost : attempts[0].file.late == nil ? .done : .late
             shards.append(
                 WorkerShard(
                     index: index, host: attempt.file.host, state: state, attempt: attempt.number,
                     result: isDone ? try whole() : closed(attempt, next: next), begun: attempt.file.begun,
                     lateSeconds: attempt.file.late,
-                    clockOffset: attempt.file.clockOffset.map { Int64(clamping: Int($0)) },
-                    clockBound: attempt.file.clockBound.map { UInt64(max(0, $0)) }))
+                    clockOffset: attempt.file.clockOffset.map { Int64($0) },
+                    clockBound: attempt.file.clockBound.map { UInt64($0) }))
         }
         if shards.isEmpty {
             shards.append(
@@ -106,12 +124,8 @@ struct ShardFolder {
         if next != nil, lost > 0 {
             result.notes.append(
                 "lost in attempt \(attempt.number), and taken up again: \(Units.counted(lost, "push")) that it may have sent since it last wrote "
-                    + "were not sent again, and count as failed (\(ClosedShard.cause))")
-        }
-        let known = result.pushes.planned
-        if attempt.file.planned == nil, reserved > known {
-            result.notes.append(
-                "up to \(reserved - known) pushes more may have been sent before it was lost, and are in no figure")
+                    + "were not sent again, and count as failed (\(ClosedShard.cause)); of its connections, reasons and costs nothing is known"
+            )
         }
         return result
     }

@@ -21,6 +21,8 @@ struct StartGate {
     /// ns.
     let timeout: UInt64
     let missing: Missing
+    /// Told whom it waits for.
+    let tell: @Sendable (String) -> Void
     /// One that has been ready, and has written nothing for so long, is not there any more, ns.
     let lostAfter: UInt64
 
@@ -34,6 +36,8 @@ struct StartGate {
         /// By its own clock, seconds since 1970.
         let at: Double
         let clock: WorkerClock?
+        /// It came while this worker waited.
+        let isFresh: Bool
     }
 
     /// - Parameter isStopped: somebody wants this process to end.
@@ -43,6 +47,8 @@ struct StartGate {
         var presence = Presence(folder, now: began)
         var ready: [Int: ReadyFile] = [:]
         var hasWaited = false
+        var isTold = false
+        var unread: UInt64?
         while true {
             if isStopped() { throw HarnessError("stopped before the run began: nothing was sent", .failed) }
             let names = folder.names()
@@ -53,10 +59,22 @@ struct StartGate {
                 return begin(start, hasWaited: hasWaited)
             }
             let now = MonotonicClock.now()
+            if names.contains(RendezvousFolder.start) {
+                unread = unread ?? now
+                guard now - (unread ?? now) < Self.unreadable else {
+                    throw HarnessError(
+                        "\(folder.place(RendezvousFolder.start)): is there, and cannot be read; give an empty folder",
+                        .failed)
+                }
+            }
             presence.look(0..<rank.workers, now: now)
             try takeReady(names, presence, &ready)
             let absent = (0..<rank.workers).filter {
                 ready[$0] == nil || !presence.isLive($0) || presence.silence($0, now: now) >= lostAfter
+            }
+            if !isTold, now - began >= Self.noticed, !absent.isEmpty {
+                isTold = true
+                tell("waiting for \(WorkerMerge.named(absent)) of \(rank.workers)")
             }
             let isFirst = !(0..<rank.index).contains {
                 presence.isLive($0) && presence.silence($0, now: now) < Self.quiet
@@ -77,6 +95,10 @@ struct StartGate {
         }
     }
 
+    /// What cannot be read for so long is not just being written, ns.
+    private static let unreadable: UInt64 = 5_000_000_000
+    /// Whom one waits for so long is said, ns.
+    private static let noticed: UInt64 = 3_000_000_000
     /// A worker that has been silent for so long gives no start, ns.
     private static let quiet: UInt64 = 3_000_000_000
 
@@ -131,9 +153,9 @@ struct StartGate {
         let now = WorkerClock.now()
         guard hasWaited, start.clockOf != rank.index, let own = start.seen.first(where: { $0.worker == rank.index })
         else {
-            return Start(at: start.at, clock: nil)
+            return Start(at: start.at, clock: nil, isFresh: hasWaited)
         }
         let clock = WorkerClock(t1: own.at, t2: own.seen, t3: start.written, t4: now)
-        return Start(at: clock.own(start.at), clock: clock)
+        return Start(at: clock.own(start.at), clock: clock, isFresh: true)
     }
 }

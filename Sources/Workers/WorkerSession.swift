@@ -71,7 +71,8 @@ package final class WorkerSession: Sendable {
             throw HarnessError("\(folder.place(RendezvousFolder.run)): id \"\(run.id)\" is none", .failed)
         }
         place = RunPlace(
-            index: rank.index, workers: rank.workers, common: common, resumed: isDone ? nil : shard.resumed)
+            index: rank.index, workers: rank.workers, common: common,
+            resumed: isDone ? nil : shard.resumed(since: UInt64(Self.sinceStart(folder, rank) * 1e9)))
         // Whoever comes back to a run that ended without all of it opens it again.
         if let end: EndFile = folder.read(RendezvousFolder.end), !end.complete { folder.remove(RendezvousFolder.end) }
         let status = StatusFile(
@@ -82,7 +83,8 @@ package final class WorkerSession: Sendable {
             switch news {
             case .stop(let file):
                 if file.worker != index { hear("worker \(file.worker) asks all to stop: \(file.reason)", true) }
-            case .replaced: hear("worker \(index) was taken up by another process: this one stops", true)
+            case .replaced:
+                hear("worker \(index) was taken up by another process: this one stops", true)
             case .mute(let silence, let problem):
                 hear(
                     "\(problem) (for \(Units.duration(nanoseconds: Double(silence))) now): the others cannot know that this "
@@ -90,6 +92,18 @@ package final class WorkerSession: Sendable {
             }
         }
         if isDone { heartbeat.start() }
+    }
+
+    /// How long ago all workers started, seconds: as those that are there say by their own steady clocks, or else by the clocks of the day.
+    private static func sinceStart(_ folder: RendezvousFolder, _ rank: WorkerRank) -> Double {
+        let elapsed = (0..<rank.workers).lazy.filter { $0 != rank.index }.prefix(64).compactMap { worker -> Double? in
+            guard let status: StatusFile = folder.read(RendezvousFolder.worker(worker) + "/status.json"),
+                status.state == .running, abs(WorkerClock.now() - status.at) < 60
+            else { return nil }
+            return status.elapsed
+        }.max()
+        let start: StartFile? = folder.read(RendezvousFolder.start)
+        return min(max(0, elapsed ?? start.map { WorkerClock.now() - $0.at } ?? 0), 1e8)
     }
 
     // MARK: Joining
@@ -163,7 +177,7 @@ package final class WorkerSession: Sendable {
             let status = shard.name + "/status.json"
             let before: StatusFile? = shard.folder.read(status)
             let began = MonotonicClock.now()
-            while before?.state != .done, MonotonicClock.now() - began < quiet {
+            while before?.state != .done, before?.state != .left, MonotonicClock.now() - began < quiet {
                 try? await Task.sleep(nanoseconds: 100_000_000)
                 guard let now: StatusFile = shard.folder.read(status),
                     now.beat != before?.beat || now.attempt != before?.attempt
@@ -190,24 +204,32 @@ package final class WorkerSession: Sendable {
     ///   - planned: pushes this attempt plans.
     ///   - threads: of this worker.
     ///   - isStopped: somebody wants this process to end.
+    ///   - tell: told whom it waits for, one line.
     /// - Returns: when the run starts.
-    package func begin(_ content: RunContent, planned: UInt64?, threads: Int, isStopped: @Sendable () -> Bool)
-        async throws(HarnessError) -> Run.Start
-    {
+    package func begin(
+        _ content: RunContent, planned: UInt64?, threads: Int, isStopped: @Sendable () -> Bool,
+        tell: @escaping @Sendable (String) -> Void
+    ) async throws(HarnessError) -> Run.Start {
         heartbeat.update { $0.planned = planned }
         try folder.write(
             ReadyFile(host: host, attempt: attempt, content: content), to: shard.name + "/" + ShardFolder.ready)
         heartbeat.start()
         let gate = StartGate(
             folder: folder, rank: rank, content: content, timeout: options.startTimeout,
-            missing: options.startsWithoutMissing ? .start : .stop, lostAfter: options.lostAfter)
+            missing: options.startsWithoutMissing ? .start : .stop, tell: tell, lostAfter: options.lostAfter)
         let start: StartGate.Start
         do throws(HarnessError) { start = try await gate.wait(isStopped: isStopped) } catch {
             heartbeat.end()
             throw error
         }
-        let (wall, now) = (WorkerClock.now(), MonotonicClock.now())
-        let ahead = start.at - wall
+        let now = MonotonicClock.now()
+        // Of a start that was there before, the clock of the day tells nothing that others do not tell better.
+        let ahead = start.isFresh ? start.at - WorkerClock.now() : -Self.sinceStart(folder, rank)
+        guard ahead.isFinite, ahead < Self.farthest else {
+            throw HarnessError(
+                "\(folder.place(RendezvousFolder.start)): says a start that is \(Units.fixed(ahead, places: 0)) s ahead; the file is damaged, "
+                    + "or this machine's clock is wrong", .failed)
+        }
         // One that is only a little late keeps the common schedule; for another everything comes due later.
         let isLate = ahead < -Self.noticed
         let keepsTime = place.resumed == nil && ahead > -Self.tolerated
@@ -227,6 +249,8 @@ package final class WorkerSession: Sendable {
     /// A start this long ago is said, and is kept no more, seconds.
     private static let noticed = 0.1
     private static let tolerated = 1.0
+    /// No start lies farther ahead, seconds.
+    private static let farthest = 600.0
     /// Time to connect for one that starts on its own, ns.
     private static let ahead: UInt64 = 500_000_000
 
@@ -253,9 +277,11 @@ package final class WorkerSession: Sendable {
     package var isReplaced: Bool { heartbeat.isReplaced }
 
     /// Nobody waits for this worker any more.
-    package func leave() {
+    ///
+    /// - Parameter comesAgain: it was told to end, and may be started again: the others wait for that as for one that is silent.
+    package func leave(comesAgain: Bool = false) {
         leaving.store(true, ordering: .relaxed)
-        heartbeat.end()
+        heartbeat.end(comesAgain ? .left : .done)
     }
 
     // MARK: The whole run
@@ -297,7 +323,9 @@ package final class WorkerSession: Sendable {
             }
             let now = MonotonicClock.now()
             if folder.names().contains(RendezvousFolder.end), let end: EndFile = folder.read(RendezvousFolder.end) {
-                return End(result: try read(), file: end, isOwn: false)
+                guard end.lost.contains(rank.index) else { return End(result: try read(), file: end, isOwn: false) }
+                // It was taken for lost, and is not: the end comes once more, with its part.
+                folder.remove(RendezvousFolder.end)
             }
             presence.look(0..<rank.workers, now: now)
             let isFirst = !(0..<rank.index).contains { isThere($0, presence, now, start) }
@@ -345,15 +373,28 @@ package final class WorkerSession: Sendable {
         return End(result: result, file: folder.read(RendezvousFolder.end) ?? file, isOwn: true)
     }
 
+    /// Two workers may take themselves for the first at once: each writes under a name of its own, and the last one stays.
     private func write(_ result: ResultDocument) throws(HarnessError) {
-        do throws(ResultError) { try ResultFile.write(result, to: folder.place(RendezvousFolder.result)) } catch {
+        let (own, target) = (folder.place("result-\(rank.index).json"), folder.place(RendezvousFolder.result))
+        do throws(ResultError) { try ResultFile.write(result, to: own) } catch {
             throw HarnessError(error.description, .unwritable)
+        }
+        guard rename(own, target) == 0 else {
+            let problem = String(cString: strerror(errno))
+            folder.remove("result-\(rank.index).json")
+            throw HarnessError("cannot write \(target): \(problem)", .unwritable)
         }
     }
 
     private func read() throws(HarnessError) -> ResultDocument {
-        do throws(ResultError) { return try ResultFile.read(folder.place(RendezvousFolder.result)) } catch {
-            throw HarnessError(error.description, .failed)
-        }
+        let path = folder.place(RendezvousFolder.result)
+        do throws(ResultError) {
+            let result = try ResultFile.read(path)
+            let run: RunFile? = folder.read(RendezvousFolder.run)
+            guard result.run.id == run?.id else {
+                throw ResultError("\(path): the result of another run, \(result.run.id)")
+            }
+            return result
+        } catch { throw HarnessError(error.description, .failed) }
     }
 }

@@ -47,7 +47,7 @@ extension RunCommand {
         }
         display.close()
         if ending.isDismissed, let product, !product.result.run.complete {
-            session.leave()
+            session.leave(comesAgain: true)
             throw HarnessError(
                 prefix
                     + "told to end (SIGTERM) before its part was sent; started again with the same --rendezvous it goes on there",
@@ -110,21 +110,22 @@ extension RunCommand {
         ending.begin(run)
         try checkRoom(session.shardPath)
         let output = RunOutput(
-            folder: session.shardPath, isShard: true,
+            folder: session.shardPath, isShard: true, isCurrent: { !session.isReplaced },
             warn: { problem in
                 session.note(problem: problem)
                 display.say(prefix + problem)
             },
-            tell: { [quiet] words in if !quiet { display.say(prefix + words) } },
-            isReplaced: { session.isReplaced })
+            tell: { [quiet] words in if !quiet { display.say(prefix + words) } })
         let workers = session.rank.workers
         // Where many write into one stream of lines, `pushload watch` shows them.
         let isShown = display.isRedrawn || workers == 1
         let product = try await run.execute(
-            isTerminal: display.isRedrawn, judge: judge(scenario), output: output, keepsFeedback: false,
+            isTerminal: display.isRedrawn, judge: judge(scenario, workers: workers), output: output,
+            keepsFeedback: false,
             begin: { [quiet, folder = self.workers.rendezvous ?? ""] in
                 let start = try await session.begin(
-                    run.content, planned: run.planned, threads: run.threads, isStopped: { run.isStopped })
+                    run.content, planned: run.planned, threads: run.threads, isStopped: { run.isStopped },
+                    tell: { words in if !quiet { display.say(prefix + words) } })
                 if !quiet, session.rank.index == 0, workers > 1 {
                     display.say(prefix + "\(workers) workers start; pushload watch \(folder) shows them")
                 }

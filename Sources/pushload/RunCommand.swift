@@ -109,11 +109,14 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
         }
     }
 
-    func judge(_ scenario: Scenario) -> LiveJudge? {
+    /// - Parameter workers: of the run: each judges its own pushes.
+    func judge(_ scenario: Scenario, workers: Int = 1) -> LiveJudge? {
         guard scenario.abortOnFail else { return nil }
         let live = LiveThresholds(
             scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
-        if !quiet, let warning = live.warning(rate: scenario.rate) { Console.error(warning) }
+        if !quiet, let warning = live.warning(rate: scenario.rate.map { $0 / Double(workers) }) {
+            Console.error(warning)
+        }
         return { live.crossed(at: $0, $1, total: $2, due: $3, planned: $4) }
     }
 

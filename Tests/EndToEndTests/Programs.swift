@@ -81,6 +81,9 @@ final class Running {
     var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
     var errorText: String { (try? String(contentsOf: error, encoding: .utf8)) ?? "" }
 
+    /// A program that reads until the end of its input gets there.
+    func closeInput() { try? input.fileHandleForWriting.close() }
+
     /// Waits until the output holds `part`; fails after two minutes.
     func waitFor(_ part: String) throws {
         try wait {

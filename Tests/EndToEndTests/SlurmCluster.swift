@@ -23,7 +23,8 @@ final class SlurmCluster {
     }
 
     deinit {
-        kill(running.process.processIdentifier, SIGTERM)
+        // Threads of tests may have SIGTERM blocked, and so have the scripts that they start.
+        running.closeInput()
         _ = try? running.wait()
     }
 

@@ -19,7 +19,11 @@ final class SlurmRunTests {
         let path = folder.path
         cluster = try SlurmCluster(nodes: 5, ["MOCK_HOST": "127.0.0.1", "PORT": "0"])
         let made = try Programs.run(
-            "mock-apns", ["--port", "0", "--credentials", path + "/credentials", "--until-stdin-closes"])
+            "/bin/sh",
+            [
+                "-c", #"exec "$0" --port 0 --credentials "$1" --until-stdin-closes < /dev/null"#,
+                Programs.path("mock-apns"), path + "/credentials",
+            ])
         try #require(made.status == 0, "\(made)")
         mocks = try cluster.submit(
             ["--nodelist", "n1", "--nodes", "1", "--ntasks-per-node", "2", "--chdir", path]

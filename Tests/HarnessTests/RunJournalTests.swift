@@ -7,12 +7,15 @@ import Testing
 @Suite struct RunJournalTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/journal-\(UUID())"
 
-    private func journal(rate: Double?, threads: Int = 2) throws -> RunJournal {
+    private func journal(rate: Double?, threads: Int = 2, isCurrent: @escaping @Sendable () -> Bool = { true }) throws
+        -> RunJournal
+    {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var scenario = Scenario()
         (scenario.pushes, scenario.rate) = (10_000_000, rate)
         (scenario.threads, scenario.connections) = (threads, threads)
-        return RunJournal(path: folder + "/journal.json", inputs: try RunInputs(scenario))
+        let output = RunOutput(folder: folder, isShard: true, isCurrent: isCurrent, warn: { _ in })
+        return RunJournal(output, inputs: try RunInputs(scenario))
     }
 
     @Test("What may be sent is written down before, two seconds of the rate ahead")
@@ -24,9 +27,10 @@ import Testing
         // Each thread has 500 a second.
         #expect(journal.reservations.map(\.end) == [1000, 1000])
         journal.look([100, 900], at: 1_000_000_000, start: 500_000_000, clock: 1_000_000_000)
-        #expect(journal.reservations.map(\.end) == [1100, 1900])
+        // By then the thousands of two and a half seconds.
+        #expect(journal.reservations.map(\.end) == [1250, 1250])
         let written = try #require(RunJournal.read(folder + "/journal.json"))
-        #expect(written.positions == [1100, 1900] && written.elapsed == 500_000_000)
+        #expect(written.positions == [1250, 1250] && written.elapsed == 500_000_000)
     }
 
     @Test("A closed loop has as much ahead as its fastest thread needs, and never less than it had")
@@ -73,5 +77,32 @@ import Testing
         #expect(journal.failure == nil)
         journal.look([900, 900], at: 4, start: 1, clock: 11_000_000_000)
         #expect(journal.failure?.contains("cannot write") == true)
+        // Whatever came before, the end of the run is written or not, and no more.
+        journal.end([900, 900], elapsed: 1)
+    }
+
+    @Test("What comes in a burst, or later at a higher rate, is not reserved before it is two seconds off")
+    func stages() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var scenario = Scenario()
+        scenario.stages = try ["hold 200 10s", "burst 5000", "hold 20k 1s"].map { try LoadStage(parsing: $0) }
+        let output = RunOutput(folder: folder, isShard: true, warn: { _ in })
+        let journal = RunJournal(output, inputs: try RunInputs(scenario))
+        journal.look([0], at: 0, start: 0, clock: 1)
+        #expect(journal.reservations[0].end == 400)
+        journal.look([0], at: 0, start: 1, clock: 4_000_000_001)
+        #expect(journal.reservations[0].end == 1200)
+        journal.look([0], at: 0, start: 1, clock: 8_100_000_001)
+        #expect(journal.reservations[0].end == 9000)
+    }
+
+    @Test("One whose part was taken up writes no journal any more, and must end")
+    func replaced() throws {
+        let journal = try journal(rate: 1000, isCurrent: { false })
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        journal.look([], at: 0, start: 0, clock: 1)
+        #expect(journal.reservations.map(\.end) == [0, 0] && journal.failure?.contains("another process") == true)
+        #expect(RunJournal.read(folder + "/journal.json") == nil)
     }
 }

@@ -106,7 +106,7 @@ import Testing
         try ResultFile.write(partial(), to: shard.place("result.json"))
         try journal([500])
         #expect(try books() == [[1000, 300, 175, 505]])
-        #expect(shard.resumed?.positions == [500])
+        #expect(shard.resumed(since: 3)?.positions == [500])
         // Taken up again, and killed before anything came of it.
         try shard.begin(2, begun([500], 500, late: 12))
         #expect(try books() == [[500, 300, 175, 5], [500, 0, 0, 500]])
@@ -119,6 +119,10 @@ import Testing
         try ResultFile.write(rest, to: shard.place("result.json"))
         try shard.end(3)
         #expect(try books() == [[500, 300, 175, 5], [120, 0, 120, 0], [380, 380, 0, 0]])
+        // Of an attempt that was replaced it says nothing.
+        try shard.end(2)
+        #expect(!shard.isDone)
+        try shard.end(3)
         let states = try shard.shards(planned: 1000).map(\.state)
         #expect(shard.isDone && states == [.lost, .lost, .done])
     }
