@@ -174,17 +174,17 @@ import Testing
     @Test("A worker that was given up by the others, and comes back, completes their result")
     func back() throws {
         let group = try WorkerGroup(
-            2, ["--rate", "500", "--pushes", "1000", "--connections", "2", "--lost-after", "2s"])
+            2, ["--rate", "500", "--pushes", "2500", "--connections", "2", "--lost-after", "2s"])
         let workers = try group.startAll()
         try group.waitForLoad([0, 1])
         kill(workers[1].process.processIdentifier, SIGSTOP)
         try WorkerGroup.ends([workers[0]], status: 1)
-        let partial = try group.expectBooks(planned: 1000)
+        let partial = try group.expectBooks(planned: 2500)
         #expect(partial.workers?.map { $0.state == .lost } == [false, true] && !partial.run.complete)
         kill(workers[1].process.processIdentifier, SIGCONT)
         try WorkerGroup.ends([workers[1]], status: 0)
-        let result = try group.expectBooks(planned: 1000)
-        #expect(result.run.complete && result.pushes.accepted == 1000, "\(result.pushes)")
+        let result = try group.expectBooks(planned: 2500)
+        #expect(result.run.complete && result.pushes.accepted == 2500, "\(result.pushes)")
         #expect(!(result.workers ?? []).contains { $0.state == .lost }, "\(result.workers ?? [])")
         try group.expectArrived(result)
     }

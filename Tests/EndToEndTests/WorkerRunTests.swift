@@ -10,6 +10,7 @@ import Testing
         let mocks = try MockPair()
         let load =
             ["--stages", "ramp 1k 2k 1s, hold 1500 1s", "--arrivals", "poisson", "--connections", "6"] + mocks.targets
+            + WorkerGroup.anyRate
         let run = WholeRun(folder: mocks.folder.path + "/run")
         let workers = try (0..<3).map {
             try Programs.start("pushload", ["run", "--worker", "\($0)/3", "--rendezvous", run.folder] + load)

@@ -86,7 +86,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var scenario = Scenario()
-        scenario.stages = try ["hold 200 10s", "burst 5000", "hold 20k 1s"].flatMap { try LoadStage.parse($0) }
+        scenario.stages = try LoadStage.parse("hold 200 10s, burst 5000, hold 20k 1s")
         let output = RunOutput(folder: folder, isShard: true, warn: { _ in })
         let journal = RunJournal(output, inputs: try RunInputs(scenario))
         journal.look([0], at: 0, start: 0, clock: 1)
