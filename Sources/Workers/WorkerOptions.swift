@@ -11,13 +11,13 @@ package struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Which of how many workers this is, as in 0/4; /4 under a launcher that says which. Default: what srun, mpirun or an Indexed Job says.",
-            valueName: "I/N"))
+            valueName: "I/N", visibility: .hidden))
     package var worker: String?
 
     @Option(
         help: ArgumentHelp(
             "Folder that all workers of the run share: they start together there, and the result of all is put there.",
-            valueName: "folder"))
+            valueName: "folder", visibility: .hidden))
     package var rendezvous: String?
 
     @Option(

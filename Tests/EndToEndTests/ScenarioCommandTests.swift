@@ -232,7 +232,7 @@ import Testing
         }
         let others: Set = [
             "set", "output", "report", "json", "live", "quiet", "version", "help", "help_all", "allow_target",
-            "property", "send", "measure",
+            "property", "send", "measure", "worker", "rendezvous", "start_timeout", "missing", "lost_after",
         ]
         for word in help.split(whereSeparator: { " ,\n/".contains($0) }) where word.hasPrefix("--") && word.count > 2 {
             let name = word.dropFirst(2).replacingOccurrences(of: "-", with: "_")
