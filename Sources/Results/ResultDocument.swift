@@ -47,7 +47,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, warmup, cooldown, retries, generator, histograms
+        case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, warmup, cooldown, retries,
+            generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"
     }

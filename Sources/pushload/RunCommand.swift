@@ -37,7 +37,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Folder for results. Default: results/runs. Not with --rendezvous, where they go.", valueName: "folder"))
+            "Folder for results. Default: results/runs. Not of several workers, whose own folder has them.",
+            valueName: "folder"))
     var output: String?
 
     @Option(
