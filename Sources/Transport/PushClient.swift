@@ -164,8 +164,9 @@ public final class PushClient {
         if now >= nextTick {
             // What lies in the sockets first: after a stall of ours no push is given up whose answer is there.
             takeIn(now)
-            now = loop.now
+            // By the time from before: what is read later than that was not there to be read.
             tick(now)
+            now = loop.now
             pace.look(now)
             nextTick = now + Self.tickInterval
         }

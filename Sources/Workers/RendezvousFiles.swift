@@ -130,6 +130,8 @@ struct StopFile: Codable, Sendable {
 
 /// `worker-I/shard.json`: its result is whole. Made once.
 struct ShardFile: Codable, Sendable {
+    /// Whose it is: a folder that is a link to another one's has none of its own.
+    let worker: Int?
     /// Which attempt brought it home.
     let attempt: Int
 }

@@ -42,7 +42,7 @@ struct ShardFolder {
         guard names.contains(Self.shard), let file: ShardFile = folder.read(name + "/" + Self.shard) else {
             return false
         }
-        return Self.numbers(names, "begun-", ".json").last == file.attempt
+        return Self.numbers(names, "begun-", ".json").last == file.attempt && file.worker ?? index == index
     }
 
     /// Where it goes on if it is taken up; nil: it has not begun.
@@ -65,7 +65,7 @@ struct ShardFolder {
 
     /// Its result is whole, and in its place.
     func end(_ attempt: Int) throws(HarnessError) {
-        try folder.write(ShardFile(attempt: attempt), to: name + "/" + Self.shard)
+        try folder.write(ShardFile(worker: index, attempt: attempt), to: name + "/" + Self.shard)
     }
 
     /// What its attempts brought home, the books of those that were lost closed.

@@ -173,6 +173,11 @@ import Testing
         try shard.end(2)
         #expect(!shard.isDone)
         try shard.end(3)
+        // Nor for another worker's folder that leads here.
+        let other = ShardFolder(folder: place.folder, index: 1)
+        try FileManager.default.createSymbolicLink(
+            atPath: place.folder.place(other.name), withDestinationPath: place.folder.place(shard.name))
+        #expect(!other.isDone)
         let states = try shard.shards(planned: 1000).map(\.state)
         #expect(shard.isDone && states == [.lost, .lost, .done])
     }
