@@ -17,7 +17,9 @@ import Testing
         let (first, second) = try twins()
         let run = try Programs.load(
             [
-                "-n", "2000", "-c", "6", "--threads", "2", "--engine", engine, "--target", first.url, "--target",
+                // Long enough for every connection to be made on a busy machine.
+                "--rate", "500", "-D", "4s", "-c", "6", "--threads", "2", "--engine", engine, "--target", first.url,
+                "--target",
                 second.url,
             ]
                 + ["--credentials", first.folder])
