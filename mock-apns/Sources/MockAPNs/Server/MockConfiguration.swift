@@ -69,6 +69,8 @@ public struct MockConfiguration: Sendable {
     public var maxWaitingAnswers = 1_000_000
 
     public var faults = FaultPlan()
+    /// Device tokens that begin with `dead` say what they are answered.
+    public var scriptedTokens = false
 
     // Being watched.
     /// The admin listener; nil: none.

@@ -28,7 +28,8 @@ public final class MockServer: Sendable {
     private let wakeUps: [WakeUp]
     private let running = DispatchGroup()
     private let admin: AdminServer
-    private let faults: Mutex<FaultPlan>
+    /// In force.
+    private let faults: Mutex<FaultScript>
 
     /// Starts listening; returns once connections are accepted.
     ///
@@ -94,7 +95,7 @@ public final class MockServer: Sendable {
         self.inboxes = inboxes
         self.statistics = statistics
         wakeUps = workers.map(\.loop.wakeUp)
-        faults = Mutex(configuration.faults)
+        faults = Mutex(shared.faults)
         shared.fleets?.use(wakeUps)
         if let echo { shared.fleets?.begin(echo) }
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
@@ -150,12 +151,14 @@ public final class MockServer: Sendable {
     package var echoFigures: EchoFigures? { shared.fleets?.echoFigures }
 
     /// The fault plan in force.
-    public var faultPlan: FaultPlan { faults.withLock { $0 } }
+    public var faultPlan: FaultPlan { faults.withLock { $0.plan } }
 
-    /// Changes the fault plan: rules at once, the link and what happens to connections for those that come.
+    /// Changes the fault plan: rules at once, and their bursts and counts from now on; the link and what happens to connections
+    /// for those that come.
     public func use(_ plan: FaultPlan) {
-        faults.withLock { $0 = plan }
-        _ = ask { $0.use(plan) }
+        let script = FaultScript(plan, startedAt: MonotonicClock.now())
+        faults.withLock { $0 = script }
+        _ = ask { $0.use(script) }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
@@ -165,7 +168,11 @@ public final class MockServer: Sendable {
         shared.fleets?.reset(now: MonotonicClock.now())
         shared.channels.reset()
         shared.directory.forgetChanges()
-        _ = ask { $0.restart() }
+        let script = faults.withLock { faults in
+            faults = faults.begunAnew()
+            return faults
+        }
+        _ = ask { $0.restart(script) }
     }
 
     /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.

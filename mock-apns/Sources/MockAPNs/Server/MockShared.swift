@@ -14,6 +14,8 @@ struct MockShared: Sendable {
     let fleets: DeviceFleets?
     let book: LedgerBook
     let spread: ConnectionSpread
+    /// That of the start; workers are told of others.
+    let faults: FaultScript
     let logger: Logger
     /// Monotonic nanoseconds.
     let startedAt: UInt64
@@ -37,6 +39,7 @@ struct MockShared: Sendable {
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
                 startTime: startTime, log: configuration.deviceLog)
         }
+        faults = FaultScript(configuration.faults, startedAt: startedAt)
         spread = ConnectionSpread(workers: max(1, configuration.threads))
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }

@@ -62,7 +62,7 @@ final class MockWorker {
             members: fleets == nil ? nil : MemberList(), fleets: fleets)
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
-        dice = FaultDice(configuration.faults, worker: number)
+        dice = FaultDice(shared.faults, worker: number, readsTokens: configuration.scriptedTokens)
         marks = LedgerMarks(shared.book, statistics)
         handOver = PushHandOver(shared, answers: answers, statistics: statistics, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
@@ -81,8 +81,6 @@ final class MockWorker {
         readBuffer.deallocate()
     }
 
-    /// Nanoseconds since the server's start.
-    var age: UInt64 { now - shared.startedAt }
     var isSecure: Bool { tls != nil }
     /// How long a client that was told to go away may take to close.
     var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
@@ -230,6 +228,11 @@ final class MockWorker {
 
     func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
+    /// - Parameter pause: ns from now.
+    func doLater(_ work: ScriptedWork, connection: UInt64, after pause: UInt64) {
+        later.add(work, connection: connection, due: now &+ min(pause, 1 << 62))
+    }
+
     private func doWhatIsDue() {
         readClock()
         var touched: [MockConnection] = []
@@ -244,6 +247,10 @@ final class MockWorker {
             case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
+                if touched.last !== connection { touched.append(connection) }
+            case .script(let work, let token):
+                guard let connection = connections[token], !connection.isClosed else { continue }
+                connection.session?.doScripted(work)
                 if touched.last !== connection { touched.append(connection) }
             }
         }
@@ -319,7 +326,7 @@ final class MockWorker {
     /// Notes what a request was answered, for whoever asks.
     @inline(__always)
     func note(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        topics.note(state.value(.topic), isAccepted: answer.reason == nil)
+        topics.note(state.value(.topic), isAccepted: answer.isAccepted)
         if recent.isOn {
             recent.add(
                 .init(
@@ -330,13 +337,17 @@ final class MockWorker {
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.
-    func restart() {
+    ///
+    /// - Parameter script: the plan in force, with nothing counted.
+    func restart(_ script: FaultScript) {
         statistics.restart()
         topics.reset()
         recent.reset()
         marks.restart()
-        dice = FaultDice(dice.plan, worker: number)
+        use(script)
     }
 
-    func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
+    func use(_ script: FaultScript) {
+        dice = FaultDice(script, worker: number, readsTokens: configuration.scriptedTokens)
+    }
 }

@@ -52,7 +52,7 @@ extension RecentPushes.Entry {
     ///   - time: UNIX milliseconds.
     init(_ state: RequestState, _ answer: PushAnswer, identifier: String, connection: UInt64, time: Int64) {
         self.init(
-            time: time, status: answer.reason?.status ?? 200, reason: answer.reason?.name, identifier: identifier,
+            time: time, status: answer.status, reason: answer.reason?.name, identifier: identifier,
             token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
             priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,
