@@ -172,7 +172,7 @@ final class MockSession: ServerSession {
         let verdict =
             worker.isShuttingDown
             ? .broken(.shutdown)
-            : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+            : worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): accept(state, trace, worker)

@@ -5,11 +5,10 @@ import Networking
 /// What all workers of a server share.
 struct MockShared: Sendable {
     let configuration: MockConfiguration
-    let directory: DeviceDirectory
+    /// The default namespace.
+    let home: Namespace
     let tokenUpdates: TokenUpdates
-    let channels: ChannelDirectory
     let hub: EventHub
-    let desk: DeliveryDesk
     /// nil: there is no device model.
     let fleets: DeviceFleets?
     let book: LedgerBook
@@ -26,12 +25,8 @@ struct MockShared: Sendable {
         self.logger = logger
         self.startedAt = startedAt
         let startTime = MonotonicClock.unixMilliseconds()
-        directory = DeviceDirectory(
-            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
-            seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
+        home = Namespace(name: nil, configuration, hub: hub, startedAt: startedAt, startTime: startTime)
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
-        channels = ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
-        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
         fleets = configuration.deviceModel.map {
             DeviceFleets(
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,
