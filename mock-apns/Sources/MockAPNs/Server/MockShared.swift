@@ -7,6 +7,8 @@ struct MockShared: Sendable {
     let configuration: MockConfiguration
     /// The default namespace.
     let home: Namespace
+    /// nil: there is no other.
+    let namespaces: Namespaces?
     let tokenUpdates: TokenUpdates
     let hub: EventHub
     /// nil: there is no device model.
@@ -25,7 +27,16 @@ struct MockShared: Sendable {
         self.logger = logger
         self.startedAt = startedAt
         let startTime = MonotonicClock.unixMilliseconds()
-        home = Namespace(name: nil, configuration, hub: hub, startedAt: startedAt, startTime: startTime)
+        let home = Namespace(name: nil, configuration, hub: hub, startedAt: startedAt, startTime: startTime)
+        self.home = home
+        namespaces = configuration.namespaceRule.map { rule in
+            // A port's namespace has no management of its own.
+            let channels = rule == .port ? home.channels : nil
+            return Namespaces(rule) {
+                Namespace(
+                    name: $0, configuration, channels: channels, hub: hub, startedAt: startedAt, startTime: startTime)
+            }
+        }
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
         fleets = configuration.deviceModel.map {
             DeviceFleets(

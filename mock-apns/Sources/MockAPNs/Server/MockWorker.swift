@@ -17,6 +17,11 @@ final class MockWorker {
     @exclusivity(unchecked) private var current: Unmanaged<WorkerNamespace>
     /// The current namespace's.
     @exclusivity(unchecked) private(set) var statistics: MockStatistics
+    /// nil: there is the default one only.
+    private let namespaces: WorkerNamespaces?
+    let hasNamespaces: Bool
+    /// Requests are kept for whoever asks.
+    let keepsPushes: Bool
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
@@ -55,9 +60,16 @@ final class MockWorker {
         log = MockLog(shared.logger)
         self.loop = if let loop { loop } else { try Reactor() }
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
-        home = WorkerNamespace(
-            shared.home, shared, tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
-            answers: answers, number: number)
+        let tokens = TokenCache(configuration.accounts, updates: shared.tokenUpdates)
+        let home = WorkerNamespace(shared.home, shared, tokens: tokens, answers: answers, number: number)
+        self.home = home
+        namespaces = shared.namespaces.map { [answers] registry in
+            WorkerNamespaces(registry, home: home) {
+                WorkerNamespace($0, shared, tokens: tokens, answers: answers, number: number)
+            }
+        }
+        hasNamespaces = namespaces != nil
+        keepsPushes = home.recent.isOn
         current = .passUnretained(home)
         statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
@@ -211,6 +223,36 @@ final class MockWorker {
 
     // MARK: Namespaces
 
+    /// The namespace of a request is the current one until `leave`.
+    func enter(_ state: RequestState, _ client: RequestChecks.Client, _ role: ListenerRole) {
+        guard let namespaces else { return }
+        state.namespace = namespaces.place(state, client, role)
+        use(namespaces.list[state.namespace])
+    }
+
+    /// The same, for a request that was there before.
+    func enterAgain(_ state: RequestState) {
+        if let namespaces { use(namespaces.list[state.namespace]) }
+    }
+
+    func leave() { use(home) }
+
+    private func use(_ namespace: WorkerNamespace) {
+        current = .passUnretained(namespace)
+        statistics = namespace.statistics
+    }
+
+    /// All that it has.
+    var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
+
+    /// What it has of a namespace; nil: nothing has come for that.
+    ///
+    /// - Parameter name: nil: the default one.
+    func namespace(_ name: String?) -> WorkerNamespace? {
+        guard let name else { return home }
+        return namespaces?.find(name)
+    }
+
     // What the request at hand is judged by, without counting references.
 
     var dice: FaultDice {
@@ -332,13 +374,16 @@ final class MockWorker {
 
     /// Notes what a request was answered, for whoever asks.
     @inline(__always)
-    func note(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+    func note(
+        _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
+    ) {
         current._withUnsafeGuaranteedRef { namespace in
             namespace.topics.note(state.value(.topic), isAccepted: answer.reason == nil)
             if namespace.recent.isOn {
                 namespace.recent.add(
                     .init(
-                        state, answer, identifier: answers.identifier(of: state), connection: connection,
+                        state, answer, identifier: answers.identifier(of: state),
+                        unique: answers.uniqueIdentifier(of: state), connection: connection, environment,
                         time: unixMilliseconds))
             }
         }
@@ -347,7 +392,7 @@ final class MockWorker {
 
     /// Begins anew: counts, what is kept, and the faults' draws.
     func restart() {
-        home.restart()
+        for namespace in allNamespaces { namespace.restart() }
         marks.restart()
     }
 }
