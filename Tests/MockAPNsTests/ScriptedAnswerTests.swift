@@ -354,14 +354,14 @@ import Testing
         let device = String(repeating: "ab", count: 32)
         var record = DeviceRecord()
         record.isOffline = true
-        server.shared.directory.change(TokenKey(device), to: record)
+        server.shared.home.directory.change(TokenKey(device), to: record)
         let client = try Client(port: server.port)
         client.send(Client.push(1))
         #expect(client.isAlive() && server.counts.silenced == 1)
         #expect(server.deliveryCounts.stored == 1 && server.deliveryCounts.waiting == 1)
         record.isOffline = false
-        server.shared.directory.change(TokenKey(device), to: record)
-        server.shared.desk.lookAgain(TokenKey(device), now: server.shared.startedAt)
+        server.shared.home.directory.change(TokenKey(device), to: record)
+        server.shared.home.desk.lookAgain(TokenKey(device), now: server.shared.startedAt)
         #expect(server.deliveryCounts.deliveredLate == 1 && server.deliveryCounts.delivered == 1)
         server.stop()
     }

@@ -71,6 +71,11 @@ public struct MockConfiguration: Sendable {
     public var faults = FaultPlan()
     /// Device tokens that begin with `dead` say what they are answered.
     public var scriptedTokens = false
+    /// What tells namespaces apart, each with devices, rules, counts and kept pushes of its own; nil: there is one. Not with a device
+    /// model.
+    public var namespaceRule: NamespaceRule?
+    /// Further listeners for the first environment, each with a namespace of its own, called by its port; 0: the kernel chooses.
+    public var namespacePorts: [UInt16] = []
 
     // Being watched.
     /// The admin listener; nil: none.

@@ -82,7 +82,7 @@ extension MockSession {
 
     /// Answers now, or when the latency is over.
     private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?) {
-        worker.note(state, answer, connection: token)
+        worker.note(state, answer, connection: token, environment)
         if let seconds = rule?.retryAfter, let reason = answer.reason {
             var raw = RawAnswer(status: reason.status)
             raw.headers = [.init("content-type", "application/json"), .init("retry-after", String(seconds))]
@@ -275,17 +275,18 @@ extension MockSession {
 
     private func hold(_ state: RequestState, _ choice: FaultChoice, _ batch: FaultRule.Batch) {
         state.keepBorrowed()
-        let held = scripts.hold(state.stream, choice)
-        if held.held.count >= batch.count { return release(rule: choice.number) }
+        let key = ScriptedStreams.BatchKey(namespace: state.namespace, rule: choice.number)
+        let held = scripts.hold(state.stream, choice, in: key)
+        if held.held.count >= batch.count { return release(key) }
         if held.held.count == 1 {
             worker.doLater(
-                .batch(rule: choice.number, serial: held.serial), connection: token, after: batch.within)
+                .batch(key, serial: held.serial), connection: token, after: batch.within)
         }
     }
 
     /// Handles what was held, in the order that its rule asks for.
-    private func release(rule number: Int) {
-        guard let batch = scripted?.batches.removeValue(forKey: number), let rule = batch.held.last?.choice.rule else {
+    private func release(_ key: ScriptedStreams.BatchKey) {
+        guard let batch = scripted?.batches.removeValue(forKey: key), let rule = batch.held.last?.choice.rule else {
             return
         }
         var held = batch.held.filter { context(stream: $0.stream) != 0 }
@@ -320,7 +321,7 @@ extension MockSession {
 
     /// A push that was held is judged again: what was found of it then is not kept.
     private func handleHeld(_ state: RequestState, _ choice: FaultChoice) {
-        let verdict = worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+        let verdict = worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): carryOut(choice, on: state, trace)
@@ -333,8 +334,11 @@ extension MockSession {
     func doScripted(_ work: ScriptedWork) {
         switch work {
         case .body(let stream): continueBody(stream)
-        case .batch(let rule, let serial):
-            if scripted?.batches[rule]?.serial == serial { release(rule: rule) }
+        case .batch(let key, let serial):
+            guard let batch = scripted?.batches[key], batch.serial == serial else { return }
+            if worker.hasNamespaces { worker.enter(namespace: key.namespace) }
+            release(key)
+            if worker.hasNamespaces { worker.leave() }
         case .secondGoAway:
             guard let second = scripted?.secondGoAway else { return }
             scripted!.secondGoAway = nil

@@ -12,7 +12,9 @@ final class MockSession: ServerSession {
     /// The same, for the calls of every push: without counting a reference.
     private let uncountedWorker: Unmanaged<MockWorker>
     let token: UInt64
-    private let isManagement: Bool
+    private let role: ListenerRole
+    /// Requests are kept for whoever asks, with all their headers.
+    private let keepsHeaders: Bool
     /// More than one stream is allowed.
     private var isOpenedUp: Bool
     /// Of this connection.
@@ -52,7 +54,8 @@ final class MockSession: ServerSession {
         self.worker = worker
         uncountedWorker = .passUnretained(worker)
         self.token = token
-        isManagement = role.isManagement
+        self.role = role
+        keepsHeaders = worker.keepsPushes
         var settings = worker.sessionSettings
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
@@ -117,6 +120,7 @@ final class MockSession: ServerSession {
     }
 
     override func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool {
+        if keepsHeaders { withState(context) { $0.headers.add(field) } }
         guard let header = KnownHeader(mark: field.mark) else { return true }
         let (value, length) = (field.value, field.valueLength)
         if header == .authorization, length == knownTokenLength, let knownToken, memcmp(knownToken, value, length) == 0
@@ -166,11 +170,13 @@ final class MockSession: ServerSession {
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
         requests += 1
-        if isManagement {
+        if worker.hasNamespaces { worker.enter(state, client, role) }
+        if role.isManagement {
             manage(state)
         } else {
             judge(state, worker)
         }
+        if worker.hasNamespaces { worker.leave() }
         state.dropBody()
         if let limit = worker.dice.plan.connections.goAwayAfter, requests == limit { goAway(.shutdown) }
     }
@@ -179,7 +185,7 @@ final class MockSession: ServerSession {
         let verdict =
             worker.isShuttingDown
             ? .broken(.shutdown)
-            : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+            : worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): accept(state, trace, worker)
@@ -191,7 +197,7 @@ final class MockSession: ServerSession {
             } else {
                 MockStatistics.increment(worker.statistics.requests)
                 if !worker.dice.isIdle { return rejectByRules(state, answer) }
-                worker.note(state, answer, connection: token)
+                worker.note(state, answer, connection: token, environment)
                 respond(state, answer, worker)
             }
         }
@@ -207,7 +213,7 @@ final class MockSession: ServerSession {
         } else {
             worker.tickOff(trace, state)
         }
-        worker.note(state, answer, connection: token)
+        worker.note(state, answer, connection: token, environment)
         respond(state, answer, worker)
     }
 
@@ -219,7 +225,9 @@ final class MockSession: ServerSession {
         guard context != 0 else { return false }
         withState(context) {
             $0.isWaiting = false
+            if worker.hasNamespaces { worker.enterAgain($0) }
             respond($0, answer, worker)
+            if worker.hasNamespaces { worker.leave() }
         }
         return true
     }
@@ -253,7 +261,8 @@ final class MockSession: ServerSession {
         if answer.reason != nil { pendingBodies[state.stream] = worker.answers.body(answer) }
         submitResponse(
             worker.answers.block(
-                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier, environment: environment),
+                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
+                unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
     }
 

@@ -39,6 +39,14 @@ final class ScriptedStreams {
         let choice: FaultChoice
     }
 
+    /// Rules of each namespace have batches of their own.
+    struct BatchKey: Hashable, Sendable {
+        /// What the worker knows it by.
+        let namespace: Int
+        /// The rule's number.
+        let rule: Int
+    }
+
     struct Batch {
         let serial: UInt64
         var held: [Held] = []
@@ -47,8 +55,7 @@ final class ScriptedStreams {
     /// By stream.
     var answers: [Int32: Answer] = [:]
     var bodies: [Int32: Body] = [:]
-    /// By the number of their rule.
-    var batches: [Int: Batch] = [:]
+    var batches: [BatchKey: Batch] = [:]
     private var batchCount: UInt64 = 0
     /// The second of two GOAWAYs that is to come, and the last stream it names; nil: the last begun by then.
     var secondGoAway: (order: FaultRule.GoAway, last: Int32?)?
@@ -56,13 +63,13 @@ final class ScriptedStreams {
     /// Holds a push.
     ///
     /// - Returns: the batch as it is now.
-    func hold(_ stream: Int32, _ choice: FaultChoice) -> Batch {
-        if batches[choice.number] == nil {
+    func hold(_ stream: Int32, _ choice: FaultChoice, in key: BatchKey) -> Batch {
+        if batches[key] == nil {
             batchCount += 1
-            batches[choice.number] = Batch(serial: batchCount)
+            batches[key] = Batch(serial: batchCount)
         }
-        batches[choice.number]!.held.append(Held(stream: stream, choice: choice))
-        return batches[choice.number]!
+        batches[key]!.held.append(Held(stream: stream, choice: choice))
+        return batches[key]!
     }
 
     func forget(_ stream: Int32) {
@@ -75,7 +82,7 @@ final class ScriptedStreams {
 enum ScriptedWork: Sendable {
     /// The next piece of a body.
     case body(stream: Int32)
-    /// Nothing more is waited for, unless the batch of this rule is over and this is another.
-    case batch(rule: Int, serial: UInt64)
+    /// Nothing more is waited for, unless this batch is over and there is another.
+    case batch(ScriptedStreams.BatchKey, serial: UInt64)
     case secondGoAway
 }
