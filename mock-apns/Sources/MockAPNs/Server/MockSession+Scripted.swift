@@ -177,7 +177,7 @@ extension MockSession {
             submitLate(block, body: raw.body, stream: stream)
         } else {
             submitHead(block, stream: stream)
-            scripted.bodies[stream] = .init(answer: raw, code: own.code, startedAt: worker.now)
+            scripted.bodies[stream] = .init(raw, code: own.code, startedAt: worker.now)
             continueBody(stream)
         }
         return true
@@ -204,6 +204,7 @@ extension MockSession {
     private func continueBody(_ stream: Int32) {
         guard let scripted, var body = scripted.bodies[stream] else { return }
         let owed = body.owed(worker.now)
+        let before = body.sent
         if owed > body.sent {
             guard let count = submitPiece(body.answer.body[body.sent..<owed], stream: stream) else {
                 return scripted.forget(stream)
@@ -211,8 +212,9 @@ extension MockSession {
             body.sent += count
         }
         guard body.sent == body.answer.body.count else {
+            let pause = body.pause(isStuck: owed > before && body.sent == before)
             scripted.bodies[stream] = body
-            return worker.doLater(.body(stream: stream), connection: token, after: body.pause)
+            return worker.doLater(.body(stream: stream), connection: token, after: pause)
         }
         scripted.bodies[stream] = nil
         switch body.answer.ending {
