@@ -11,6 +11,7 @@ struct MockReport: Encodable {
         case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
         case devices, echo
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
         case connectionsOpen = "connections_open"
@@ -29,6 +30,7 @@ struct MockReport: Encodable {
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -53,6 +55,7 @@ struct MockReport: Encodable {
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures
@@ -83,13 +86,21 @@ struct MockReport: Encodable {
         }
         if silenced > 0 { lines.append("  never answered, by a fault rule \(Units.grouped(silenced))") }
         if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
-        if channelRequests > 0 { lines.append("channel requests and broadcasts \(Units.grouped(channelRequests))") }
+        if channelRequests > 0 {
+            let rejected = channelReasons.values.reduce(0, +)
+            lines.append(
+                "channel requests and broadcasts \(Units.grouped(channelRequests))"
+                    + (rejected > 0 ? ", rejected \(Units.grouped(rejected)): \(Self.listed(channelReasons))" : ""))
+        }
         if delivery.stored > 0 || delivery.throttled > 0 || delivery.grouped > 0 {
             lines.append(
                 "stored for devices that were offline \(Units.grouped(delivery.stored)): "
                     + "delivered later \(Units.grouped(delivery.deliveredLate)), "
                     + "replaced \(Units.grouped(delivery.replaced)), collapsed \(Units.grouped(delivery.collapsed)), "
                     + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
+        }
+        if delivery.discarded > 0 {
+            lines.append("discarded, notifications are disabled: \(Units.grouped(delivery.discarded))")
         }
         if let devices { lines += Self.lines(devices) }
         if let echo { lines += EchoReport.lines(echo) }

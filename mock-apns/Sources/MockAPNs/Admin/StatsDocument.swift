@@ -78,6 +78,7 @@ struct StatsDocument: Encodable {
     let silenced: UInt64
     let reset: UInt64
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
@@ -103,6 +104,7 @@ struct StatsDocument: Encodable {
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionList = "connection_list"
         case openStreams = "open_streams"
@@ -120,6 +122,7 @@ struct StatsDocument: Encodable {
         silenced = counts.silenced
         reset = counts.reset
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         var statuses = counts.accepted > 0 ? ["200": counts.accepted] : [:]

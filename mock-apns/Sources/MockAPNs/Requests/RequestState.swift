@@ -158,6 +158,13 @@ final class RequestState {
         memoryUsed += length
     }
 
+    /// Gives an empty header, or one that was not there, a value.
+    func take(_ header: KnownHeader, _ text: String) {
+        ranges[header.rawValue] = HeaderRange()
+        var text = text
+        text.withUTF8 { if let value = $0.baseAddress { set(header, value, $0.count) } }
+    }
+
     private func grow() {
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.headerCapacity)
         larger.update(from: memory, count: memoryUsed)

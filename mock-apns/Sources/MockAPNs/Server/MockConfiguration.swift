@@ -25,6 +25,7 @@ public struct MockConfiguration: Sendable {
     /// Keys whose provider tokens are valid; none: tokens are not checked.
     public var accounts: [ProviderAccount] = []
     public var tokenUpdates = TokenUpdates.Scope.connection
+    public var rules = RequestRules()
     /// Bundle ids a push may be for; nil allows every topic.
     public var topics: Set<String>?
     public var population = DeviceDirectory.Population.everybody

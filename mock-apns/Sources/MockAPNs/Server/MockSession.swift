@@ -290,6 +290,7 @@ final class MockSession: ServerSession {
 
     private func respond(_ state: RequestState, _ answer: ChannelAnswer) {
         MockStatistics.increment(worker.statistics.channelRequests)
+        if let reason = answer.reason { worker.statistics.count(channel: reason) }
         if client.hasNewToken { remember(state.value(.authorization)) }
         let size = answer.headers.reduce(16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 12 }
         let block = ResponseBlock(capacity: size)

@@ -21,11 +21,14 @@ final class MockStatistics: Sendable {
     let untracked = Atomic<UInt64>(0)
     let answerTimes = AnswerTimes()
     private let reasons = OwnCounters(count: Reason.allCases.count)
+    fileprivate let channelReasons = OwnCounters(count: Reason.allCases.count)
     private let pushTypes = OwnCounters(count: PushType.allCases.count)
     private let linesAfter = InlineArray<16, UInt64>(repeating: 0)
 
     func count(_ reason: Reason) { reasons.add(1, at: reason.rawValue) }
     func value(_ reason: Reason) -> UInt64 { reasons.value(at: reason.rawValue) }
+    /// Of a channel request or broadcast.
+    func count(channel reason: Reason) { channelReasons.add(1, at: reason.rawValue) }
     /// An accepted push of this type.
     func count(_ type: PushType) { pushTypes.add(1, at: type.number) }
     func value(_ type: PushType) -> UInt64 { pushTypes.value(at: type.number) }
@@ -39,6 +42,7 @@ final class MockStatistics: Sendable {
     /// Begins anew; connections stay what they are. By the owner.
     func restart() {
         reasons.restart()
+        channelReasons.restart()
         pushTypes.restart()
         requests.store(0, ordering: .relaxed)
         accepted.store(0, ordering: .relaxed)
@@ -66,6 +70,8 @@ public struct MockCounts: Sendable, Equatable {
     /// Accepted, by `apns-push-type`; only those that happened.
     public var pushTypes: [String: UInt64] = [:]
     public var channelRequests: UInt64 = 0
+    /// Why channel requests and broadcasts were rejected; only reasons that happened.
+    public var channelReasons: [String: UInt64] = [:]
     public var connectionsAccepted: UInt64 = 0
     public var connectionsOpen: UInt64 = 0
     public var handshakesFailed: UInt64 = 0
@@ -90,6 +96,8 @@ public struct MockCounts: Sendable, Equatable {
                 reasons[reason.name, default: 0] += count
                 rejected += count
             }
+            let channels = statistics.channelReasons.value(at: reason.rawValue)
+            if channels > 0 { channelReasons[reason.name, default: 0] += channels }
         }
         for type in PushType.allCases {
             let count = statistics.value(type)

@@ -59,7 +59,7 @@ final class MockWorker {
         checks = RequestChecks(
             topics: configuration.topics, directory: shared.directory,
             tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
-            members: fleets == nil ? nil : MemberList(), fleets: fleets)
+            members: fleets == nil ? nil : MemberList(), fleets: fleets, rules: configuration.rules)
         channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         dice = FaultDice(configuration.faults, worker: number)
