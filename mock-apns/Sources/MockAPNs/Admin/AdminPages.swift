@@ -127,7 +127,7 @@ struct AdminPages {
         guard limit > 0 else {
             return .text("/pushes: limit \"\(query["limit"] ?? "")\": expected a number from 1", status: 400)
         }
-        let found = server.ask { $0.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
+        let found = server.ask { $0.home.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
         return Self.encoded(found.suffix(limit).map(PushEntry.init))
     }
 
@@ -154,7 +154,7 @@ struct AdminPages {
 
     private func device(_ path: String) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
-        guard let record = server.shared.directory.record(key) else {
+        guard let record = server.shared.home.directory.record(key) else {
             return .text("nothing is known of this device beyond the population's rules", status: 404)
         }
         return Self.encoded(
@@ -170,7 +170,7 @@ struct AdminPages {
         do throws(SettingsError) {
             let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
             var map = try value.map()
-            var record = server.shared.directory.record(key) ?? DeviceRecord()
+            var record = server.shared.home.directory.record(key) ?? DeviceRecord()
             if let state = map.take("state") {
                 record.state = try state.reading { (text) throws(SettingsError) -> DeviceRecord.State in
                     guard let state = DeviceRecord.State(rawValue: text) else {
@@ -201,9 +201,9 @@ struct AdminPages {
             if map.entries.isEmpty {
                 throw value.error("nothing to change; expected state, offline, topic, environment or since")
             }
-            server.shared.directory.change(key, to: record)
+            server.shared.home.directory.change(key, to: record)
             let now = MonotonicClock.now()
-            server.shared.desk.lookAgain(key, now: now)
+            server.shared.home.desk.lookAgain(key, now: now)
             if let isOffline, let fleets = server.shared.fleets {
                 fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
             }

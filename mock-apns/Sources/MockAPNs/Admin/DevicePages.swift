@@ -47,7 +47,7 @@ struct DevicePages {
         guard let fleets = server.shared.fleets else {
             return .text("there is no device model; start mock-apns with --device-model on", status: 404)
         }
-        guard server.shared.directory.has(token) else {
+        guard server.shared.home.directory.has(token) else {
             return .text("there is no device with this token among those that are registered", status: 404)
         }
         let now = MonotonicClock.now()

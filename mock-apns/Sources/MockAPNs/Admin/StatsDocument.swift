@@ -136,7 +136,7 @@ struct StatsDocument: Encodable {
         )
         let seen = server.ask { worker in
             (
-                topics: worker.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
+                topics: worker.home.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
                 connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) },
                 openStreams: worker.connections.values.reduce(0) { $0 + ($1.session?.openStreams ?? 0) }
             )

@@ -29,7 +29,7 @@ struct ChannelRequests {
     let checks: RequestChecks
     let channels: ChannelDirectory
     static let broadcastPath: StaticString = "/4/broadcasts/apps/"
-    private static let managementPath = "/1/apps/"
+    static let managementPath: StaticString = "/1/apps/"
 
     // MARK: Management
 
@@ -43,8 +43,8 @@ struct ChannelRequests {
         _ request: RequestState, _ client: inout RequestChecks.Client, _ unixTime: Int64
     ) -> ChannelAnswer {
         let path = request.text(.path)
-        guard path.hasPrefix(Self.managementPath) else { return .rejected(.badPath) }
-        let parts = path.dropFirst(Self.managementPath.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard RequestChecks.hasPrefix(request.value(.path), Self.managementPath) else { return .rejected(.badPath) }
+        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[1] == "channels" || parts[1] == "all-channels" else {
             return .rejected(.badPath)
         }

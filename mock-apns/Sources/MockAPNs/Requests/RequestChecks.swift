@@ -139,13 +139,26 @@ struct RequestChecks {
         return tokens.isOff ? nil : .missingProviderToken
     }
 
+    /// The team of the key that has signed the request's provider token; nil when that is not valid.
+    func teamID(_ request: RequestState) -> String? {
+        guard let jwt = Self.jwt(request.value(.authorization)), case .valid(_, let keyID) = tokens.verdict(jwt) else {
+            return nil
+        }
+        return tokens.account(keyID)?.identity.teamID
+    }
+
+    /// What follows `bearer `.
+    private static func jwt(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard value.count > 7,
+            strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[7...])
+    }
+
     private func checkToken(
         _ value: UnsafeRawBufferPointer, _ client: inout Client, _ unixTime: Int64
     ) -> Reason? {
-        guard value.count > 7,
-            strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
-        else { return .invalidProviderToken }
-        let jwt = UnsafeRawBufferPointer(rebasing: value[7...])
+        guard let jwt = Self.jwt(value) else { return .invalidProviderToken }
         guard case .valid(let issuedAt, let keyID) = tokens.verdict(jwt) else { return .invalidProviderToken }
         let account = tokens.account(keyID)
         guard account != nil || tokens.takesAnyKey else { return .invalidProviderToken }

@@ -94,6 +94,12 @@ final class RequestState {
     var isWaiting = false
     /// The `apns-id` of its answer, where somebody was told before: the request has none of its own.
     var drawnIdentifier: RandomUUID?
+    /// The `apns-unique-id` of its answer, where the push is kept.
+    var uniqueIdentifier: RandomUUID?
+    /// Of a request that is kept: all header fields as they came.
+    var headers = HeaderRecord()
+    /// What its worker knows the request's namespace by, where there are several.
+    var namespace = 0
 
     // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
     @exclusivity(unchecked) private var borrowed: UnsafePointer<UInt8>?
@@ -124,6 +130,8 @@ final class RequestState {
         isJudged = false
         isWaiting = false
         drawnIdentifier = nil
+        uniqueIdentifier = nil
+        headers.reset()
         deviceKey = nil
         timesSample = -1
         pushType = .alert

@@ -70,6 +70,11 @@ public struct MockConfiguration: Sendable {
     public var maxWaitingAnswers = 1_000_000
 
     public var faults = FaultPlan()
+    /// What tells namespaces apart, each with devices, rules, counts and kept pushes of its own; nil: there is one. Not with a device
+    /// model.
+    public var namespaceRule: NamespaceRule?
+    /// Further listeners for the first environment, each with a namespace of its own, called by its port; 0: the kernel chooses.
+    public var namespacePorts: [UInt16] = []
 
     // Being watched.
     /// The admin listener; nil: none.

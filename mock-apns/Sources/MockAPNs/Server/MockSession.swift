@@ -12,7 +12,9 @@ final class MockSession: ServerSession {
     /// The same, for the calls of every push: without counting a reference.
     private let uncountedWorker: Unmanaged<MockWorker>
     private let token: UInt64
-    private let isManagement: Bool
+    private let role: ListenerRole
+    /// Requests are kept for whoever asks, with all their headers.
+    private let keepsHeaders: Bool
     /// More than one stream is allowed.
     private var isOpenedUp: Bool
     /// Of this connection.
@@ -46,7 +48,8 @@ final class MockSession: ServerSession {
         self.worker = worker
         uncountedWorker = .passUnretained(worker)
         self.token = token
-        isManagement = role.isManagement
+        self.role = role
+        keepsHeaders = worker.keepsPushes
         var settings = worker.sessionSettings
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
@@ -111,6 +114,7 @@ final class MockSession: ServerSession {
     }
 
     override func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool {
+        if keepsHeaders { withState(context) { $0.headers.add(field) } }
         guard let header = KnownHeader(mark: field.mark) else { return true }
         let (value, length) = (field.value, field.valueLength)
         if header == .authorization, length == knownTokenLength, let knownToken, memcmp(knownToken, value, length) == 0
@@ -159,11 +163,13 @@ final class MockSession: ServerSession {
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
         requests += 1
-        if isManagement {
+        if worker.hasNamespaces { worker.enter(state, client, role) }
+        if role.isManagement {
             respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
         } else {
             judge(state, worker)
         }
+        if worker.hasNamespaces { worker.leave() }
         state.dropBody()
         if let limit = worker.dice.plan.connections.goAwayAfter, requests == limit { goAway(.shutdown) }
     }
@@ -172,7 +178,7 @@ final class MockSession: ServerSession {
         let verdict =
             worker.isShuttingDown
             ? .broken(.shutdown)
-            : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+            : worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): accept(state, trace, worker)
@@ -218,7 +224,7 @@ final class MockSession: ServerSession {
 
     /// Answers now, or when the latency is over.
     private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?, _ worker: MockWorker) {
-        worker.note(state, answer, connection: token)
+        worker.note(state, answer, connection: token, environment)
         guard let rule, rule.latency != .none else {
             respond(state, answer, worker)
             return
@@ -235,7 +241,9 @@ final class MockSession: ServerSession {
         guard context != 0 else { return false }
         withState(context) {
             $0.isWaiting = false
+            if worker.hasNamespaces { worker.enterAgain($0) }
             respond($0, answer, worker)
+            if worker.hasNamespaces { worker.leave() }
         }
         return true
     }
@@ -276,7 +284,8 @@ final class MockSession: ServerSession {
         }
         submitResponse(
             worker.answers.block(
-                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier, environment: environment),
+                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
+                unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
     }
 
