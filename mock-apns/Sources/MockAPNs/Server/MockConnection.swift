@@ -12,6 +12,8 @@ final class MockConnection {
     private(set) var session: MockSession?
     private var unsent: [UInt8] = []
     private var unsentOffset = 0
+    /// Since when something is unsent, ns.
+    private var unsentSince: UInt64 = 0
     private var interest: Readiness
     private(set) var isClosed = false
     private let handshakeDeadline: UInt64
@@ -218,6 +220,7 @@ final class MockConnection {
             case .wouldBlock:
                 unsent = Array(UnsafeBufferPointer(start: bytes + offset, count: count - offset))
                 unsentOffset = 0
+                unsentSince = worker.now
                 updateInterest()
                 return
             case .endOfStream, .failed:
@@ -319,11 +322,19 @@ final class MockConnection {
             }
             return
         }
-        var hasSomething = false
-        if now >= nextChangeAt { hasSomething = changeSettings(faults, now) }
         let limits = worker.configuration
+        if isUnread(now) {
+            MockStatistics.increment(worker.statistics.bounds.unread)
+            worker.log.debug("connection \(token): its answers are not read")
+            stream.reset()
+            return close()
+        }
+        var hasSomething = endHeldBack(session, now)
+        if now >= nextChangeAt, changeSettings(faults, now) { hasSomething = true }
         if isIdle(session, now) || hasStuckHeaders(session, now) {
             session.goAway(.idleTimeout)
+            // Streams that nothing more comes of do not hold an idle one.
+            if session.openStreams > 0, isIdle(session, now) { leaveBy = min(leaveBy, now + worker.lingerTime) }
             hasSomething = true
         } else if let age = faults.goAwayAge, now - openedAt > age {
             session.goAway(.shutdown)
@@ -342,7 +353,29 @@ final class MockConnection {
 
     private func isIdle(_ session: MockSession, _ now: UInt64) -> Bool {
         let limit = worker.configuration.idleTimeout
-        return limit > 0 && now > lastHeard && now - lastHeard > limit && session.openStreams == 0
+        guard limit > 0, now > lastHeard, now - lastHeard > limit else { return false }
+        return session.openStreams == 0 || !session.hasAnswersDue
+    }
+
+    /// What was written has not been taken in time.
+    private func isUnread(_ now: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        return limit > 0 && !unsent.isEmpty && now > unsentSince && now - unsentSince > limit
+    }
+
+    /// Resets streams whose answers have waited too long for the client's windows.
+    ///
+    /// - Returns: true when there were any.
+    private func endHeldBack(_ session: MockSession, _ now: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        guard limit > 0, now > limit else { return false }
+        let streams = session.streamsHeldBack(before: Double(now - limit) * 1e-9)
+        for stream in streams {
+            MockStatistics.increment(worker.statistics.bounds.heldBack)
+            worker.log.debug("connection \(token), stream \(stream): the window for its answer is not opened")
+            session.submitReset(stream: stream, code: .cancel)
+        }
+        return !streams.isEmpty
     }
 
     /// A header block is not whole in time. Nothing else can be said until it is (RFC 9113 section 6.10): the connection goes.
