@@ -254,6 +254,44 @@ import Testing
         server.stop()
     }
 
+    @Test(
+        "When too much waits for clients whoever holds most of it is closed and counted, and the others are served",
+        arguments: ["half requests", "half frames", "half header blocks", "shut windows"])
+    func crowded(_ name: String) throws {
+        let server = try start { $0.mostHeld = 500_000 }
+        let good = try Client(port: server.port)
+        #expect(good.isServed(1))
+        let acknowledgement = Client.frame(Frame.settings, flags: Frame.acknowledgement)
+        var hostile: [FrameClient] = []
+        for _ in 0..<100 where server.counts.bounds.crowded == 0 {
+            let client = try Client(port: server.port)
+            hostile.append(client)
+            switch name {
+            case "half requests":
+                for stream in stride(from: 1, to: 100, by: 2) as StrideTo<Int32> {
+                    client.send(Client.open(stream) + Client.frame(Frame.data, stream: stream, [32]))
+                }
+            case "half frames":
+                let frame = Client.frame(Frame.data, stream: 1, [UInt8](repeating: 32, count: 16_000))
+                client.send(acknowledgement + Client.open(1) + frame.dropLast())
+            case "half header blocks":
+                let header = Client.block([("x", String(repeating: "x", count: 15_000))])
+                client.send(Client.frame(Frame.headers, stream: 1, header))
+                client.send(Client.frame(Frame.continuation, stream: 1, header))
+            default:
+                client.send(Client.frame(Frame.settings, Client.setting(4, 0)))
+                client.send(
+                    stride(from: 1, to: 200, by: 2).flatMap { Client.headers(Int32($0), Client.request()) })
+            }
+            usleep(10_000)
+        }
+        #expect(becomes { server.counts.bounds.crowded > 0 })
+        #expect(good.isServed(3))
+        #expect(server.counts.connectionsOpen > 1)
+        withExtendedLifetime(hostile) {}
+        server.stop()
+    }
+
     @Test("An answer that is due later than the idle time-out is still given")
     func lateAnswer() throws {
         let server = try start {

@@ -166,6 +166,18 @@ open class ServerSession {
     /// What `nextOutput` returned has been written: memory that only a burst needed is given back.
     public final func didWriteOutput() { output.pointee.shrink() }
 
+    /// Bytes of memory for frames and header blocks that came in pieces.
+    @inline(__always)
+    public final var inputCapacity: Int { input.pointee.capacity }
+
+    /// Gives back memory for frames that came in pieces, where it is much; what `didReceiveData` told is then gone.
+    @inline(__always)
+    public final func shrinkInput() { if input.pointee.capacity > Self.usualInput { input.pointee.shrink() } }
+    private static let usualInput = 8192
+
+    /// The client does not take what is written: nothing is kept for what comes next; what `nextOutput` returned is then gone.
+    public final func releaseOutput() { output.pointee.release() }
+
     /// The client has begun with HTTP/2's preface and SETTINGS.
     public final var hasBegun: Bool { hasSettings }
 

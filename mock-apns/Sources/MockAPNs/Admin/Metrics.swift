@@ -33,7 +33,8 @@ enum Metrics {
             .counter, "bounds_total", "What clients were held to, by bound.", by: "bound",
             [
                 "unread": stats.bounds.unread, "held_back": stats.bounds.heldBack,
-                "oversized": stats.bounds.oversized, "slowed": stats.bounds.slowed, "cut_off": stats.bounds.cutOff,
+                "crowded": stats.bounds.crowded, "oversized": stats.bounds.oversized, "slowed": stats.bounds.slowed,
+                "cut_off": stats.bounds.cutOff,
             ])
         count("delivered_total", "Pushes given to devices.", stats.delivery.delivered)
         gauge("stored_waiting", "Pushes stored for devices that are offline.", stats.delivery.waiting)

@@ -6,6 +6,8 @@ final class BoundCounts: Sendable {
     let unread = Atomic<UInt64>(0)
     /// Streams reset because their answers waited for the client's flow-control windows that long.
     let heldBack = Atomic<UInt64>(0)
+    /// Connections closed because too much waited for clients, and most of it for theirs.
+    let crowded = Atomic<UInt64>(0)
     /// Requests answered 431 for their header bytes.
     let oversized = Atomic<UInt64>(0)
     /// How often a connection's streams were made fewer for its client's 4xx answers.
@@ -17,6 +19,7 @@ final class BoundCounts: Sendable {
     func restart() {
         unread.store(0, ordering: .relaxed)
         heldBack.store(0, ordering: .relaxed)
+        crowded.store(0, ordering: .relaxed)
         oversized.store(0, ordering: .relaxed)
         slowed.store(0, ordering: .relaxed)
         cutOff.store(0, ordering: .relaxed)
@@ -29,6 +32,8 @@ public struct BoundFigures: Sendable, Equatable, Encodable {
     public var unread: UInt64 = 0
     /// Streams reset because their answers waited for the client's flow-control windows that long.
     public var heldBack: UInt64 = 0
+    /// Connections closed because too much waited for clients, and most of it for theirs.
+    public var crowded: UInt64 = 0
     /// Requests answered 431 for their header bytes, which `requests` does not count.
     public var oversized: UInt64 = 0
     /// How often a penalty made a connection's streams fewer.
@@ -37,7 +42,7 @@ public struct BoundFigures: Sendable, Equatable, Encodable {
     public var cutOff: UInt64 = 0
 
     enum CodingKeys: String, CodingKey {
-        case unread, oversized, slowed
+        case unread, crowded, oversized, slowed
         case heldBack = "held_back"
         case cutOff = "cut_off"
     }
@@ -45,6 +50,7 @@ public struct BoundFigures: Sendable, Equatable, Encodable {
     mutating func add(_ counts: BoundCounts) {
         unread += counts.unread.load(ordering: .relaxed)
         heldBack += counts.heldBack.load(ordering: .relaxed)
+        crowded += counts.crowded.load(ordering: .relaxed)
         oversized += counts.oversized.load(ordering: .relaxed)
         slowed += counts.slowed.load(ordering: .relaxed)
         cutOff += counts.cutOff.load(ordering: .relaxed)

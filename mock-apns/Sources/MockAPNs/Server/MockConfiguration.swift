@@ -71,6 +71,9 @@ public struct MockConfiguration: Sendable {
     /// Answers waiting for their time, a thread; beyond it 503 ServiceUnavailable.
     public var maxWaitingAnswers = 1_000_000
 
+    /// Bytes that may wait for clients, a thread: parts of requests, and answers that are not taken. Beyond it who holds most is closed.
+    var mostHeld = 64 << 20
+
     public var faults = FaultPlan()
 
     // Being watched.

@@ -16,6 +16,10 @@ final class MockConnection {
     private var unsentSince: UInt64 = 0
     private var interest: Readiness
     private(set) var isClosed = false
+    /// Bytes that wait for the client, as far as they are more than `freelyHeld`.
+    private(set) var held = 0
+    /// Bytes that each connection may hold without being counted.
+    private static let freelyHeld = 8192
     private let handshakeDeadline: UInt64
     private let failsHandshake: Bool
     private var lastHeard: UInt64
@@ -108,8 +112,7 @@ final class MockConnection {
 
     private func breakHandshake() -> Bool {
         MockStatistics.increment(worker.statistics.handshakesFailed)
-        stream.reset()
-        close()
+        drop()
         return false
     }
 
@@ -152,6 +155,7 @@ final class MockConnection {
         guard let session else { return false }
         let problem = session.receive(bytes, count: count)
         session.keepBorrowed()
+        session.shrinkInput()
         guard let problem else { return true }
         if !session.hasBegun { MockStatistics.increment(worker.statistics.handshakesFailed) }
         worker.log.debug("connection \(token): \(problem)")
@@ -169,7 +173,7 @@ final class MockConnection {
             let count = session.nextOutput(&bytes)
             if count > 0 {
                 send(bytes!, count)
-                session.didWriteOutput()
+                if unsent.isEmpty { session.didWriteOutput() } else { session.releaseOutput() }
             }
             if isClosed || !unsent.isEmpty { return }
         }
@@ -265,6 +269,27 @@ final class MockConnection {
         worker.loop.modify(stream.descriptor, token: token, interest: wanted)
     }
 
+    // MARK: Memory
+
+    /// Looks at what waits for the client.
+    ///
+    /// - Returns: how much more that is than before.
+    func noteHeld() -> Int {
+        let before = held
+        held = 0
+        if let session, !isClosed {
+            let bytes = session.held + unsent.capacity
+            if bytes > Self.freelyHeld { held = bytes }
+        }
+        return held - before
+    }
+
+    /// Closes it without a word.
+    func drop() {
+        stream.reset()
+        close()
+    }
+
     // MARK: The emulated link
 
     private func plan(_ time: UInt64) {
@@ -310,8 +335,7 @@ final class MockConnection {
         let faults = worker.dice.plan.connections
         if let every = faults.tcpResetEvery, now - openedAt > every {
             worker.log.debug("connection \(token): reset, for its age")
-            stream.reset()
-            return close()
+            return drop()
         }
         guard let session, session.hasBegun else {
             if now > handshakeDeadline {
@@ -326,8 +350,7 @@ final class MockConnection {
         if isUnread(now) {
             MockStatistics.increment(worker.statistics.bounds.unread)
             worker.log.debug("connection \(token): its answers are not read")
-            stream.reset()
-            return close()
+            return drop()
         }
         var hasSomething = endHeldBack(session, now)
         if now >= nextChangeAt, changeSettings(faults, now) { hasSomething = true }

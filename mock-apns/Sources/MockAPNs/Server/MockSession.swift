@@ -21,6 +21,8 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private(set) var rejected: UInt64 = 0
     /// Streams begun and not over.
     @exclusivity(unchecked) private(set) var openStreams = 0
+    /// Of these, those whose request is not complete.
+    @exclusivity(unchecked) private var unfinished = 0
     /// What GOAWAY named as the last stream handled.
     @exclusivity(unchecked) private var lastHandled = Int32.max
     @exclusivity(unchecked) private var client: RequestChecks.Client
@@ -112,6 +114,7 @@ final class MockSession: ServerSession {
         state.stream = stream
         state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
+        unfinished &+= 1
         return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
     }
 
@@ -137,6 +140,7 @@ final class MockSession: ServerSession {
     /// RFC 6585 section 5. Not a push that could be judged: it is counted as `oversized` alone.
     override func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool {
         withState(context) { $0.isJudged = true }
+        unfinished &-= 1
         MockStatistics.increment(worker.statistics.bounds.oversized)
         worker.log.debug(
             "connection \(token), stream \(stream): more than \(RequestState.headerCapacity) bytes of headers")
@@ -162,6 +166,7 @@ final class MockSession: ServerSession {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
+        if !state.isJudged { unfinished &-= 1 }
         if state.isWaiting { abandonAnswer(state) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
@@ -175,6 +180,7 @@ final class MockSession: ServerSession {
         // Above what GOAWAY named: not handled, the client sends it again elsewhere.
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
+        unfinished &-= 1
         requests += 1
         if isManagement {
             respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
@@ -353,6 +359,21 @@ final class MockSession: ServerSession {
         knownTokenLength = token.count
     }
 
+    // MARK: Memory
+
+    /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
+    ///
+    /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
+    var held: Int {
+        var total = inputCapacity
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty {
+            for context in contexts { total += withState(context) { $0.capacity } }
+            for body in pendingBodies.values { total += body.capacity }
+        }
+        return total
+    }
+    private static let fewUnfinished = 16
+
     // MARK: Time passes
 
     /// GOAWAY naming what has been begun; that is still answered, and nothing after it. Its debug data says why, as the body
@@ -379,6 +400,7 @@ final class MockSession: ServerSession {
                 if isAnsweredEarly(stream: state.stream) { ended.append(state.stream) }
                 guard !state.isJudged else { return }
                 state.isJudged = true
+                unfinished &-= 1
                 requests += 1
                 MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)
