@@ -32,6 +32,13 @@ enum Metrics {
         count("connections_accepted_total", "Connections accepted.", stats.connections.accepted)
         count(
             "handshakes_failed_total", "Connections that ended before HTTP/2.", stats.connections.handshakesFailed)
+        page.add(
+            .counter, "bounds_total", "What clients were held to, by bound.", by: "bound",
+            [
+                "unread": stats.bounds.unread, "held_back": stats.bounds.heldBack,
+                "crowded": stats.bounds.crowded, "oversized": stats.bounds.oversized, "slowed": stats.bounds.slowed,
+                "cut_off": stats.bounds.cutOff,
+            ])
         count("delivered_total", "Pushes given to devices.", stats.delivery.delivered)
         count("discarded_total", "Pushes discarded: notifications are disabled.", stats.delivery.discarded)
         gauge("stored_waiting", "Pushes stored for devices that are offline.", stats.delivery.waiting)

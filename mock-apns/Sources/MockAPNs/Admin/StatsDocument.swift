@@ -85,6 +85,7 @@ struct StatsDocument: Encodable {
     let topics: [String: Outcomes]
     let connections: Connections
     let connectionList: [Connection]
+    let bounds: BoundFigures
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -100,7 +101,7 @@ struct StatsDocument: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
-        case delivery, devices, echo, events, memory
+        case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
@@ -150,6 +151,7 @@ struct StatsDocument: Encodable {
         openStreams = seen.reduce(0) { $0 + $1.openStreams }
         answerTimes = counts.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
+        bounds = counts.bounds
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures

@@ -23,6 +23,8 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private(set) var rejected: UInt64 = 0
     /// Streams begun and not over.
     @exclusivity(unchecked) private(set) var openStreams = 0
+    /// Of these, those whose request is not complete.
+    @exclusivity(unchecked) private var unfinished = 0
     /// What GOAWAY named as the last stream handled.
     @exclusivity(unchecked) private var lastHandled = Int32.max
     @exclusivity(unchecked) private var client: RequestChecks.Client
@@ -43,6 +45,8 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private var headers: (stream: Int32, begunAt: UInt64) = (0, 0)
     /// Bodies of answers being sent, by stream.
     @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
+    /// nil: 4xx answers cost the client nothing.
+    @exclusivity(unchecked) private var penalty: Penalty?
 
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker
@@ -54,6 +58,9 @@ final class MockSession: ServerSession {
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
         if !isOpenedUp { settings.maxConcurrentStreams = 1 }
+        penalty = worker.dice.plan.connections.penalty.map {
+            Penalty($0, streams: worker.configuration.maxConcurrentStreams)
+        }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
         super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
     }
@@ -110,6 +117,7 @@ final class MockSession: ServerSession {
         state.stream = stream
         state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
+        unfinished &+= 1
         return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
     }
 
@@ -133,6 +141,19 @@ final class MockSession: ServerSession {
         }
     }
 
+    /// RFC 6585 section 5. Not a push that could be judged: it is counted as `oversized` alone.
+    override func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool {
+        withState(context) { $0.isJudged = true }
+        unfinished &-= 1
+        MockStatistics.increment(worker.statistics.bounds.oversized)
+        worker.log.debug(
+            "connection \(token), stream \(stream): more than \(RequestState.headerCapacity) bytes of headers")
+        let block = ResponseBlock(capacity: 16)
+        block.addStatus(431)
+        submitResponse(block, stream: stream, hasBody: false)
+        return true
+    }
+
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
             if !$0.isJudged, $0.append(bytes, count) { borrowing.append($0) }
@@ -149,6 +170,7 @@ final class MockSession: ServerSession {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
+        if !state.isJudged { unfinished &-= 1 }
         if state.isWaiting { abandonAnswer(state) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
@@ -162,6 +184,7 @@ final class MockSession: ServerSession {
         // Above what GOAWAY named: not handled, the client sends it again elsewhere.
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
+        unfinished &-= 1
         requests += 1
         if worker.hasNamespaces { worker.enter(state, client, role) }
         if role.isManagement {
@@ -287,6 +310,26 @@ final class MockSession: ServerSession {
                 answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
                 unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
+        if penalty != nil { penalise(answer.reason) }
+    }
+
+    /// - Parameter reason: of the answer that was given; nil: accepted.
+    private func penalise(_ reason: Reason?) {
+        switch penalty!.note(reason) {
+        case .none: break
+        case .streams(let limit):
+            if limit < worker.configuration.maxConcurrentStreams {
+                MockStatistics.increment(worker.statistics.bounds.slowed)
+            }
+            worker.log.debug("connection \(token): \(limit) streams, by its penalty")
+            // One that has not sent a valid token yet has one stream.
+            if isOpenedUp { submitSettings([(Frame.Setting.maxConcurrentStreams, limit)]) }
+        case .goAway:
+            guard let reason, lastHandled == .max else { return }
+            MockStatistics.increment(worker.statistics.bounds.cutOff)
+            worker.log.debug("connection \(token): told to go away, by its penalty")
+            goAway(reason)
+        }
     }
 
     private func broadcast(_ state: RequestState) {
@@ -311,7 +354,8 @@ final class MockSession: ServerSession {
 
     private func openUp() {
         isOpenedUp = true
-        submitSettings([(Frame.Setting.maxConcurrentStreams, worker.configuration.maxConcurrentStreams)])
+        let limit = penalty?.streams ?? worker.configuration.maxConcurrentStreams
+        submitSettings([(Frame.Setting.maxConcurrentStreams, limit)])
     }
 
     /// Keeps the token that was just found valid; the connection's first one opens it up.
@@ -324,6 +368,21 @@ final class MockSession: ServerSession {
         knownToken = copy
         knownTokenLength = token.count
     }
+
+    // MARK: Memory
+
+    /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
+    ///
+    /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
+    var held: Int {
+        var total = inputCapacity
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty {
+            for context in contexts { total += withState(context) { $0.capacity } }
+            for body in pendingBodies.values { total += body.capacity }
+        }
+        return total
+    }
+    private static let fewUnfinished = 16
 
     // MARK: Time passes
 
@@ -338,14 +397,20 @@ final class MockSession: ServerSession {
     /// Told to go away, and every stream begun before is over.
     var isDone: Bool { lastHandled != .max && openStreams == 0 }
 
+    /// An answer waits for its time.
+    var hasAnswersDue: Bool { contexts.contains { withState($0) { $0.isWaiting } } }
+
     /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once
     /// the answers are written, so that the client stops sending (RFC 9113 section 8.1).
     func endUnfinished(begunBefore limit: UInt64) -> [Int32] {
         var ended: [Int32] = []
         for context in contexts {
             withState(context) { state in
-                guard !state.isJudged, state.begunAt < limit else { return }
+                guard state.begunAt < limit else { return }
+                if isAnsweredEarly(stream: state.stream) { ended.append(state.stream) }
+                guard !state.isJudged else { return }
                 state.isJudged = true
+                unfinished &-= 1
                 requests += 1
                 MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)

@@ -20,6 +20,7 @@ final class MockStatistics: Sendable {
     /// Accepted pushes without a trace tag, or of a run too many.
     let untracked = Atomic<UInt64>(0)
     let answerTimes = AnswerTimes()
+    let bounds = BoundCounts()
     private let reasons = OwnCounters(count: Reason.allCases.count)
     fileprivate let channelReasons = OwnCounters(count: Reason.allCases.count)
     private let pushTypes = OwnCounters(count: PushType.allCases.count)
@@ -51,6 +52,7 @@ final class MockStatistics: Sendable {
         reset.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)
         untracked.store(0, ordering: .relaxed)
+        bounds.restart()
         answerTimes.restart()
     }
 }
@@ -78,6 +80,7 @@ public struct MockCounts: Sendable, Equatable {
     var answerTimes = AnswerTimes.Counts()
     /// Accepted pushes without a trace tag, or of a run too many.
     public var untracked: UInt64 = 0
+    public var bounds = BoundFigures()
 
     mutating func add(_ statistics: MockStatistics) {
         requests += statistics.requests.load(ordering: .relaxed)
@@ -90,6 +93,7 @@ public struct MockCounts: Sendable, Equatable {
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
         untracked += statistics.untracked.load(ordering: .relaxed)
         answerTimes.add(statistics.answerTimes)
+        bounds.add(statistics.bounds)
         for reason in Reason.allCases {
             let count = statistics.value(reason)
             if count > 0 {
