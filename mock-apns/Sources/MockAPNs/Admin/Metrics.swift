@@ -14,6 +14,8 @@ enum Metrics {
         page.add(.counter, "responses_total", "Answers, by HTTP status.", by: "status", stats.statuses)
         count("silenced_total", "Pushes never answered, by a fault rule.", stats.silenced)
         count("reset_total", "Pushes answered by RST_STREAM, by a fault rule.", stats.reset)
+        count("scripted_total", "Pushes answered as a fault rule says, other than with 200.", stats.scripted)
+        count("unhandled_total", "Pushes neither handled nor answered, by a fault rule.", stats.unhandled)
         page.add(
             "answer_seconds",
             "The first bytes of a push being read to its answer being written to the socket, or given to the emulated link.",

@@ -77,6 +77,8 @@ struct StatsDocument: Encodable {
     let rejected: UInt64
     let silenced: UInt64
     let reset: UInt64
+    let scripted: UInt64
+    let unhandled: UInt64
     let channelRequests: UInt64
     let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
@@ -100,7 +102,8 @@ struct StatsDocument: Encodable {
     let answerTimes: MetricsText.Histogram
 
     enum CodingKeys: String, CodingKey {
-        case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
+        case endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled, statuses, reasons, topics,
+            connections
         case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
@@ -122,6 +125,8 @@ struct StatsDocument: Encodable {
         rejected = counts.rejected
         silenced = counts.silenced
         reset = counts.reset
+        scripted = counts.scripted
+        unhandled = counts.unhandled
         channelRequests = counts.channelRequests
         channelReasons = counts.channelReasons
         reasons = counts.reasons
@@ -130,6 +135,7 @@ struct StatsDocument: Encodable {
         for (name, count) in counts.reasons {
             if let reason = Reason(name: name) { statuses[String(reason.status), default: 0] += count }
         }
+        for (status, count) in counts.scriptedStatuses { statuses[String(status), default: 0] += count }
         self.statuses = statuses
         connections = Connections(
             accepted: counts.connectionsAccepted, open: counts.connectionsOpen,

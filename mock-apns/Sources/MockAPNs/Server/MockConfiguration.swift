@@ -76,6 +76,8 @@ public struct MockConfiguration: Sendable {
     var mostHeld = 64 << 20
 
     public var faults = FaultPlan()
+    /// Device tokens that begin with `dead` say what they are answered.
+    public var scriptedTokens = false
     /// What tells namespaces apart, each with devices, rules, counts and kept pushes of its own; nil: there is one. Not with a device
     /// model.
     public var namespaceRule: NamespaceRule?

@@ -90,8 +90,6 @@ final class MockWorker {
         readBuffer.deallocate()
     }
 
-    /// Nanoseconds since the server's start.
-    var age: UInt64 { now - shared.startedAt }
     var isSecure: Bool { tls != nil }
     /// How long a client that was told to go away may take to close.
     var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
@@ -237,6 +235,11 @@ final class MockWorker {
         if let namespaces { use(namespaces.list[state.namespace]) }
     }
 
+    /// The same, by what it is known by.
+    func enter(namespace: Int) {
+        if let namespaces { use(namespaces.list[namespace]) }
+    }
+
     func leave() { use(home) }
 
     private func use(_ namespace: WorkerNamespace) {
@@ -286,6 +289,11 @@ final class MockWorker {
 
     func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
+    /// - Parameter pause: ns from now.
+    func doLater(_ work: ScriptedWork, connection: UInt64, after pause: UInt64) {
+        later.add(work, connection: connection, due: now &+ min(pause, 1 << 62))
+    }
+
     private func doWhatIsDue() {
         readClock()
         var touched: [MockConnection] = []
@@ -300,6 +308,10 @@ final class MockWorker {
             case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
+                if touched.last !== connection { touched.append(connection) }
+            case .script(let work, let token):
+                guard let connection = connections[token], !connection.isClosed else { continue }
+                connection.session?.doScripted(work)
                 if touched.last !== connection { touched.append(connection) }
             }
         }
@@ -393,7 +405,7 @@ final class MockWorker {
         _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
     ) {
         current._withUnsafeGuaranteedRef { namespace in
-            namespace.topics.note(state.value(.topic), isAccepted: answer.reason == nil)
+            namespace.topics.note(state.value(.topic), isAccepted: answer.isAccepted)
             if namespace.recent.isOn {
                 namespace.recent.add(
                     .init(
