@@ -1,8 +1,9 @@
 # Both programs in one image, as a Debian package on bare Debian: docker build -t pushload .
 # Without arguments it is the mock: docker run --rm -p 2197:2197 -p 2199:2199 -v "$PWD/credentials:/credentials" pushload
 FROM swift:6.3-bookworm AS build
+# hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends make python3-minimal dpkg-dev pkg-config libnghttp2-dev libssl-dev \
+    && apt-get install -y --no-install-recommends make python3 dpkg-dev pkg-config libnghttp2-dev libssl-dev \
        libjemalloc-dev libroaring-dev libsqlite3-dev libcurl4-openssl-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /pushload
@@ -11,6 +12,7 @@ RUN make deb
 
 FROM debian:bookworm-slim
 COPY --from=build /pushload/.build/deb/*.deb /tmp/
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends /tmp/*.deb \
     && rm -rf /var/lib/apt/lists/* /tmp/*.deb \

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev libroaring-dev libsqlite3-dev libcurl4-openssl-dev pkg-config
 TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium openmpi-bin slurmctld slurmd slurm-client munge iproute2
 CLIENT_PACKAGES := golang-go default-jdk-headless
-DEB_PACKAGES := dpkg-dev python3-minimal
+DEB_PACKAGES := dpkg-dev python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks \
 	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
