@@ -81,6 +81,9 @@ format: ## write every source as .swift-format wants it
 lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
+example-package: deps ## the tests of mock-apns/examples/swift-package, which uses the mock as a library
+	swift test --package-path mock-apns/examples/swift-package
+
 asan: test-deps ## the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/Tests/asan.supp swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
 
