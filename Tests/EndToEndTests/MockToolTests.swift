@@ -90,6 +90,43 @@ import Testing
             "\(refused)")
     }
 
+    @Test("A certificate that ends soon is made anew as the mock starts; without the authority's key that is said")
+    func ending() throws {
+        let first = try Mock()
+        _ = try first.stop()
+        let (folder, kept) = (first.folder, try OutputFolder.made())
+        let made = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-key", folder + "/server.key", "-out", folder + "/server.pem", "-days", "10", "-subj",
+                "/CN=mock", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:mock.test",
+            ])
+        try #require(made.status == 0, "\(made)")
+        try FileManager.default.moveItem(atPath: folder + "/ca.key", toPath: kept.path + "/ca.key")
+        func run(_ said: String) throws -> (finished: Finished, curl: Finished) {
+            let running = try Programs.start("mock-apns", ["--port", "0", "--credentials", folder])
+            try running.waitFor(said)
+            let port = String(running.text.split(separator: "\n")[0].split(separator: ":").last!)
+            let curl = try Programs.run(
+                "/usr/bin/curl", ["-sS", "--http2", "--cacert", folder + "/ca.pem", "https://localhost:\(port)/"])
+            kill(running.process.processIdentifier, SIGTERM)
+            return (try running.wait(), curl)
+        }
+        let without = try run("listening on ")
+        #expect(
+            without.finished.status == 0 && without.finished.error.split(separator: "\n").count == 1
+                && without.finished.error.hasPrefix("mock-apns: \(folder)/server.pem ends on ")
+                && without.finished.error.contains("there is no ca.key to sign another with"), "\(without)")
+        #expect(without.curl.error.contains("certificate"), "\(without)")
+        try FileManager.default.moveItem(atPath: kept.path + "/ca.key", toPath: folder + "/ca.key")
+        let renewed = try run("made \(folder)/server.pem")
+        #expect(renewed.finished.error.isEmpty && renewed.curl.output.contains("MethodNotAllowed"), "\(renewed)")
+        let names = try Programs.run(
+            "/usr/bin/openssl",
+            ["verify", "-CAfile", folder + "/ca.pem", "-verify_hostname", "mock.test", folder + "/server.pem"])
+        #expect(names.status == 0, "\(names)")
+    }
+
     @Test("health says whether a mock answers at its admin port")
     func health() throws {
         let mock = try Mock(["--admin-port", "0"])
