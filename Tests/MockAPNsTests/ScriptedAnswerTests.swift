@@ -275,6 +275,17 @@ import Testing
         server.stop()
     }
 
+    @Test("A slow answer whose window the client does not open is reset in time")
+    func stuck() throws {
+        let server = try start("{answer: {status: 500, body: 0123456789, body_rate: 1MB/s}}") {
+            $0.writeTimeout = 100_000_000
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.frame(Frame.settings, Client.setting(4, 0)) + Client.push(1))
+        #expect(client.resetCode(1) == .cancel && client.isAlive())
+        server.stop()
+    }
+
     @Test("Each namespace has counts and batches of its own, also where they come over one connection")
     func namespaces() throws {
         let server = try start("{push_type: voip, batch: 5, within: 20ms}, {then: [503, 200]}") {
@@ -380,6 +391,7 @@ import Testing
         // The second is judged: it names no channel.
         #expect(text(whole(client, 3).last).contains("MissingChannelId"))
         #expect(server.counts.channelRequests == 5 && server.counts.requests == 0)
+        #expect(server.counts.channelReasons == ["ServiceUnavailable": 1, "MissingChannelId": 1])
         server.stop()
     }
 

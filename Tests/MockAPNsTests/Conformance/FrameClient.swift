@@ -29,9 +29,14 @@ final class FrameClient {
     /// By RST.
     private(set) var isReset = false
 
-    /// - Parameter greeting: send the preface and an empty SETTINGS.
-    init(port: UInt16, greeting: Bool = true) throws {
+    /// - Parameters:
+    ///   - greeting: send the preface and an empty SETTINGS.
+    ///   - receiveBuffer: bytes the kernel holds for who does not read; nil: as it likes.
+    init(port: UInt16, greeting: Bool = true, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -12,6 +12,7 @@ struct MockReport: Encodable {
             allocations
         case delivery, devices, echo
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
         case connectionsOpen = "connections_open"
@@ -33,6 +34,7 @@ struct MockReport: Encodable {
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -59,6 +61,7 @@ struct MockReport: Encodable {
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures
@@ -91,13 +94,21 @@ struct MockReport: Encodable {
         if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
         if scripted > 0 { lines.append("  answered as a fault rule says \(Units.grouped(scripted))") }
         if unhandled > 0 { lines.append("  not handled, by a fault rule \(Units.grouped(unhandled))") }
-        if channelRequests > 0 { lines.append("channel requests and broadcasts \(Units.grouped(channelRequests))") }
+        if channelRequests > 0 {
+            let rejected = channelReasons.values.reduce(0, +)
+            lines.append(
+                "channel requests and broadcasts \(Units.grouped(channelRequests))"
+                    + (rejected > 0 ? ", rejected \(Units.grouped(rejected)): \(Self.listed(channelReasons))" : ""))
+        }
         if delivery.stored > 0 || delivery.throttled > 0 || delivery.grouped > 0 {
             lines.append(
                 "stored for devices that were offline \(Units.grouped(delivery.stored)): "
                     + "delivered later \(Units.grouped(delivery.deliveredLate)), "
                     + "replaced \(Units.grouped(delivery.replaced)), collapsed \(Units.grouped(delivery.collapsed)), "
                     + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
+        }
+        if delivery.discarded > 0 {
+            lines.append("discarded, notifications are disabled: \(Units.grouped(delivery.discarded))")
         }
         if let devices { lines += Self.lines(devices) }
         if let echo { lines += EchoReport.lines(echo) }

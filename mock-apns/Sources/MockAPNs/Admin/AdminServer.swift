@@ -68,7 +68,7 @@ final class AdminServer: @unchecked Sendable {
     }
 
     private func answer(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
-        if let refusal = AdminPages.refusal(request) { return refusal }
+        if let refusal = AdminPages.refusal(request, server.shared.configuration.rules) { return refusal }
         guard request.path == "/events" else {
             return AdminPages(server: server, subscribers: watchers).answer(request)
         }

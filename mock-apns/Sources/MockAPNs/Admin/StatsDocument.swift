@@ -80,12 +80,14 @@ struct StatsDocument: Encodable {
     let scripted: UInt64
     let unhandled: UInt64
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let topics: [String: Outcomes]
     let connections: Connections
     let connectionList: [Connection]
+    let bounds: BoundFigures
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -102,10 +104,11 @@ struct StatsDocument: Encodable {
     enum CodingKeys: String, CodingKey {
         case endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled, statuses, reasons, topics,
             connections
-        case delivery, devices, echo, events, memory
+        case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionList = "connection_list"
         case openStreams = "open_streams"
@@ -125,6 +128,7 @@ struct StatsDocument: Encodable {
         scripted = counts.scripted
         unhandled = counts.unhandled
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         var statuses = counts.accepted > 0 ? ["200": counts.accepted] : [:]
@@ -153,6 +157,7 @@ struct StatsDocument: Encodable {
         openStreams = seen.reduce(0) { $0 + $1.openStreams }
         answerTimes = counts.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
+        bounds = counts.bounds
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures

@@ -51,6 +51,7 @@ public enum FaultFile {
             (faults.stallLength, faults.stallEvery) = (text.length, text.every)
         }
         if let rate = map.take("slow_reading") { faults.slowReading = try rate.reading(Units.bandwidth) }
+        if let penalty = map.take("penalty") { faults.penalty = try PenaltySettings.reading(penalty) }
         if let repeats = map.take("repeat_settings") { faults.repeatsSettings = try repeats.flag() }
         if let changes = map.take("settings") {
             for change in try changes.list() { faults.settings.append(try settingsChange(change)) }

@@ -140,8 +140,9 @@ extension MockSession {
             cutOff(rule.close!)
             return true
         }
-        if let seconds = rule.retryAfter, answer.reason != nil {
-            answer.headers.append(("retry-after", String(seconds)))
+        if let reason = answer.reason {
+            worker.statistics.count(channel: reason)
+            if let seconds = rule.retryAfter { answer.headers.append(("retry-after", String(seconds))) }
         }
         var raw = RawAnswer(status: answer.status)
         raw.headers = answer.headers.map { .init($0.name, $0.value) }
@@ -180,6 +181,7 @@ extension MockSession {
             scripted.bodies[stream] = .init(raw, code: own.code, startedAt: worker.now)
             continueBody(stream)
         }
+        if penalty != nil, !own.isOfChannel { penalise(answer.reason) }
         return true
     }
 
@@ -212,7 +214,10 @@ extension MockSession {
             body.sent += count
         }
         guard body.sent == body.answer.body.count else {
-            let pause = body.pause(isStuck: owed > before && body.sent == before)
+            let isStuck = owed > before && body.sent == before
+            body.stuckSince = isStuck ? body.stuckSince ?? worker.now : nil
+            if let since = body.stuckSince, isTooLate(since) { return endStuck(stream) }
+            let pause = body.pause(isStuck: isStuck)
             scripted.bodies[stream] = body
             return worker.doLater(.body(stream: stream), connection: token, after: pause)
         }
@@ -227,6 +232,18 @@ extension MockSession {
         case .reset: submitReset(stream: stream, code: body.code)
         case .never: break
         }
+    }
+
+    /// The client has not opened its window for so long.
+    private func isTooLate(_ since: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        return limit > 0 && worker.now > since && worker.now - since > limit
+    }
+
+    private func endStuck(_ stream: Int32) {
+        MockStatistics.increment(worker.statistics.bounds.heldBack)
+        worker.log.debug("connection \(token), stream \(stream): the window for its answer is not opened")
+        submitReset(stream: stream, code: .cancel)
     }
 
     // MARK: The connection

@@ -23,6 +23,8 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private(set) var rejected: UInt64 = 0
     /// Streams begun and not over.
     @exclusivity(unchecked) private(set) var openStreams = 0
+    /// Of these, those whose request is not complete.
+    @exclusivity(unchecked) private var unfinished = 0
     /// What GOAWAY named as the last stream handled.
     @exclusivity(unchecked) var lastHandled = Int32.max
     @exclusivity(unchecked) var client: RequestChecks.Client
@@ -43,6 +45,8 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private var headers: (stream: Int32, begunAt: UInt64) = (0, 0)
     /// Bodies of answers being sent, by stream.
     @exclusivity(unchecked) var pendingBodies: [Int32: [UInt8]] = [:]
+    /// nil: 4xx answers cost the client nothing.
+    @exclusivity(unchecked) private(set) var penalty: Penalty?
     /// What fault rules still have to do here; nil: none had anything.
     @exclusivity(unchecked) var scripted: ScriptedStreams?
     /// The last stream that a GOAWAY has named.
@@ -60,6 +64,9 @@ final class MockSession: ServerSession {
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
         if !isOpenedUp { settings.maxConcurrentStreams = 1 }
+        penalty = worker.dice.plan.connections.penalty.map {
+            Penalty($0, streams: worker.configuration.maxConcurrentStreams)
+        }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
         super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
     }
@@ -116,6 +123,7 @@ final class MockSession: ServerSession {
         state.stream = stream
         state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
+        unfinished &+= 1
         return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
     }
 
@@ -139,6 +147,19 @@ final class MockSession: ServerSession {
         }
     }
 
+    /// RFC 6585 section 5. Not a push that could be judged: it is counted as `oversized` alone.
+    override func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool {
+        withState(context) { $0.isJudged = true }
+        unfinished &-= 1
+        MockStatistics.increment(worker.statistics.bounds.oversized)
+        worker.log.debug(
+            "connection \(token), stream \(stream): more than \(RequestState.headerCapacity) bytes of headers")
+        let block = ResponseBlock(capacity: 16)
+        block.addStatus(431)
+        submitResponse(block, stream: stream, hasBody: false)
+        return true
+    }
+
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
             if !$0.isJudged, $0.append(bytes, count) { borrowing.append($0) }
@@ -156,6 +177,7 @@ final class MockSession: ServerSession {
         if let scripted { scripted.forget(stream) }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
+        if !state.isJudged { unfinished &-= 1 }
         if state.isWaiting { abandonAnswer(state) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
@@ -169,6 +191,7 @@ final class MockSession: ServerSession {
         // Above what GOAWAY named: not handled, the client sends it again elsewhere.
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
+        unfinished &-= 1
         requests += 1
         if worker.hasNamespaces { worker.enter(state, client, role) }
         if role.isManagement {
@@ -264,6 +287,26 @@ final class MockSession: ServerSession {
                 answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
                 unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
+        if penalty != nil { penalise(answer.reason) }
+    }
+
+    /// - Parameter reason: of the answer that was given; nil: accepted.
+    func penalise(_ reason: Reason?) {
+        switch penalty!.note(reason) {
+        case .none: break
+        case .streams(let limit):
+            if limit < worker.configuration.maxConcurrentStreams {
+                MockStatistics.increment(worker.statistics.bounds.slowed)
+            }
+            worker.log.debug("connection \(token): \(limit) streams, by its penalty")
+            // One that has not sent a valid token yet has one stream.
+            if isOpenedUp { submitSettings([(Frame.Setting.maxConcurrentStreams, limit)]) }
+        case .goAway:
+            guard let reason, lastHandled == .max else { return }
+            MockStatistics.increment(worker.statistics.bounds.cutOff)
+            worker.log.debug("connection \(token): told to go away, by its penalty")
+            goAway(reason)
+        }
     }
 
     /// Notes what a push is answered, as it is.
@@ -307,6 +350,7 @@ final class MockSession: ServerSession {
 
     private func respond(_ state: RequestState, _ answer: ChannelAnswer) {
         MockStatistics.increment(worker.statistics.channelRequests)
+        if let reason = answer.reason { worker.statistics.count(channel: reason) }
         let size = answer.headers.reduce(16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 12 }
         let block = ResponseBlock(capacity: size)
         block.addStatus(answer.status)
@@ -317,7 +361,8 @@ final class MockSession: ServerSession {
 
     private func openUp() {
         isOpenedUp = true
-        submitSettings([(Frame.Setting.maxConcurrentStreams, worker.configuration.maxConcurrentStreams)])
+        let limit = penalty?.streams ?? worker.configuration.maxConcurrentStreams
+        submitSettings([(Frame.Setting.maxConcurrentStreams, limit)])
     }
 
     /// Keeps the token that was just found valid; the connection's first one opens it up.
@@ -330,6 +375,21 @@ final class MockSession: ServerSession {
         knownToken = copy
         knownTokenLength = token.count
     }
+
+    // MARK: Memory
+
+    /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
+    ///
+    /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
+    var held: Int {
+        var total = inputCapacity
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true {
+            for context in contexts { total += withState(context) { $0.capacity } }
+            for body in pendingBodies.values { total += body.capacity }
+        }
+        return total
+    }
+    private static let fewUnfinished = 16
 
     // MARK: Time passes
 
@@ -347,14 +407,20 @@ final class MockSession: ServerSession {
         lastHandled != .max && (openStreams == 0 && scripted?.secondGoAway == nil || closing != nil)
     }
 
+    /// An answer waits for its time.
+    var hasAnswersDue: Bool { scripted?.isBusy == true || contexts.contains { withState($0) { $0.isWaiting } } }
+
     /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once
     /// the answers are written, so that the client stops sending (RFC 9113 section 8.1).
     func endUnfinished(begunBefore limit: UInt64) -> [Int32] {
         var ended: [Int32] = []
         for context in contexts {
             withState(context) { state in
-                guard !state.isJudged, state.begunAt < limit else { return }
+                guard state.begunAt < limit else { return }
+                if isAnsweredEarly(stream: state.stream) { ended.append(state.stream) }
+                guard !state.isJudged else { return }
                 state.isJudged = true
+                unfinished &-= 1
                 requests += 1
                 MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)

@@ -22,7 +22,9 @@ final class MockStatistics: Sendable {
     /// Accepted pushes without a trace tag, or of a run too many.
     let untracked = Atomic<UInt64>(0)
     let answerTimes = AnswerTimes()
+    let bounds = BoundCounts()
     private let reasons = OwnCounters(count: Reason.allCases.count)
+    fileprivate let channelReasons = OwnCounters(count: Reason.allCases.count)
     private let pushTypes = OwnCounters(count: PushType.allCases.count)
     /// By status: what rules answered other than 200 and without a reason.
     private let rawStatuses = OwnCounters(count: RawAnswer.statuses.upperBound + 1)
@@ -30,6 +32,8 @@ final class MockStatistics: Sendable {
 
     func count(_ reason: Reason) { reasons.add(1, at: reason.rawValue) }
     func value(_ reason: Reason) -> UInt64 { reasons.value(at: reason.rawValue) }
+    /// Of a channel request or broadcast.
+    func count(channel reason: Reason) { channelReasons.add(1, at: reason.rawValue) }
     /// An accepted push of this type.
     func count(_ type: PushType) { pushTypes.add(1, at: type.number) }
     func value(_ type: PushType) -> UInt64 { pushTypes.value(at: type.number) }
@@ -47,6 +51,7 @@ final class MockStatistics: Sendable {
     /// Begins anew; connections stay what they are. By the owner.
     func restart() {
         reasons.restart()
+        channelReasons.restart()
         pushTypes.restart()
         rawStatuses.restart()
         requests.store(0, ordering: .relaxed)
@@ -57,6 +62,7 @@ final class MockStatistics: Sendable {
         unhandled.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)
         untracked.store(0, ordering: .relaxed)
+        bounds.restart()
         answerTimes.restart()
     }
 }
@@ -82,12 +88,15 @@ public struct MockCounts: Sendable, Equatable {
     /// Accepted, by `apns-push-type`; only those that happened.
     public var pushTypes: [String: UInt64] = [:]
     public var channelRequests: UInt64 = 0
+    /// Why channel requests and broadcasts were rejected; only reasons that happened.
+    public var channelReasons: [String: UInt64] = [:]
     public var connectionsAccepted: UInt64 = 0
     public var connectionsOpen: UInt64 = 0
     public var handshakesFailed: UInt64 = 0
     var answerTimes = AnswerTimes.Counts()
     /// Accepted pushes without a trace tag, or of a run too many.
     public var untracked: UInt64 = 0
+    public var bounds = BoundFigures()
 
     mutating func add(_ statistics: MockStatistics) {
         requests += statistics.requests.load(ordering: .relaxed)
@@ -101,12 +110,15 @@ public struct MockCounts: Sendable, Equatable {
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
         untracked += statistics.untracked.load(ordering: .relaxed)
         answerTimes.add(statistics.answerTimes)
+        bounds.add(statistics.bounds)
         for reason in Reason.allCases {
             let count = statistics.value(reason)
             if count > 0 {
                 reasons[reason.name, default: 0] += count
                 rejected += count
             }
+            let channels = statistics.channelReasons.value(at: reason.rawValue)
+            if channels > 0 { channelReasons[reason.name, default: 0] += channels }
         }
         for status in RawAnswer.statuses {
             let count = statistics.value(rawStatus: status)

@@ -44,6 +44,8 @@ final class MockWorker {
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
     @exclusivity(unchecked) private var later = LaterWork()
+    /// Bytes that wait for clients, of all connections.
+    private var held = 0
     private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
 
@@ -323,11 +325,24 @@ final class MockWorker {
 
     private func handle(_ connection: MockConnection, _ readiness: Readiness) {
         if connection.handle(readiness) { lagging.append(connection) }
+        noteHeld(connection)
         if connection.isClosed { remove(connection) }
+    }
+
+    /// Closes whoever holds most while more waits for clients than may.
+    private func noteHeld(_ connection: MockConnection) {
+        held += connection.noteHeld()
+        while held > configuration.mostHeld, let heaviest = connections.values.max(by: { $0.held < $1.held }) {
+            MockStatistics.increment(statistics.bounds.crowded)
+            log.debug("connection \(heaviest.token): \(heaviest.held) bytes wait for its client, too many")
+            heaviest.drop()
+            remove(heaviest)
+        }
     }
 
     private func remove(_ connection: MockConnection) {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
+        held += connection.noteHeld()
         shared.spread.ended(number)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         log.debug("connection \(connection.token) closed")

@@ -68,8 +68,12 @@ final class PushHandOver {
         {
             return reason
         }
-        let isOffline =
-            directory.mayBeOffline && directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        let record = directory.mayBeUnreached ? directory.record(TokenKey(state.deviceToken)) : nil
+        if record?.state == .disabled {
+            desk.discard()
+            return nil
+        }
+        let isOffline = record?.isOffline == true
         let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         if hub.isWatched {

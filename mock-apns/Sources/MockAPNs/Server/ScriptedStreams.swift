@@ -18,6 +18,8 @@ final class ScriptedStreams {
         let code: ErrorCode
         let startedAt: UInt64
         var sent = 0
+        /// Since when the client's windows let nothing out, ns; nil: they do.
+        var stuckSince: UInt64?
         /// How long to wait when the client's windows let nothing out, ns.
         private var patience = Self.shortest
 

@@ -23,7 +23,7 @@ final class WorkerNamespace {
         statistics = namespace.statistics[number]
         checks = RequestChecks(
             topics: configuration.topics, directory: namespace.directory, tokens: tokens,
-            members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets)
+            members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets, rules: configuration.rules)
         channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
         handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
         readsTokens = configuration.scriptedTokens
