@@ -43,7 +43,8 @@ struct ChannelRequests {
     ) -> ChannelAnswer {
         let path = request.text(.path)
         guard RequestChecks.hasPrefix(request.value(.path), Self.managementPath) else { return .rejected(.badPath) }
-        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(
+            separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[1] == "channels" || parts[1] == "all-channels" else {
             return .rejected(.badPath)
         }

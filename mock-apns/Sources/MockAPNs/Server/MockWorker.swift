@@ -22,6 +22,8 @@ final class MockWorker {
     let hasNamespaces: Bool
     /// Requests are kept for whoever asks.
     let keepsPushes: Bool
+    /// How many namespaces' worth of requests are kept.
+    private static let fullNamespaces = 16
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
@@ -61,11 +63,13 @@ final class MockWorker {
         self.loop = if let loop { loop } else { try Reactor() }
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         let tokens = TokenCache(configuration.accounts, updates: shared.tokenUpdates)
-        let home = WorkerNamespace(shared.home, shared, tokens: tokens, answers: answers, number: number)
+        let room = RecentPushes.Room(Self.fullNamespaces * configuration.keptPushes)
+        let home = WorkerNamespace(
+            shared.home, shared, tokens: tokens, answers: answers, room: room, number: number)
         self.home = home
         namespaces = shared.namespaces.map { [answers] registry in
             WorkerNamespaces(registry, home: home) {
-                WorkerNamespace($0, shared, tokens: tokens, answers: answers, number: number)
+                WorkerNamespace($0, shared, tokens: tokens, answers: answers, room: room, number: number)
             }
         }
         hasNamespaces = namespaces != nil
@@ -245,14 +249,6 @@ final class MockWorker {
     /// All that it has.
     var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
 
-    /// What it has of a namespace; nil: nothing has come for that.
-    ///
-    /// - Parameter name: nil: the default one.
-    func namespace(_ name: String?) -> WorkerNamespace? {
-        guard let name else { return home }
-        return namespaces?.find(name)
-    }
-
     // What the request at hand is judged by, without counting references.
 
     var dice: FaultDice {
@@ -383,16 +379,23 @@ final class MockWorker {
                 namespace.recent.add(
                     .init(
                         state, answer, identifier: answers.identifier(of: state),
-                        unique: answers.uniqueIdentifier(of: state), connection: connection, environment,
-                        time: unixMilliseconds))
+                        unique: answers.uniqueIdentifier(of: state),
+                        .init(
+                            number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                            environment: environment, time: unixMilliseconds)))
+                shared.watch.tell()
             }
         }
         if log.isVerbose { log.push(state, answer, connection: connection) }
     }
 
-    /// Begins anew: counts, what is kept, and the faults' draws.
-    func restart() {
-        for namespace in allNamespaces { namespace.restart() }
-        marks.restart()
+    /// Begins anew: counts, what is kept, and the faults' draws; of all namespaces, the marks in ledgers too.
+    func restart(_ choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
+        if case .all = choice { marks.restart() }
+    }
+
+    func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.use(plan) }
     }
 }

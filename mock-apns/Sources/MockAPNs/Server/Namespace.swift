@@ -12,24 +12,29 @@ final class Namespace: Sendable {
     let statistics: [MockStatistics]
     /// The rules in force. Workers have copies of their own.
     private let rules: Mutex<FaultPlan>
+    private let ownsChannels: Bool
 
     /// - Parameters:
+    ///   - plan: the rules at first; nil: the configuration's.
     ///   - channels: another namespace's, where both have the same; nil: its own.
+    ///   - log: what becomes of pushes is noted there; nil: nowhere.
     ///   - startedAt: of the server, monotonic nanoseconds; `startTime`: UNIX milliseconds at the same moment.
     init(
-        name: String?, _ configuration: MockConfiguration, channels: ChannelDirectory? = nil, hub: EventHub,
-        startedAt: UInt64, startTime: Int64
+        name: String?, _ configuration: MockConfiguration, plan: FaultPlan? = nil, channels: ChannelDirectory? = nil,
+        hub: EventHub,
+        log: DeliveryLog?, startedAt: UInt64, startTime: Int64
     ) {
         self.name = name
         directory = DeviceDirectory(
             configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
             seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
-        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
+        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, log: log, startedAt: startedAt)
+        ownsChannels = channels == nil
         self.channels =
             channels
             ?? ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
         statistics = (0..<max(1, configuration.threads)).map { _ in MockStatistics() }
-        rules = Mutex(configuration.faults)
+        rules = Mutex(plan ?? configuration.faults)
     }
 
     var plan: FaultPlan { rules.withLock { $0 } }
@@ -38,7 +43,7 @@ final class Namespace: Sendable {
     /// Begins anew what is not the workers': what is stored, channels, and changes of devices.
     func reset() {
         desk.reset()
-        channels.reset()
+        if ownsChannels { channels.reset() }
         directory.forgetChanges()
     }
 

@@ -6,14 +6,24 @@ final class Namespaces: Sendable {
     static let most = 1000
 
     let rule: NamespaceRule
-    private let known = Mutex<(list: [Namespace], byName: [String: Namespace])>(([], [:]))
+    private struct State: Sendable {
+        var list: [Namespace] = []
+        var byName: [String: Namespace] = [:]
+        /// Of those to come.
+        var plan: FaultPlan
+    }
+
+    private let known: Mutex<State>
     /// Requests that belong to the default one because there are as many as there may be.
     private let refusedCount = Atomic<UInt64>(0)
-    private let make: @Sendable (String) -> Namespace
+    private let make: @Sendable (String, FaultPlan) -> Namespace
 
-    /// - Parameter make: a namespace of this name.
-    init(_ rule: NamespaceRule, make: @escaping @Sendable (String) -> Namespace) {
+    /// - Parameters:
+    ///   - plan: the rules for each that comes into being.
+    ///   - make: a namespace of this name, with these rules.
+    init(_ rule: NamespaceRule, plan: FaultPlan, make: @escaping @Sendable (String, FaultPlan) -> Namespace) {
         self.rule = rule
+        known = Mutex(State(plan: plan))
         self.make = make
     }
 
@@ -22,12 +32,15 @@ final class Namespaces: Sendable {
         known.withLock { known in
             if let found = known.byName[name] { return found }
             guard known.list.count < Self.most else { return nil }
-            let namespace = make(name)
+            let namespace = make(name, known.plan)
             known.list.append(namespace)
             known.byName[name] = namespace
             return namespace
         }
     }
+
+    /// The rules for those to come.
+    func use(_ plan: FaultPlan) { known.withLock { $0.plan = plan } }
 
     /// In the order in which they came.
     var all: [Namespace] { known.withLock { $0.list } }

@@ -12,9 +12,12 @@ final class WorkerNamespace {
     private let number: Int
 
     /// - Parameters:
-    ///   - tokens: the worker's, for all its namespaces.
+    ///   - tokens: the worker's, for all its namespaces; so is `room`, for pushes that are kept.
     ///   - number: of the worker.
-    init(_ namespace: Namespace, _ shared: MockShared, tokens: TokenCache, answers: AnswerBlocks, number: Int) {
+    init(
+        _ namespace: Namespace, _ shared: MockShared, tokens: TokenCache, answers: AnswerBlocks,
+        room: RecentPushes.Room, number: Int
+    ) {
         self.shared = namespace
         self.number = number
         let configuration = shared.configuration
@@ -25,7 +28,8 @@ final class WorkerNamespace {
         channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
         handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
         dice = FaultDice(namespace.plan, worker: number)
-        recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
+        recent = RecentPushes(
+            capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes, room: room)
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.
