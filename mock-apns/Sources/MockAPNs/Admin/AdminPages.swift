@@ -13,7 +13,7 @@ struct AdminPages {
     /// Every page: a path, or the kind of path that it has (`kind`); its methods; its query.
     private static let pages: [(path: String, methods: [String], query: [String], text: String)] = [
         ("/stats", ["GET"], ["namespace"], "GET /stats"), ("/metrics", ["GET"], [], "GET /metrics"),
-        ("/", ["GET"], PushQuery.filters, "GET /, the pushes as they come, in a browser"),
+        ("/", ["GET"], PushQuery.filters + ["follow"], "GET /, the pushes as they come, in a browser"),
         ("/pushes", ["GET"], PushQuery.names, "GET /pushes?token=&topic=&status=&wait=&count=&…"),
         ("/unique/", ["GET"], [], "GET /unique/<apns-unique-id>"), ("/ledger", ["GET"], [], "GET /ledger"),
         ("/events", ["GET"], ["token", "channel", "namespace"], "GET /events?token=|channel="),

@@ -1,7 +1,8 @@
 import PlainHTTP
 
 /// `GET /`: the pushes as they come, to look at in a browser. One file that loads nothing: it asks `/pushes` for what is new, with the
-/// filters of its own query, and writes only texts into the page, so that nothing a push brings is run.
+/// filters of its own query, and writes only texts into the page, so that nothing a push brings is run. `#ID` at the end of its address
+/// opens that push; with `follow=no` it shows what there is and asks no more.
 enum LivePage {
     static func answer(hasDevices: Bool) -> PlainResponse {
         var random = SystemRandomNumberGenerator()
@@ -75,6 +76,8 @@ enum LivePage {
         const state = document.getElementById("state");
         const hold = document.getElementById("hold");
         const filters = new URLSearchParams(location.search);
+        const follows = filters.get("follow") !== "no";
+        filters.delete("follow");
         let last = 0;
         let count = 0;
 
@@ -130,8 +133,9 @@ enum LivePage {
             element("td", verdict, push.status === 200 ? "accepted" : "rejected"),
             element("td", push.topic), element("td", push.push_type), element("td", push.token.slice(0, 12), "device"),
             element("td", says(push.payload)));
-          row.addEventListener("click", () => choose(row, push));
+          row.addEventListener("click", () => { history.replaceState(null, "", "#" + push.id); choose(row, push); });
           list.prepend(row);
+          if (location.hash === "#" + push.id) choose(row, push);
           while (list.rows.length > most) list.deleteRow(most);
         }
 
@@ -140,7 +144,7 @@ enum LivePage {
             try {
               const query = new URLSearchParams(filters);
               query.set("after", last);
-              query.set("wait", "20s");
+              if (follows) query.set("wait", "20s");
               const answer = await fetch("/pushes?" + query);
               if (!answer.ok) {
                 state.textContent = await answer.text();
@@ -154,6 +158,7 @@ enum LivePage {
                 count += 1;
               }
               state.textContent = count + (count === 1 ? " push" : " pushes");
+              if (!follows) return;
             } catch {
               state.textContent = "the mock does not answer";
               await new Promise((done) => setTimeout(done, 1000));
