@@ -58,15 +58,25 @@ struct LivePageTests {
                 "--user-data-dir=\(try OutputFolder.made().path)", "--enable-logging=stderr", "--v=0",
                 "--virtual-time-budget=3000", "--dump-dom", "http://127.0.0.1:\(port)/",
             ])
-        // The browser's clock stands while it waits for the mock, and runs out once that has gone.
-        while try !Programs.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(port)/pushes?wait=1ms"]).output.hasPrefix(
-            "[")
-        {}
-        for _ in 0..<3 {
-            sleep(1)
-            #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
+        func waiting(_ count: Int) throws {
+            for _ in 0..<6000 {
+                let stats = try Programs.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(port)/stats"]).output
+                if stats.contains("\"waiting\":\(count)") { return }
+                usleep(10_000)
+            }
+            Issue.record("never \(count) waiting: \(browser.errorText)")
         }
-        sleep(1)
+        try waiting(1)
+        for number in 1...3 {
+            // Answered when the browser is, which asks again once it has shown the push.
+            let own = try Programs.start(
+                "/usr/bin/curl", ["-s", "http://127.0.0.1:\(port)/pushes?after=\(number - 1)&wait=100s"])
+            try waiting(2)
+            #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
+            #expect(try own.wait().output.contains("\"id\":\(number)"))
+            try waiting(1)
+        }
+        // The browser's clock stands while it waits for the mock, and runs out once that has gone.
         _ = try mock.stop()
         let document = try browser.wait().output
         #expect(document.components(separatedBy: "<td>hi</td>").count == 4, "\(document)")

@@ -17,6 +17,14 @@ import Testing
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]], "\(text)")
     }
 
+    /// Until it is so, or for a minute.
+    private func wait(_ isSo: () throws -> Bool) throws {
+        for _ in 0..<2000 {
+            if try isSo() { return }
+            usleep(20_000)
+        }
+    }
+
     private func ids(_ mock: Mock, _ query: String) throws -> [Int] {
         try pushes(mock, query).compactMap { $0["id"] as? Int }
     }
@@ -128,10 +136,8 @@ import Testing
             client.write(request)
             clients.append(client)
         }
-        var answer = ""
-        for _ in 0..<200 where !answer.hasSuffix("503") {
-            answer = try curl(mock, "/pushes?wait=10ms", ["-w", "%{http_code}"])
-        }
+        try wait { try curl(mock, "/stats").contains("\"waiting\":256") }
+        let answer = try curl(mock, "/pushes?wait=10ms", ["-w", "%{http_code}"])
         #expect(answer == "/pushes: 256 requests wait already\n503")
         clients.removeAll()
         #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])
@@ -182,7 +188,7 @@ import Testing
         }
         #expect(try events(try push().uppercased()) == ["accepted", "delivered"])
         let grouped = try push(["apns-priority: 5"])
-        while try events(grouped).count < 3 { usleep(20_000) }
+        try wait { try events(grouped).count == 3 }
         #expect(try events(grouped) == ["accepted", "grouped", "delivered"])
         let page = "/devices/\(device)"
         #expect(try curl(mock, page, ["-X", "PUT", "-d", "{offline: true}"]) == "changed\n")

@@ -8,7 +8,7 @@ import Settings
 /// What the admin listener answers.
 struct AdminPages {
     let server: MockServer
-    let subscribers: Int
+    let watchers: StatsDocument.Watchers
 
     /// Every page: a path, or the kind of path that it has (`kind`); its methods; its query.
     private static let pages: [(path: String, methods: [String], query: [String], text: String)] = [
@@ -67,11 +67,11 @@ struct AdminPages {
         case (_, "/"): return LivePage.answer(hasDevices: server.shared.fleets != nil)
         case (_, "/stats"):
             return Self.encoded(
-                StatsDocument(server, subscribers: subscribers, of: try namespaces(request, isRead: true)))
+                StatsDocument(server, watchers, of: try namespaces(request, isRead: true)))
         case (_, "/metrics"):
             return PlainResponse(
                 status: 200, type: MetricsText.contentType,
-                body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
+                body: Array(Metrics.text(StatsDocument(server, watchers)).utf8))
         case (_, "/pushes"):
             let query = try PushQuery(request, of: server)
             return PushDocument.answer(KeptPushes(server: server).list(query), isLines: query.isLines)

@@ -94,7 +94,9 @@ final class AdminServer: @unchecked Sendable {
             switch request.path {
             case "/events": return try subscribe(request, connection)
             case "/pushes" where request.query["wait"] != nil: return try wait(request, connection)
-            default: return AdminPages(server: server, subscribers: watchers).answer(request)
+            default: return AdminPages(
+                    server: server, watchers: .init(subscribers: subscriptions.count, waiting: waits.count)
+                ).answer(request)
             }
         } catch { return .text("\(request.path): \(error)", status: 400) }
     }
@@ -136,8 +138,6 @@ final class AdminServer: @unchecked Sendable {
 
     // MARK: Subscribers
 
-    private var watchers: Int { subscriptions.count }
-
     private func subscribe(_ connection: UInt64, _ subscription: Subscription) {
         subscriptions[connection] = subscription
         switch subscription.subject {
@@ -145,7 +145,7 @@ final class AdminServer: @unchecked Sendable {
         case .device(let key, _): devices[key, default: []].append(connection)
         case .channel(let id): channels[id, default: []].append(connection)
         }
-        shared.hub.setSubscribers(watchers)
+        shared.hub.setSubscribers(subscriptions.count)
     }
 
     private func unsubscribe(_ connection: UInt64) {
@@ -160,7 +160,7 @@ final class AdminServer: @unchecked Sendable {
             channels[id]?.removeAll { $0 == connection }
             if channels[id]?.isEmpty == true { channels[id] = nil }
         }
-        shared.hub.setSubscribers(watchers)
+        shared.hub.setSubscribers(subscriptions.count)
     }
 
     private func show(_ pushes: [DeliveredPush]) {

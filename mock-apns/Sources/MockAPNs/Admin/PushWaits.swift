@@ -30,7 +30,8 @@ struct PushWaits {
         watch = server.shared.watch
     }
 
-    var isFull: Bool { waits.count >= Self.most }
+    var count: Int { waits.count }
+    var isFull: Bool { count >= Self.most }
 
     /// - Returns: the answer where nothing has to be waited for.
     mutating func add(_ query: PushQuery, for request: UInt64, now: UInt64) -> PlainResponse? {

@@ -45,8 +45,17 @@ struct StatsDocument: Encodable {
         }
     }
 
+    /// Who watches at the admin port.
+    struct Watchers {
+        /// Event streams.
+        var subscribers: Int
+        /// Requests for `/pushes` that wait.
+        var waiting: Int
+    }
+
     struct Events: Encodable {
         let subscribers: Int
+        let waiting: Int
         let dropped: UInt64
     }
 
@@ -134,7 +143,7 @@ struct StatsDocument: Encodable {
     }
 
     /// - Parameter choice: whose pushes are counted; all else is the server's.
-    init(_ server: MockServer, subscribers: Int, of choice: NamespaceChoice = .all) {
+    init(_ server: MockServer, _ watchers: Watchers, of choice: NamespaceChoice = .all) {
         let all = server.counts
         let counts: MockCounts
         switch choice {
@@ -190,7 +199,8 @@ struct StatsDocument: Encodable {
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
         devices = server.deviceFigures
         echo = server.echoFigures
-        events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)
+        events = Events(
+            subscribers: watchers.subscribers, waiting: watchers.waiting, dropped: server.shared.hub.dropped)
         let cost = ProcessCost.sample()
         memory = Memory(now: Self.residentBytes(), peak: cost?.peakMemory ?? 0)
         cpuNanoseconds = cost?.cpu ?? 0
