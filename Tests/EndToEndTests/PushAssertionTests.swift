@@ -164,6 +164,23 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("A push that a rule leaves without an answer is kept all the same, and says how")
+    func unanswered() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        for (rule, expected) in [
+            ("silent: 100%", "silent"), ("reset: 100%", "reset"), ("close: fin", "closed"),
+        ] {
+            #expect(try curl(mock, "/faults", ["-X", "PUT", "-d", "{rules: [{\(rule)}]}"]).hasPrefix("rules 1"))
+            _ = try ReasonTests.curl(mock, [.with { $0.extra = ["--max-time", "2"] }])
+            let kept = try #require(try pushes(mock, "?limit=1").first)
+            #expect(kept["unanswered"] as? String == expected && kept["status"] == nil, "\(kept)")
+            let fate = try curl(mock, "/unique/\(kept["unique_id"] as? String ?? "")")
+            #expect(
+                fate.contains("\"event\":\"unanswered\"") && fate.contains("\"delivered\"") == (expected == "silent"))
+        }
+        _ = try mock.stop()
+    }
+
     @Test("What became of a push is told by the apns-unique-id of its answer")
     func fate() throws {
         let mock = try Mock(["--admin-port", "0", "--second-port", "0", "--priority-5-interval", "1s"])
@@ -203,6 +220,8 @@ import Testing
         #expect(try curl(mock, page, ["-X", "PUT", "-d", "{offline: false}"]) == "changed\n")
         #expect(try events(stored) == ["accepted", "stored", "delivered"])
         #expect(try ReasonTests.curl(mock, [.with { $0.body = "" }]).count == 1)
+        #expect(try curl(mock, page, ["-X", "PUT", "-d", "{state: disabled}"]) == "changed\n")
+        #expect(try events(try push()) == ["accepted", "discarded"])
         let rejected = try #require(try pushes(mock, "?status=400").first?["unique_id"] as? String)
         #expect(try events(rejected) == ["rejected"])
         _ = try mock.stop()

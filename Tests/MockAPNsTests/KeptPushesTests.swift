@@ -8,7 +8,7 @@ import Testing
     private func entry(_ number: UInt64, topic: String = "com.a", status: Int = 200) -> RecentPushes.Entry {
         .init(
             number: number, namespace: nil, time: Int64(number) * 10, status: status,
-            reason: status == 200 ? nil : "BadTopic", identifier: "ID", unique: RandomUUID(high: number, low: 0),
+            reason: status == 200 ? nil : "BadTopic", unanswered: nil, identifier: "ID", unique: RandomUUID(high: number, low: 0),
             token: "0a", topic: topic, pushType: .alert, priority: 10, collapseID: nil, expiration: nil, connection: 1,
             environment: .production, headers: HeaderRecord(), payload: [])
     }
@@ -110,8 +110,8 @@ import Testing
         #expect(NamespaceRule.bundleID(ofTopic: "com.voip.a") == "com.voip.a")
         let configuration = MockConfiguration()
         let hub = EventHub(wakeUp: .init())
-        let all = Namespaces(.topic, plan: FaultPlan()) {
-            Namespace(name: $0, configuration, plan: $1, hub: hub, log: nil, startedAt: 0, startTime: 0)
+        let all = Namespaces(.topic, rules: FaultScript(FaultPlan(), startedAt: 0)) {
+            Namespace(name: $0, configuration, rules: $1, hub: hub, log: nil, startedAt: 0, startTime: 0)
         }
         for number in 0..<Namespaces.most { #expect(all.named("com.app\(number)")?.name == "com.app\(number)") }
         #expect(all.named("com.more") == nil && all.named("com.app7") === all.all[7])

@@ -89,12 +89,13 @@ final class AdminServer: @unchecked Sendable {
     }
 
     private func answer(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
-        if let refusal = AdminPages.refusal(request) { return refusal }
+        if let refusal = AdminPages.refusal(request, server.shared.configuration.rules) { return refusal }
         do throws(SettingsError) {
             switch request.path {
             case "/events": return try subscribe(request, connection)
             case "/pushes" where request.query["wait"] != nil: return try wait(request, connection)
-            default: return AdminPages(
+            default:
+                return AdminPages(
                     server: server, watchers: .init(subscribers: subscriptions.count, waiting: waits.count)
                 ).answer(request)
             }

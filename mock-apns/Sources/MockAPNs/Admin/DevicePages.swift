@@ -35,7 +35,8 @@ struct DevicePages {
         let parts = request.path.dropFirst("/devices/".count).split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let (token, page) = (String(parts[0]), String(parts[1]))
-        guard Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else { return AdminPages.badToken }
+        let rules = server.shared.configuration.rules
+        guard rules.isToken(token) else { return AdminPages.badToken(rules) }
         let hand = Hand(rawValue: page)
         guard hand != nil || page == "screen" || page == "screen.html" else {
             let hint = NearestName.hint(page, among: ["screen", "screen.html"] + Hand.allCases.map(\.rawValue))

@@ -26,8 +26,11 @@ struct FateDocument: Encodable {
     }
 
     private static func log(_ entry: RecentPushes.Entry, _ entries: [DeliveryLog.Entry]) -> [Event] {
-        guard entry.status == 200 else { return [Event(time: entry.time, event: "rejected", outcome: nil)] }
-        let accepted = Event(time: entry.time, event: "accepted", outcome: nil)
+        let verdict =
+            entry.unanswered != nil ? "unanswered" : entry.status == 200 ? "accepted" : "rejected"
+        let accepted = Event(time: entry.time, event: verdict, outcome: nil)
+        // What a rule leaves without an answer may be delivered.
+        guard entry.status == 200 || entry.unanswered == .silent else { return [accepted] }
         // With nothing between accepting and delivering nobody notes it.
         if entries.isEmpty { return [accepted, Event(time: entry.time, event: "delivered", outcome: nil)] }
         return [accepted] + entries.map { Event(time: $0.time, event: $0.event.rawValue, outcome: $0.outcome) }

@@ -108,7 +108,7 @@ enum LivePage {
           for (const other of list.querySelectorAll(".chosen")) other.className = "";
           row.className = "chosen";
           detail.replaceChildren(element("h2", "push " + push.id));
-          section("verdict", push.status + (push.reason ? " " + push.reason : ""));
+          section("verdict", verdict(push));
           section("headers", push.headers.map(([name, value]) => name + ": " + value).join("\n"));
           section("payload", pretty(push.payload));
           const answer = await fetch("/unique/" + push.unique_id);
@@ -123,14 +123,17 @@ enum LivePage {
           detail.append(element("h2", screen.title), screen);
         }
 
+        function verdict(push) {
+          return push.unanswered ?? push.status + (push.reason ? " " + push.reason : "");
+        }
+
         function clock(time) { return new Date(time).toISOString().slice(11, 23); }
 
         function add(push) {
           const row = element("tr");
-          const verdict = push.status === 200 ? "200" : push.status + " " + (push.reason ?? "");
           row.append(
             element("td", push.id), element("td", clock(push.time)),
-            element("td", verdict, push.status === 200 ? "accepted" : "rejected"),
+            element("td", verdict(push), push.status === 200 ? "accepted" : "rejected"),
             element("td", push.topic), element("td", push.push_type), element("td", push.token.slice(0, 12), "device"),
             element("td", says(push.payload)));
           row.addEventListener("click", () => { history.replaceState(null, "", "#" + push.id); choose(row, push); });

@@ -6,7 +6,8 @@ struct PushDocument: Encodable {
     let entry: RecentPushes.Entry
 
     enum CodingKeys: String, CodingKey {
-        case namespace, time, status, reason, token, topic, priority, expiration, connection, environment, headers,
+        case namespace, time, status, reason, unanswered, token, topic, priority, expiration, connection, environment,
+            headers,
             payload
         case number = "id"
         case identifier = "apns_id"
@@ -21,8 +22,9 @@ struct PushDocument: Encodable {
         try container.encode(entry.number, forKey: .number)
         try container.encodeIfPresent(entry.namespace, forKey: .namespace)
         try container.encode(entry.time, forKey: .time)
-        try container.encode(entry.status, forKey: .status)
+        try container.encodeIfPresent(entry.status, forKey: .status)
         try container.encodeIfPresent(entry.reason, forKey: .reason)
+        try container.encodeIfPresent(entry.unanswered?.rawValue, forKey: .unanswered)
         try container.encode(entry.identifier, forKey: .identifier)
         try container.encode(entry.unique.text, forKey: .unique)
         try container.encode(entry.token, forKey: .token)

@@ -69,7 +69,7 @@ final class DeliveryDesk: Sendable {
     }
 
     /// Nobody would notice the difference: pushes need not be shown to the desk.
-    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeOffline }
+    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeUnreached }
 
     var counts: DeliveryCounts { state.withLock { $0.counts } }
     /// Things to do at their time, those that may turn out to be over among them.
@@ -107,6 +107,11 @@ final class DeliveryDesk: Sendable {
         let reason = state.withLock { state -> Reason? in
             let before = state.due.nextDue ?? .max
             defer { isSooner = (state.due.nextDue ?? .max) < before }
+            if isDisabled(push.key) {
+                state.counts.discarded += 1
+                log?.note(.discarded, push.unique)
+                return nil
+            }
             if push.pushType == .background, let release = throttle(push, now, &state) {
                 state.counts.throttled += 1
                 log?.note(.heldBack, push.unique)
@@ -134,6 +139,13 @@ final class DeliveryDesk: Sendable {
         return reason
     }
 
+    /// Counts a push for a device with notifications disabled.
+    func discard() { state.withLock { $0.counts.discarded += 1 } }
+
+    private func isDisabled(_ key: TokenKey) -> Bool {
+        directory.mayBeUnreached && directory.record(key)?.state == .disabled
+    }
+
     /// Does what is due.
     ///
     /// - Returns: when to come again; nil when nothing is planned.
@@ -144,7 +156,10 @@ final class DeliveryDesk: Sendable {
                 switch due {
                 case .delayed(let number):
                     guard let push = state.delayed.removeValue(forKey: number) else { continue }
-                    if isOffline(push.key, now, state) {
+                    if isDisabled(push.key) {
+                        state.counts.discarded += 1
+                        log?.note(.discarded, push.unique)
+                    } else if isOffline(push.key, now, state) {
                         _ = store(push, now, unixTime, release: nil, &state)
                     } else {
                         state.counts.delivered += 1
@@ -194,9 +209,19 @@ final class DeliveryDesk: Sendable {
         }
     }
 
-    /// Something was changed about a device: what waits for it is delivered if it is there now.
+    /// Something was changed about a device: what waits for it is delivered if it is there now, and discarded if its notifications
+    /// are disabled.
     func lookAgain(_ key: TokenKey, now: UInt64) {
-        let ready = state.withLock { state in isOffline(key, now, state) ? [] : takeAll(key, &state) }
+        let ready = state.withLock { state in
+            if isDisabled(key) {
+                let waiting = state.stored.removeValue(forKey: key) ?? [:]
+                state.counts.waiting -= UInt64(waiting.count)
+                state.counts.discarded += UInt64(waiting.count)
+                for stored in waiting.values { log?.note(.discarded, stored.push.unique) }
+                return [DeliveredPush]()
+            }
+            return isOffline(key, now, state) ? [] : takeAll(key, &state)
+        }
         post(ready)
     }
 

@@ -18,6 +18,8 @@ final class DeliveryLog: Sendable {
         case collapsed
         /// Its `apns-expiration` passed.
         case expired
+        /// Notifications are disabled on the device.
+        case discarded
         /// The device was offline and `apns-expiration` 0.
         case notStored = "not_stored"
     }

@@ -55,6 +55,8 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
     public var throttled: UInt64 = 0
     /// Held back for their priority.
     public var grouped: UInt64 = 0
+    /// Accepted for a device with notifications disabled, and given to nobody.
+    public var discarded: UInt64 = 0
     /// Refused with 429.
     public var tooMany: UInt64 = 0
 
@@ -66,6 +68,7 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
         replaced += other.replaced
         collapsed += other.collapsed
         expired += other.expired
+        discarded += other.discarded
         notStored += other.notStored
         throttled += other.throttled
         grouped += other.grouped
@@ -73,7 +76,7 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case delivered, stored, waiting, replaced, collapsed, expired, throttled, grouped
+        case delivered, stored, waiting, replaced, collapsed, expired, throttled, grouped, discarded
         case deliveredLate = "delivered_late"
         case notStored = "not_stored"
         case tooMany = "too_many"

@@ -119,6 +119,9 @@ final class RequestState {
         owned?.deallocate()
     }
 
+    /// Bytes of memory it takes, its stream's too, about.
+    var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + 640 }
+
     /// Makes it ready for the next request.
     func reset() {
         stream = 0
@@ -164,6 +167,13 @@ final class RequestState {
         memory.advanced(by: memoryUsed).update(from: value, count: length)
         ranges[header.rawValue] = HeaderRange(offset: Int32(memoryUsed), length: Int32(length))
         memoryUsed += length
+    }
+
+    /// Gives an empty header, or one that was not there, a value.
+    func take(_ header: KnownHeader, _ text: String) {
+        ranges[header.rawValue] = HeaderRange()
+        var text = text
+        text.withUTF8 { if let value = $0.baseAddress { set(header, value, $0.count) } }
     }
 
     private func grow() {

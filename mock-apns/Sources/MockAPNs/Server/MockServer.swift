@@ -162,14 +162,15 @@ public final class MockServer: Sendable {
     /// The fault plan in force, of the default namespace.
     public var faultPlan: FaultPlan { shared.home.plan }
 
-    /// Changes the fault plan of all namespaces: rules at once, the link and what happens to connections for those that come.
+    /// Changes the fault plan of all namespaces: rules at once, and their bursts and counts from now on; the link and what happens to
+    /// connections for those that come.
     public func use(_ plan: FaultPlan) { use(plan, in: .all) }
 
     /// The link and what happens to connections go by the default namespace's plan.
     func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
         if case .all = choice { shared.namespaces?.use(plan) }
         for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.use(plan) }
-        _ = ask { $0.use(plan, in: choice) }
+        _ = ask { $0.useRules(of: choice) }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.

@@ -40,9 +40,9 @@ struct MockShared: Sendable {
         namespaces = configuration.namespaceRule.map { rule in
             // A port's namespace has no management of its own.
             let channels = rule == .port ? home.channels : nil
-            return Namespaces(rule, plan: configuration.faults) {
+            return Namespaces(rule, rules: FaultScript(configuration.faults, startedAt: startedAt)) {
                 Namespace(
-                    name: $0, configuration, plan: $1, channels: channels, hub: hub, log: log, startedAt: startedAt,
+                    name: $0, configuration, rules: $1, channels: channels, hub: hub, log: log, startedAt: startedAt,
                     startTime: startTime)
             }
         }

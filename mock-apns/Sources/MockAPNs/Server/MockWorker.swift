@@ -46,6 +46,8 @@ final class MockWorker {
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
     @exclusivity(unchecked) private var later = LaterWork()
+    /// Bytes that wait for clients, of all connections.
+    private var held = 0
     private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
 
@@ -92,8 +94,6 @@ final class MockWorker {
         readBuffer.deallocate()
     }
 
-    /// Nanoseconds since the server's start.
-    var age: UInt64 { now - shared.startedAt }
     var isSecure: Bool { tls != nil }
     /// How long a client that was told to go away may take to close.
     var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
@@ -239,6 +239,11 @@ final class MockWorker {
         if let namespaces { use(namespaces.list[state.namespace]) }
     }
 
+    /// The same, by what it is known by.
+    func enter(namespace: Int) {
+        if let namespaces { use(namespaces.list[namespace]) }
+    }
+
     func leave() { use(home) }
 
     private func use(_ namespace: WorkerNamespace) {
@@ -280,6 +285,11 @@ final class MockWorker {
 
     func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
+    /// - Parameter pause: ns from now.
+    func doLater(_ work: ScriptedWork, connection: UInt64, after pause: UInt64) {
+        later.add(work, connection: connection, due: now &+ min(pause, 1 << 62))
+    }
+
     private func doWhatIsDue() {
         readClock()
         var touched: [MockConnection] = []
@@ -295,6 +305,10 @@ final class MockWorker {
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
                 if touched.last !== connection { touched.append(connection) }
+            case .script(let work, let token):
+                guard let connection = connections[token], !connection.isClosed else { continue }
+                connection.session?.doScripted(work)
+                if touched.last !== connection { touched.append(connection) }
             }
         }
         for connection in touched {
@@ -307,11 +321,24 @@ final class MockWorker {
 
     private func handle(_ connection: MockConnection, _ readiness: Readiness) {
         if connection.handle(readiness) { lagging.append(connection) }
+        noteHeld(connection)
         if connection.isClosed { remove(connection) }
+    }
+
+    /// Closes whoever holds most while more waits for clients than may.
+    private func noteHeld(_ connection: MockConnection) {
+        held += connection.noteHeld()
+        while held > configuration.mostHeld, let heaviest = connections.values.max(by: { $0.held < $1.held }) {
+            MockStatistics.increment(statistics.bounds.crowded)
+            log.debug("connection \(heaviest.token): \(heaviest.held) bytes wait for its client, too many")
+            heaviest.drop()
+            remove(heaviest)
+        }
     }
 
     private func remove(_ connection: MockConnection) {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
+        held += connection.noteHeld()
         shared.spread.ended(number)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         log.debug("connection \(connection.token) closed")
@@ -373,19 +400,8 @@ final class MockWorker {
     func note(
         _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
     ) {
-        current._withUnsafeGuaranteedRef { namespace in
-            namespace.topics.note(state.value(.topic), isAccepted: answer.reason == nil)
-            if namespace.recent.isOn {
-                namespace.recent.add(
-                    .init(
-                        state, answer, identifier: answers.identifier(of: state),
-                        unique: answers.uniqueIdentifier(of: state),
-                        .init(
-                            number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
-                            environment: environment, time: unixMilliseconds)))
-                shared.watch.tell()
-            }
-        }
+        current._withUnsafeGuaranteedRef { $0.topics.note(state.value(.topic), isAccepted: answer.isAccepted) }
+        if keepsPushes { keep(state, answer, nil, connection: connection, environment) }
         if log.isVerbose { log.push(state, answer, connection: connection) }
     }
 
@@ -395,7 +411,30 @@ final class MockWorker {
         if case .all = choice { marks.restart() }
     }
 
-    func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
-        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.use(plan) }
+    func useRules(of choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.useRules() }
+    }
+
+    /// Notes a request that gets no answer.
+    func noteUnanswered(
+        _ state: RequestState, _ how: RecentPushes.Unanswered, connection: UInt64, _ environment: PushEnvironment
+    ) {
+        if keepsPushes { keep(state, .accepted, how, connection: connection, environment) }
+    }
+
+    private func keep(
+        _ state: RequestState, _ answer: PushAnswer, _ how: RecentPushes.Unanswered?, connection: UInt64,
+        _ environment: PushEnvironment
+    ) {
+        current._withUnsafeGuaranteedRef { namespace in
+            namespace.recent.add(
+                .init(
+                    state, answer, how, identifier: answers.identifier(of: state),
+                    unique: answers.uniqueIdentifier(of: state),
+                    .init(
+                        number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                        environment: environment, time: unixMilliseconds)))
+        }
+        shared.watch.tell()
     }
 }

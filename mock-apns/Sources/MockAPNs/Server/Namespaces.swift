@@ -1,3 +1,4 @@
+import Networking
 import Synchronization
 
 /// The namespaces of a server beside the default one. They come into being when they are first named, by a request or at the admin
@@ -10,20 +11,22 @@ final class Namespaces: Sendable {
         var list: [Namespace] = []
         var byName: [String: Namespace] = [:]
         /// Of those to come.
-        var plan: FaultPlan
+        var rules: FaultScript
     }
 
     private let known: Mutex<State>
     /// Requests that belong to the default one because there are as many as there may be.
     private let refusedCount = Atomic<UInt64>(0)
-    private let make: @Sendable (String, FaultPlan) -> Namespace
+    private let make: @Sendable (String, FaultScript) -> Namespace
 
     /// - Parameters:
-    ///   - plan: the rules for each that comes into being.
+    ///   - rules: for each that comes into being.
     ///   - make: a namespace of this name, with these rules.
-    init(_ rule: NamespaceRule, plan: FaultPlan, make: @escaping @Sendable (String, FaultPlan) -> Namespace) {
+    init(
+        _ rule: NamespaceRule, rules: FaultScript, make: @escaping @Sendable (String, FaultScript) -> Namespace
+    ) {
         self.rule = rule
-        known = Mutex(State(plan: plan))
+        known = Mutex(State(rules: rules))
         self.make = make
     }
 
@@ -32,7 +35,7 @@ final class Namespaces: Sendable {
         known.withLock { known in
             if let found = known.byName[name] { return found }
             guard known.list.count < Self.most else { return nil }
-            let namespace = make(name, known.plan)
+            let namespace = make(name, known.rules.begunAnew())
             known.list.append(namespace)
             known.byName[name] = namespace
             return namespace
@@ -40,7 +43,10 @@ final class Namespaces: Sendable {
     }
 
     /// The rules for those to come.
-    func use(_ plan: FaultPlan) { known.withLock { $0.plan = plan } }
+    func use(_ plan: FaultPlan) {
+        let rules = FaultScript(plan, startedAt: MonotonicClock.now())
+        known.withLock { $0.rules = rules }
+    }
 
     /// In the order in which they came.
     var all: [Namespace] { known.withLock { $0.list } }

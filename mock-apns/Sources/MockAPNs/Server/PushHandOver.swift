@@ -74,8 +74,13 @@ final class PushHandOver {
         {
             return reason
         }
-        let isOffline =
-            directory.mayBeOffline && directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        let record = directory.mayBeUnreached ? directory.record(TokenKey(state.deviceToken)) : nil
+        if record?.state == .disabled {
+            desk.discard()
+            log?.note(.discarded, answers.uniqueIdentifier(of: state))
+            return nil
+        }
+        let isOffline = record?.isOffline == true
         let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         log?.note(.delivered, answers.uniqueIdentifier(of: state), outcome: outcome.name)

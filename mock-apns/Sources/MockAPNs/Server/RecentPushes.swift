@@ -10,6 +10,18 @@ struct RecentPushes {
         init(_ count: Int) { left = count }
     }
 
+    /// Why a request was not answered: a fault rule's doing.
+    enum Unanswered: String, Sendable {
+        /// Given to its device all the same.
+        case silent
+        /// Its stream was reset.
+        case reset
+        /// Its connection was closed.
+        case closed
+        /// Beyond what a GOAWAY named.
+        case unhandled
+    }
+
     struct Entry: Sendable {
         /// Of the server: later ones have higher numbers.
         let number: UInt64
@@ -17,8 +29,10 @@ struct RecentPushes {
         let namespace: String?
         /// UNIX milliseconds.
         let time: Int64
-        let status: Int
+        /// nil: there was no answer.
+        let status: Int?
         let reason: String?
+        let unanswered: Unanswered?
         let identifier: String
         let unique: RandomUUID
         let token: String
@@ -97,11 +111,13 @@ extension RecentPushes.Entry {
 
     /// - Parameter identifier: the `apns-id` of the answer; `unique`: its `apns-unique-id`.
     init(
-        _ state: RequestState, _ answer: PushAnswer, identifier: String, unique: RandomUUID, _ origin: Origin
+        _ state: RequestState, _ answer: PushAnswer, _ unanswered: RecentPushes.Unanswered?, identifier: String,
+        unique: RandomUUID, _ origin: Origin
     ) {
         self.init(
             number: origin.number, namespace: origin.namespace, time: origin.time,
-            status: answer.reason?.status ?? 200, reason: answer.reason?.name, identifier: identifier, unique: unique,
+            status: unanswered == nil ? answer.status : nil, reason: answer.reason?.name, unanswered: unanswered,
+            identifier: identifier, unique: unique,
             token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
             priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: origin.connection,

@@ -10,6 +10,8 @@ final class WorkerNamespace {
     @exclusivity(unchecked) var recent: RecentPushes
     /// Of the worker.
     private let number: Int
+    /// Device tokens may say what they are answered.
+    private let readsTokens: Bool
 
     /// - Parameters:
     ///   - tokens: the worker's, for all its namespaces; so is `room`, for pushes that are kept.
@@ -24,10 +26,12 @@ final class WorkerNamespace {
         statistics = namespace.statistics[number]
         checks = RequestChecks(
             topics: configuration.topics, directory: namespace.directory, tokens: tokens,
-            members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets)
-        channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
+            members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets, rules: configuration.rules)
+        channelRequests = ChannelRequests(
+            checks: checks, channels: namespace.channels, namespace: namespace.name)
         handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
-        dice = FaultDice(namespace.plan, worker: number)
+        readsTokens = configuration.scriptedTokens
+        dice = FaultDice(namespace.script, worker: number, readsTokens: readsTokens)
         recent = RecentPushes(
             capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes, room: room)
     }
@@ -37,8 +41,9 @@ final class WorkerNamespace {
         statistics.restart()
         topics.reset()
         recent.reset()
-        dice = FaultDice(dice.plan, worker: number)
+        useRules()
     }
 
-    func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
+    /// The namespace's rules are others now, or have begun anew.
+    func useRules() { dice = FaultDice(shared.script, worker: number, readsTokens: readsTokens) }
 }
