@@ -13,7 +13,7 @@ struct MockCommand: ParsableCommand {
             `mock-apns serve --help`.
             """,
         version: Version.number,
-        subcommands: [ServeCommand.self, CheckCommand.self, BackendCommand.self], defaultSubcommand: ServeCommand.self)
+        subcommands: [ServeCommand.self, CheckCommand.self, BackendCommand.self, ExamCommand.self], defaultSubcommand: ServeCommand.self)
 
     static func main() {
         StandardStreams.prepare()
