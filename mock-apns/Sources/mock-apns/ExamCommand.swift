@@ -45,7 +45,7 @@ struct ExamCommand: ParsableCommand {
     var patience = 1.0
 
     @Option(help: ArgumentHelp("How long a situation may take.", valueName: "duration"))
-    var timeLimit = "10s"
+    var timeLimit = "15s"
 
     @Option(
         help: ArgumentHelp("Without COMMAND: a situation is over after so long without a sign.", valueName: "duration"))

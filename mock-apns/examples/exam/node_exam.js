@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // A provider on Node's own http2 in an exam: one push to each device token over one connection. Usage: mock-apns exam -- node node_exam.js
 //
-// What Node leaves to its caller is written here: a new connection when one is lost, the wait for SETTINGS, a time-out for answers, and
-// when a push may be sent again.
+// What Node leaves to its caller is written here: a new connection when one is lost, the wait for SETTINGS, how many pushes are under way
+// (beyond the server's limit Node queues requests that are begun, with the token of then), a time-out for answers, and when a push may
+// be sent again.
 const crypto = require("crypto"), fs = require("fs"), http2 = require("http2");
 const exam = process.env;
 const timeout = Math.min(3000, Number(exam.EXAM_SECONDS) * 300);
@@ -28,7 +29,7 @@ function connection() {
       const isReady = await new Promise((resolve) => {
         session.once("remoteSettings", () => resolve(true)).once("close", () => resolve(false));
       });
-      if (isReady && !session.closed) {
+      if (isReady && !session.closed && !session.destroyed) {
         connecting.session = session;
         return session;
       }
@@ -38,9 +39,29 @@ function connection() {
   return connecting;
 }
 
+let underWay = 0;
+const waiting = [];
+// Waits for a free stream, and takes it; `leave` gives it back.
+async function enter() {
+  for (;;) {
+    const session = await connection();
+    if (underWay < session.remoteSettings.maxConcurrentStreams) {
+      underWay++;
+      return session;
+    }
+    await new Promise((resolve) => waiting.push(resolve));
+  }
+}
+
+function leave() {
+  underWay--;
+  // SETTINGS may have changed: whoever waits looks again.
+  for (const resolve of waiting.splice(0)) resolve();
+}
+
 // One try: { status, body, retryAfter }, or { error, isSafe } where isSafe says that the server has not processed it.
 async function attempt(device) {
-  const session = await connection();
+  const session = await enter();
   return new Promise((resolve) => {
     let request;
     try {
@@ -75,7 +96,7 @@ async function attempt(device) {
 
 async function push(device) {
   for (let wait = 250; ; wait = Math.min(wait * 2, 2000)) {
-    const answer = await attempt(device);
+    const answer = await attempt(device).finally(leave);
     if (answer.status === 200) return;
     if (answer.status === 403 && answer.body.includes("ExpiredProviderToken")) {
       if (answer.used === token) sign();

@@ -40,6 +40,8 @@ package struct ConnectionRecord: Sendable, Equatable {
     package var closedAt: UInt64?
     /// The client closed it, or broke it, before the server did.
     package var isClosedByClient = false
+    /// The server closed it as soon as it was made.
+    package var isTurnedAway = false
     /// Most streams that were open at once.
     package var mostOpen = 0
     /// Frames of SETTINGS sent, and those acknowledged.

@@ -16,7 +16,7 @@ package struct ExamSettings: Sendable {
     /// What all waits and time limits are multiplied by, 0.1 to 100.
     package var patience = 1.0
     /// How long a situation may take, ns, before `patience`.
-    package var timeLimit: UInt64 = 10_000_000_000
+    package var timeLimit: UInt64 = 15_000_000_000
     /// Without a command: a situation is over when nothing has come for so long, ns, before `patience`.
     package var quiet: UInt64 = 5_000_000_000
 

@@ -34,6 +34,11 @@ private final class FarAwayPlay: Play {
         connection.oneWay = stage.pace.milliseconds(100)
         super.didConnect(connection)
     }
+
+    /// Not at once: else no two streams would be open at the same time.
+    override func didComplete(_ push: Int, _ connection: ExamConnection) {
+        stage.after(stage.pace.milliseconds(50)) { connection.session.answer(push, .accepted) }
+    }
 }
 
 private final class TricklePlay: Play {

@@ -12,7 +12,7 @@ extension Situation {
         id: "down.back-off", .should, "waits between its attempts: at most 10 while the server is down",
         source: Source.connections
     ) { journal in
-        let count = journal.connections.count { $0.begunAt == nil && $0.mostOpen == 0 && $0.closedAt == $0.openedAt }
+        let count = journal.connections.count(where: \.isTurnedAway)
         guard count > 0 else { return .notShown("no connection was opened") }
         return .of(count <= 10, "\(Units.counted(count, "attempt")) while it was down")
     }

@@ -5,7 +5,7 @@ extension Situation {
     static let expiredToken = Situation(
         name: "expired-token", title: "after five pushes the provider token has expired: 403 ExpiredProviderToken",
         criteria: [
-            renewed, old, .again("expired-token", after: 403, source: Source.fixed), updates, .once("expired-token"),
+            renewed, notAgain, old, .again("expired-token", after: 403, source: Source.fixed), updates, .once("expired-token"),
             .ended("expired-token"),
         ]
     ) { ExpiredTokenPlay($0) }
@@ -24,8 +24,20 @@ extension Situation {
         return .of(accepted > 0, "\(Units.counted(accepted, "push")) accepted with a new token")
     }
 
+    private static let notAgain = Criterion(
+        "expired-token.not-again", .must, "sends no push again with the token that was refused", source: Source.fixed
+    ) { journal in
+        guard isExpired(journal) else { return notReached }
+        let again = journal.pushes.filter { $0.fate.reason == ExpiredTokenPlay.reason }.count { push in
+            journal.pushes.contains {
+                $0.device == push.device && $0.begunAt > (push.endedAt ?? .max) && $0.providerToken == push.providerToken
+            }
+        }
+        return .of(again == 0, "\(Units.counted(again, "push")) sent again with it")
+    }
+
     private static let old = Criterion(
-        "expired-token.old", .must, "does not go on with the old token: at most 8 pushes more", source: Source.hour
+        "expired-token.old", .should, "stops using the old token soon: at most 8 pushes more", source: Source.hour
     ) { journal in
         guard isExpired(journal) else { return notReached }
         let rejected = journal.pushes.count { $0.fate.reason == ExpiredTokenPlay.reason }

@@ -87,6 +87,8 @@ private final class GoAwayPlay: Play {
         // Half of them are answered; of a single push none.
         let last = streams.count > 1 ? streams[streams.count / 2 - 1] : streams[0] - 2
         connection.session.goAway(last: max(last, 0), reason: "Shutdown")
+        // Not at once: what comes in one piece with GOAWAY some clients no longer read.
+        stage.after(stage.pace.milliseconds(50)) { connection.session.probeGoAway() }
         stage.after(stage.pace.milliseconds(200)) { [self] in
             for push in held { connection.session.answer(push, .accepted) }
         }

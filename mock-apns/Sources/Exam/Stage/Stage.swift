@@ -53,6 +53,7 @@ final class Stage {
             play.takes(connection: number)
         else {
             journal.connections[number].closedAt = now
+            journal.connections[number].isTurnedAway = true
             return
         }
         connections[number] = ExamConnection(number, stream, self)

@@ -67,17 +67,21 @@ final class ExamSession {
         connection.send(ServerFrames.frame(Frame.ping, Self.pingBytes(place)))
     }
 
-    /// Says GOAWAY, and PING behind it: whose acknowledgement proves that the client has read both. Pushes above `last` are refused.
+    /// Says GOAWAY. Pushes above `last` are refused.
     func goAway(last: Int32, _ code: ErrorCode = .noError, reason: String? = nil) {
         goAwayLimit = min(last, goAwayLimit ?? .max)
         record.goAwayAt = record.goAwayAt ?? stage.now
         connection.send(ServerFrames.goAway(last: last, code, reason: reason))
-        goAwayPing = record.pings.count
-        ping()
         for (stream, open) in streams where stream > last {
             streams[stream] = nil
             stage.end(open.push, .refused)
         }
+    }
+
+    /// PING some time behind GOAWAY: its acknowledgement proves that the client has read both.
+    func probeGoAway() {
+        goAwayPing = record.pings.count
+        ping()
     }
 
     /// Lets the client send more on every open stream, and on streams to come.
@@ -93,7 +97,7 @@ final class ExamSession {
     func answer(_ push: Int, _ fate: PushFate, retryAfter: Int? = nil) {
         let stream = stage.journal.pushes[push].stream
         guard streams.removeValue(forKey: stream) != nil else { return }
-        var fields = [(name: "apns-id", value: identifiers.removeValue(forKey: push) ?? ExamSession.emptyID)]
+        var fields = [(name: "apns-id", value: identifiers.removeValue(forKey: push) ?? Self.identifier(push))]
         var status = 200
         var body: String?
         if case .rejected(let code, let reason) = fate {
@@ -115,7 +119,11 @@ final class ExamSession {
         stage.end(push, .refused)
     }
 
-    private static let emptyID = "00000000-0000-0000-0000-000000000000"
+    /// What a push without an `apns-id` is given.
+    private static func identifier(_ push: Int) -> String {
+        let digits = String(push)
+        return "00000000-0000-0000-0000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    }
 
     /// Only so many bytes of the output were written: who was answered behind them has not heard of it.
     func wasCut(after bytes: Int) {
