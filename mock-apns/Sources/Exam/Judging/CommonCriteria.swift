@@ -4,6 +4,15 @@ import Settings
 extension Criterion {
     private static let second: UInt64 = 1_000_000_000
 
+    /// There is something to judge.
+    static func came(_ situation: String) -> Criterion {
+        Criterion(id: situation + ".came", .must, "comes with pushes", source: Source.own) { journal in
+            let devices = Set(journal.pushes.map(\.device))
+            let come = journal.devices.count(where: devices.contains)
+            return .of(come > 0, "\(come) of \(Units.counted(journal.devices.count, "push")) came")
+        }
+    }
+
     /// Every push was accepted in the end.
     ///
     /// - Parameter sparing: the situation's special devices may have been rejected.

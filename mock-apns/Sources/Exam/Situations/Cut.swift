@@ -5,7 +5,7 @@ extension Situation {
     static let cut = Situation(
         name: "cut", title: "the first four connections end after 4, 12, 28 and 60 bytes: in SETTINGS and in an answer",
         criteria: [
-            goesOn, .arrived("cut", .should, source: Source.own), unheard, .once("cut"), .noStorm("cut"), .ended("cut"),
+            goesOn, .arrived("cut", .should, source: Source.own), unheard, .once("cut"), .noStorm("cut"),
         ]
     ) { CutPlay($0) }
 
@@ -16,8 +16,11 @@ extension Situation {
         guard !cuts.isEmpty else { return .notShown("no connection was cut") }
         let lost = Set(journal.pushes.filter { cuts.contains($0.connection) }.map(\.device))
         let others = journal.pushes.count { !cuts.contains($0.connection) && $0.fate == .accepted }
-        let evidence = "\(Units.counted(cuts.count, "connection")) cut, \(Units.counted(others, "push")) accepted on others"
-        guard others > 0 || lost.count < journal.devices.count else { return .notShown("every push was on one that was cut") }
+        let evidence =
+            "\(Units.counted(cuts.count, "connection")) cut, \(Units.counted(others, "push")) accepted on others"
+        guard others > 0 || lost.count < journal.devices.count else {
+            return .notShown("every push was on one that was cut")
+        }
         return .of(others > 0, evidence)
     }
 

@@ -2,20 +2,20 @@ extension Situation {
     static let slow = Situation(
         name: "slow", title: "the answers to three devices take 1.5 s",
         criteria: [
-            .arrived("slow", source: Source.own), .once("slow"), .parallel("slow"), .ended("slow"),
+            .arrived("slow", source: Source.own), .once("slow"), .parallel("slow"),
         ]
     ) { SlowPlay($0) }
 
     static let farAway = Situation(
         name: "far-away", title: "a round trip takes 200 ms",
         criteria: [
-            .arrived("far-away", source: Source.own), .once("far-away"), .parallel("far-away"), .ended("far-away"),
+            .arrived("far-away", source: Source.own), .once("far-away"), .parallel("far-away"),
         ]
     ) { FarAwayPlay($0) }
 
     static let trickle = Situation(
         name: "trickle", title: "every byte of the server's comes by itself",
-        criteria: [.arrived("trickle", source: Source.own), .once("trickle"), .ended("trickle")]
+        criteria: [.arrived("trickle", source: Source.own), .once("trickle")]
     ) { TricklePlay($0) }
 }
 

@@ -4,7 +4,7 @@ extension Situation {
     static let down = Situation(
         name: "down", title: "for a second every connection is closed as soon as it is made",
         criteria: [
-            .arrived("down", source: Source.own), .noStorm("down"), backOff, .ended("down"),
+            .arrived("down", source: Source.own), .noStorm("down"), backOff,
         ]
     ) { DownPlay($0) }
 

@@ -5,8 +5,8 @@ extension Situation {
     static let expiredToken = Situation(
         name: "expired-token", title: "after five pushes the provider token has expired: 403 ExpiredProviderToken",
         criteria: [
-            renewed, notAgain, old, .again("expired-token", after: 403, source: Source.fixed), updates, .once("expired-token"),
-            .ended("expired-token"),
+            renewed, notAgain, old, .again("expired-token", after: 403, source: Source.fixed), updates,
+            .once("expired-token"),
         ]
     ) { ExpiredTokenPlay($0) }
 
@@ -30,7 +30,8 @@ extension Situation {
         guard isExpired(journal) else { return notReached }
         let again = journal.pushes.filter { $0.fate.reason == ExpiredTokenPlay.reason }.count { push in
             journal.pushes.contains {
-                $0.device == push.device && $0.begunAt > (push.endedAt ?? .max) && $0.providerToken == push.providerToken
+                $0.device == push.device && $0.begunAt > (push.endedAt ?? .max)
+                    && $0.providerToken == push.providerToken
             }
         }
         return .of(again == 0, "\(Units.counted(again, "push")) sent again with it")

@@ -7,7 +7,6 @@ extension Situation {
         criteria: [
             newStreams, .arrived("goaway", source: Source.goAwayRetry), .once("goaway"), below, waits,
             .noStorm("goaway"),
-            .ended("goaway"),
         ]
     ) { GoAwayPlay($0) }
 

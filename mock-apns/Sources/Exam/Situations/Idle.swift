@@ -5,7 +5,7 @@ extension Situation {
         name: "idle",
         title: "one stream at a time; after the fifth answer the connection is closed, nothing being open",
         criteria: [
-            .arrived("idle", source: Source.goAwayRetry), .once("idle"), .noStorm("idle"), .ended("idle"),
+            .arrived("idle", source: Source.goAwayRetry), .once("idle"), .noStorm("idle"),
         ]
     ) { IdlePlay($0) }
 }

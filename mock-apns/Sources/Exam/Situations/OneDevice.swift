@@ -9,7 +9,6 @@ extension Situation {
                 "too-many-requests", after: 429, "waits 100 ms or more before it sends the push again",
                 source: Source.withDelay, least: 100_000_000),
             .calm("too-many-requests"), .again("too-many-requests", after: 429, source: Source.withDelay),
-            .ended("too-many-requests"),
         ]
     ) { OneDevicePlay($0, [2: .rejected(status: 429, reason: "TooManyRequests")], milliseconds: 500) }
 
@@ -17,7 +16,6 @@ extension Situation {
         name: "unregistered", title: "410 Unregistered for one device, 400 BadDeviceToken for another",
         criteria: [
             notAgain, .arrived("unregistered", source: Source.own, sparing: true), .once("unregistered"),
-            .ended("unregistered"),
         ]
     ) {
         OneDevicePlay(

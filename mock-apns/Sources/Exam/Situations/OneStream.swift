@@ -5,7 +5,7 @@ extension Situation {
         name: "one-stream", title: "one stream until a provider token was found good, then 1,000",
         criteria: [
             .withinLimit("one-stream", source: Source.oneStream), .arrived("one-stream", source: Source.refused),
-            .once("one-stream"), .parallel("one-stream"), .ended("one-stream"),
+            .once("one-stream"), .parallel("one-stream"),
         ]
     ) { OneStreamPlay($0) }
 }

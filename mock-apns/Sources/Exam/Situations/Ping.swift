@@ -1,7 +1,7 @@
 extension Situation {
     static let ping = Situation(
         name: "ping", title: "PING at the beginning of each connection, and answers only once it was acknowledged",
-        criteria: [acknowledged, .arrived("ping", source: Source.own), .once("ping"), .ended("ping")]
+        criteria: [acknowledged, .arrived("ping", source: Source.own), .once("ping")]
     ) { PingPlay($0) }
 
     private static let acknowledged = Criterion(

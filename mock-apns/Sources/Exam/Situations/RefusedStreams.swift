@@ -3,7 +3,6 @@ extension Situation {
         name: "refused-streams", title: "every third push is refused with REFUSED_STREAM the first time",
         criteria: [
             .arrived("refused-streams", source: Source.refused), .once("refused-streams"), .calm("refused-streams"),
-            .ended("refused-streams"),
         ]
     ) { RefusedStreamsPlay($0) }
 }

@@ -5,7 +5,7 @@ extension Situation {
         name: "settings-shrink", title: "6 streams, and 2 from the fourth push of a connection on",
         criteria: [
             .withinLimit("settings-shrink"), acknowledged, .arrived("settings-shrink", source: Source.refused),
-            .once("settings-shrink"), .ended("settings-shrink"),
+            .once("settings-shrink"),
         ]
     ) { SettingsShrinkPlay($0) }
 

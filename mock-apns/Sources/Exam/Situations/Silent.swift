@@ -5,7 +5,7 @@ extension Situation {
     static let silent = Situation(
         name: "silent",
         title: "with the fifth push its connection dies silently: nothing comes back any more, not even an end",
-        criteria: [noticed, others, .once("silent"), .noStorm("silent"), .ended("silent")]
+        criteria: [noticed, others, .once("silent"), .noStorm("silent")]
     ) { SilentPlay($0) }
 
     private static let noticed = Criterion(

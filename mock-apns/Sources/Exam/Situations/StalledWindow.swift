@@ -6,7 +6,6 @@ extension Situation {
         name: "stalled-window", title: "windows of 8 bytes a stream, opened some time after the first push",
         criteria: [
             window, .arrived("stalled-window", source: Source.window), .once("stalled-window"),
-            .ended("stalled-window"),
         ]
     ) { StalledWindowPlay($0) }
 

@@ -6,7 +6,6 @@ extension Situation {
         title: "a second provider token on a connection is answered 429 TooManyProviderTokenUpdates",
         criteria: [
             oneToken, form, .arrived("token-updates", source: Source.own), .once("token-updates"),
-            .ended("token-updates"),
         ]
     ) { TokenUpdatesPlay($0) }
 

@@ -6,7 +6,7 @@ extension Situation {
             .pause(
                 "unavailable", after: 503, "waits 100 ms or more before it sends a push again", source: Source.later,
                 least: 100_000_000),
-            .again("unavailable", after: 503, source: Source.later), .once("unavailable"), .ended("unavailable"),
+            .again("unavailable", after: 503, source: Source.later), .once("unavailable"),
         ]
     ) { UnavailablePlay($0, milliseconds: 600, retryAfter: nil) }
 
@@ -17,7 +17,7 @@ extension Situation {
             .pause(
                 "retry-after", after: 503, "waits for the second it was told before it sends a push again",
                 source: Source.retryAfter, least: 990_000_000),
-            .again("retry-after", after: 503, source: Source.later), .once("retry-after"), .ended("retry-after"),
+            .again("retry-after", after: 503, source: Source.later), .once("retry-after"),
         ]
     ) { UnavailablePlay($0, milliseconds: 900, retryAfter: 1) }
 }
