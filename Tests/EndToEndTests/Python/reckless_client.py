@@ -1,8 +1,8 @@
 """A client that does everything wrong, in clear text. Usage: mock-apns exam --plaintext -- reckless_client.py
 
 It sends every push at once over one connection, whatever limits and windows it has acknowledged; a push that is not accepted it sends
-again at once on the same connection, up to seven times, also behind GOAWAY; it acknowledges no PING, and opens connections without end
-while the server is down.
+again at once on the same connection, up to seven times; it goes on behind GOAWAY, opens connections without end while the server is
+down, and acknowledges no PING where that is examined.
 """
 
 import base64
@@ -15,7 +15,7 @@ import time
 import hpack
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
-from hyperframe.frame import DataFrame, Frame, GoAwayFrame, HeadersFrame, RstStreamFrame, SettingsFrame
+from hyperframe.frame import DataFrame, Frame, GoAwayFrame, HeadersFrame, PingFrame, RstStreamFrame, SettingsFrame
 
 
 def part(data):
@@ -37,7 +37,8 @@ class Reckless:
         self.token, self.topic = provider_token(exam), exam["EXAM_TOPIC"]
         with open(exam["EXAM_TOKENS"]) as file:
             self.devices = file.read().split()
-        self.tries, self.streams, self.next = {}, {}, 1
+        self.tries, self.streams, self.next, self.late = {}, {}, 1, None
+        self.answers_pings = exam["EXAM_SITUATION"] != "ping"
 
     def run(self):
         end = time.monotonic() + 2
@@ -53,6 +54,10 @@ class Reckless:
         connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SettingsFrame(0).serialize())
         buffer, has_sent = b"", False
         while time.monotonic() < end:
+            if self.late and time.monotonic() > self.late:
+                self.late = None
+                for device in self.devices[-3:]:
+                    self.push(device)
             try:
                 data = connection.recv(65536)
             except TimeoutError:
@@ -84,9 +89,9 @@ class Reckless:
         elif isinstance(frame, RstStreamFrame):
             self.again(device)
         elif isinstance(frame, GoAwayFrame):
-            for place in range(3):
-                time.sleep(0.1)
-                self.push(self.devices[-1 - place])
+            self.late = time.monotonic() + 0.4
+        elif isinstance(frame, PingFrame) and self.answers_pings:
+            self.connection.sendall(PingFrame(0, frame.opaque_data, flags=["ACK"]).serialize())
 
     def again(self, device):
         if self.tries[device] < 8:

@@ -12,11 +12,12 @@ extension Situation {
     private static let window = Criterion(
         "stalled-window.window", .must, "sends no more than the window it knows allows", source: Source.window
     ) { journal in
-        guard let opened = journal.turningPoint,
-            journal.pushes.contains(where: { $0.begunAt < opened && ($0.completeAt ?? .max) >= opened })
-        else { return .notShown("no push was held up by its window") }
         let bytes = journal.connections.reduce(0) { $0 + $1.beyondWindow }
-        return .of(bytes == 0, "\(Units.counted(bytes, "byte")) beyond a window")
+        if bytes > 0 { return .failed("\(Units.counted(bytes, "byte")) beyond a window") }
+        guard let opened = journal.turningPoint else { return .notShown("the windows were never opened") }
+        let held = journal.pushes.count { $0.begunAt < opened && ($0.completeAt ?? .max) >= opened }
+        return held > 0
+            ? .passed("\(Units.counted(held, "push")) waited") : .notShown("no push was held up by its window")
     }
 }
 
