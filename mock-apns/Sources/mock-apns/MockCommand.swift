@@ -13,15 +13,11 @@ struct MockCommand: ParsableCommand {
             `mock-apns serve --help`.
             """,
         version: Version.number,
-<<<<<<< HEAD
         subcommands: [
-            ServeCommand.self, CheckCommand.self, BackendCommand.self, TokenCommand.self, DeviceTokenCommand.self,
-            HealthCommand.self,
+            ServeCommand.self, CheckCommand.self, ExamCommand.self, BackendCommand.self, TokenCommand.self,
+            DeviceTokenCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: ServeCommand.self)
-=======
-        subcommands: [ServeCommand.self, CheckCommand.self, BackendCommand.self, ExamCommand.self], defaultSubcommand: ServeCommand.self)
->>>>>>> hF
 
     static func main() {
         StandardStreams.prepare()
