@@ -64,6 +64,21 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("Every answer says whose it is: of pages, refusals, event streams, and those that were waited for")
+    func server() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let version = try Programs.run("mock-apns", ["--version"]).output.split(whereSeparator: \.isWhitespace).last
+        let line = "\r\nserver: mock-apns/\(try #require(version))\r\n"
+        for path in ["/healthz", "/stats", "/nothing", "/pushes?limit=0", "/pushes?wait=1ms"] {
+            let answer = try curl(mock, path, ["-i"])
+            #expect(answer.components(separatedBy: line).count == 2, "\(answer)")
+        }
+        #expect(try curl(mock, "/stats", ["-i", "-H", "Host: evil.example"]).contains(line))
+        #expect(try curl(mock, "/events", ["-i", "--max-time", "1"]).contains(line))
+        #expect(try curl(mock, "/events", ["-I"]).contains(line))
+        _ = try mock.stop()
+    }
+
     @Test("Every query that cannot be meant is refused in words")
     func refusals() throws {
         let mock = try Mock(["--admin-port", "0", "--keep-pushes", "10"])

@@ -58,6 +58,7 @@ final class AdminServer: @unchecked Sendable {
             plain = nil
             waits = nil
         }
+        plain.fields = ["server: mock-apns/\(Version.number)"]
         plain.ended = { [unowned self] in unsubscribe($0) }
         plain.dropped = { [shared] in shared.hub.countDropped(UInt64($0)) }
         plain.exhausted = { [shared] in
