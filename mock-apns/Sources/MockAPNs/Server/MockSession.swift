@@ -204,9 +204,11 @@ final class MockSession: ServerSession {
                 case .silent:
                     if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
                     MockStatistics.increment(worker.statistics.silenced)
+                    worker.noteUnanswered(state, connection: token)
                     return
                 case .reset:
                     MockStatistics.increment(worker.statistics.reset)
+                    worker.noteUnanswered(state, connection: token)
                     return submitReset(stream: state.stream, code: found.resetCode)
                 }
             }

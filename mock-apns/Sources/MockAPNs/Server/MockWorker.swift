@@ -29,6 +29,8 @@ final class MockWorker {
     @exclusivity(unchecked) private(set) var recent: RecentPushes
     @exclusivity(unchecked) private var marks: LedgerMarks
     private let handOver: PushHandOver
+    /// nil: nothing is recorded.
+    private let recorder: PushRecorder?
 
     private let shared: MockShared
     private let fleets: DeviceFleets?
@@ -66,6 +68,7 @@ final class MockWorker {
         marks = LedgerMarks(shared.book, statistics)
         handOver = PushHandOver(shared, answers: answers, statistics: statistics, worker: number)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
+        recorder = configuration.recording.map { PushRecorder($0, worker: number) }
         readBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
@@ -142,6 +145,7 @@ final class MockWorker {
         for connection in connections.values { connection.close() }
         connections = [:]
         lagging = []
+        recorder?.flush()
     }
 
     /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
@@ -157,6 +161,7 @@ final class MockWorker {
 
     private func tick() {
         nextTick = now + tickInterval
+        recorder?.flush()
         // In the order they came, so that a seed replays it.
         for connection in connections.values.sorted(by: { $0.token < $1.token }) {
             connection.tick(now: now)
@@ -327,6 +332,12 @@ final class MockWorker {
                     time: unixMilliseconds))
         }
         if log.isVerbose { log.push(state, answer, connection: connection) }
+        if let recorder { recorder.note(state, answer, connection: connection, time: age) }
+    }
+
+    /// Notes a request that is never answered.
+    func noteUnanswered(_ state: RequestState, connection: UInt64) {
+        recorder?.note(state, nil, connection: connection, time: age)
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.
