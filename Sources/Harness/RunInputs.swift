@@ -245,7 +245,7 @@ package struct RunInputs: Sendable {
         if endsWithAudience {
             _ = attempt { try Arrivals(parsing: scenario.arrivals) }
         } else if let replay = scenario.replay {
-            _ = attempt { try Replay(replay, speed: 1, topic: scenario.topic, now: 0) }
+            _ = attempt { try Replay(replay, speed: 1000, topic: scenario.topic, now: 0) }
         } else if scenario.validate().isEmpty {
             _ = attempt { try scenario.makeSchedule() }
         } else if let trace = scenario.trace {

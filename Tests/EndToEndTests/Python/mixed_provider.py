@@ -5,6 +5,7 @@ which they were sent: connection, type, priority, topic, size, device, expiratio
 """
 
 import json
+import select
 import socket
 import sys
 import time
@@ -53,13 +54,19 @@ class Connection:
         self.h2.send_data(stream, payload, end_stream=True)
         self.flush()
         self.sent += 1
+        # Answers, and windows that the server opens.
+        while select.select([self.socket], [], [], 0)[0]:
+            self.read()
+
+    def read(self):
+        for event in self.h2.receive_data(self.socket.recv(65536)):
+            if isinstance(event, h2.events.StreamEnded):
+                self.answered += 1
+        self.flush()
 
     def finish(self):
         while self.answered < self.sent:
-            for event in self.h2.receive_data(self.socket.recv(65536)):
-                if isinstance(event, h2.events.StreamEnded):
-                    self.answered += 1
-            self.flush()
+            self.read()
         self.socket.close()
 
 
