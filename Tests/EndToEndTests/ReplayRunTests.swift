@@ -8,6 +8,8 @@ import Testing
 @Suite(.serialized, .waitsForPrograms) struct ReplayRunTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
+    /// Within the short time of these runs it says nothing.
+    private static let anyRate = ["--threshold", "rate >= 0"]
     private static let python = root.appendingPathComponent(".build/python/bin/python3").path
 
     /// A mock without TLS and keys that records.
@@ -131,7 +133,7 @@ import Testing
 
         let target = try Recorder(second)
         let (result, status, error) = try Programs.load(
-            ["--replay", first, "--no-auth", "--plaintext", "--target", target.url])
+            ["--replay", first, "--no-auth", "--plaintext", "--target", target.url] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 120 && result.pushes.planned == 120, "\(error)")
         #expect(result.connections.opened == 3)
         // 40 bytes have no room for it; some of the 80 do not either once the number has three digits.
@@ -158,7 +160,7 @@ import Testing
         #expect(finished.output == "200\n", "\(finished)")
         #expect(try mock.stop().output.contains("recorded 200 pushes in \(first)\n"))
         let (result, status, error) = try Programs.load(
-            ["--replay", first, "--speed", "2", "--mock-flags", "--record \(second)"])
+            ["--replay", first, "--speed", "2", "--mock-flags", "--record \(second)"] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 200, "\(error)")
         #expect(result.pushes.lost == 0 && result.pushes.duplicated == 0)
         let (recording, copy) = (try RecordingFile.read(first), try RecordingFile.read(second))
@@ -181,7 +183,8 @@ import Testing
             _ = try Self.provide(mock, connections: 2, count: count)
             _ = try mock.stop()
             outputs.append("\(folder.path)/\(number)/runs")
-            let run = try Programs.run("pushload", ["run", "--replay", path, "--output", outputs[number]])
+            let run = try Programs.run(
+                "pushload", ["run", "--replay", path, "--output", outputs[number]] + Self.anyRate)
             #expect(run.status == 0, "\(run)")
         }
         let compare = try Programs.run("pushload", ["compare", outputs[0], outputs[1]])
@@ -203,7 +206,7 @@ import Testing
         for _ in 0..<3000 where (try? RecordingFile.read(path).pushes.count) != 30 { usleep(10_000) }
         kill(mock.running.process.processIdentifier, SIGKILL)
         _ = try mock.running.wait()
-        let (result, status, error) = try Programs.load(["--replay", path])
+        let (result, status, error) = try Programs.load(["--replay", path] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 30, "\(error)")
         #expect(result.notes.contains { $0.contains("the recording is not complete") }, "\(result.notes)")
     }
@@ -243,7 +246,7 @@ import Testing
         _ = try Self.provide(mock, connections: 4, count: 120)
         _ = try mock.stop()
         let (result, status, error) = try Programs.load(
-            ["--replay", path, "--speed", "4", "--mock-flags", "--goaway-after 7"])
+            ["--replay", path, "--speed", "4", "--mock-flags", "--goaway-after 7"] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 120 && result.pushes.lost == 0, "\(error)")
         let (one, _, problem) = try Programs.load(
             ["--replay", path, "--connections", "2", "--mock-flags", "--latency 20ms --max-concurrent-streams 1"])
