@@ -28,6 +28,9 @@ package struct LengthOptions: ParsableArguments {
     @Option(name: .customLong("speed"), help: .of("speed", "factor"))
     package var speed: String?
 
+    @Option(name: .customLong("replay-check"), help: .of("replay_check", "digits"))
+    package var replayCheck: String?
+
     @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
     package var warmup: String?
 
@@ -63,6 +66,7 @@ package struct LengthOptions: ParsableArguments {
             ("trace", trace.map { [$0] }),
             ("replay", replay.map { [$0] }),
             ("speed", speed.map { [$0] }),
+            ("replay_check", replayCheck.map { [$0] }),
             ("warmup", warmup.map { [$0] }),
             ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),

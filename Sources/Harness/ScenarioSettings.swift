@@ -48,8 +48,6 @@ package enum ScenarioSettings {
         for key in ScenarioKey.all {
             if let example = key.example { try? key.apply([example], to: &scenario) }
         }
-        // A run adds it by itself.
-        scenario.replayCheck = ""
         return Dictionary(uniqueKeysWithValues: encoded(scenario).keys.map { (SettingWords.documentName($0), $0) })
     }()
 }

@@ -19,7 +19,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var replay: String?
     /// As many times as fast as it was recorded.
     public var speed = 1.0
-    /// Which recording it was, 16 hexadecimal digits: of a run that has read it.
+    /// Which recording it is, 16 hexadecimal digits; a run that has read it says so.
     public var replayCheck: String?
     /// Open loop: pushes that may wait although they are due; what comes due beyond it has overflowed and is not sent.
     public var backlog: UInt64 = 10_000_000
@@ -335,8 +335,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         var problems: [String] = []
         if !Limits.speed.contains(speed) { problems.append("speed \(speed): expected 0.01 to 1000") }
         guard replay != nil else {
-            if speed != Scenario().speed {
-                problems.append("speed: goes with replay, the recording that is sent again")
+            for (name, isGiven) in [("speed", speed != Scenario().speed), ("replay_check", replayCheck != nil)]
+            where isGiven {
+                problems.append("\(name): goes with replay, the recording that is sent again")
             }
             return problems
         }

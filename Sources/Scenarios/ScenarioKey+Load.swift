@@ -55,7 +55,7 @@ extension ScenarioKey {
             example: "due-times.csv", \.trace),
         optional(
             "replay",
-            "Recording of what a provider sent to a mock (mock-apns --record) to send again: the same times, types, sizes, priorities, topics, devices and connections.",
+            "Recording of what a provider sent, as mock-apns writes it, to send again: the same times, types, sizes, priorities, topics, devices and connections.",
             example: "monday.pushes", \.replay),
         ScenarioKey(
             "speed", .text, "Replay: as many times as fast as it was recorded.", range: "0.01 to 1000",
@@ -66,6 +66,10 @@ extension ScenarioKey {
             }
             scenario.speed = value
         },
+        optional(
+            "replay_check",
+            "Replay: which recording it has to be, as results and scenario schedule name it; another one is refused.",
+            example: "f72355fa02c3be5b", \.replayCheck),
         count(
             "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",
             range: "at least 1", \.backlog),
