@@ -9,7 +9,7 @@ package struct RecordedPush: Sendable, Equatable {
         case time = 2
     }
 
-    /// When it had come whole, ns since the recording began.
+    /// When it began to come, ns since the recording began.
     package var time: UInt64 = 0
     /// Keyed hash of the device token; 0: there was none.
     package var device: UInt64 = 0

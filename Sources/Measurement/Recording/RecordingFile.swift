@@ -16,7 +16,7 @@ import Glibc
 ///
 /// | bytes of a push | what |
 /// | --- | --- |
-/// | 0…7 | when it had come whole, ns since the recording began |
+/// | 0…7 | when it began to come, ns since the recording began |
 /// | 8…15 | hash of the device token (SipHash-2-4 under a key drawn for the recording and not kept); 0: there was none |
 /// | 16…23 | hash of `apns-collapse-id`; 0: there was none |
 /// | 24…27 | its connection, by a number within the thread |

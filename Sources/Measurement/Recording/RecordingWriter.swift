@@ -167,7 +167,6 @@ package final class RecordingBlock {
 
     deinit { memory.deallocate() }
 
-    /// - Parameter push: a later one than those before.
     package func add(_ push: RecordedPush) {
         guard writer.takeOne() else { return }
         if count == Self.most { flush() }

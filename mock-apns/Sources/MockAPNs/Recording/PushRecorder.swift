@@ -19,7 +19,7 @@ final class PushRecorder {
     /// - Parameters:
     ///   - answer: nil: it is never answered.
     ///   - connection: of the worker.
-    ///   - time: ns since the server's start.
+    ///   - time: when it began to come, ns since the server's start.
     func note(_ request: RequestState, _ answer: PushAnswer?, connection: UInt64, time: UInt64) {
         var push = RecordedPush()
         push.time = time
@@ -31,10 +31,10 @@ final class PushRecorder {
         push.size = UInt32(clamping: min(request.bodyCount, Int(RecordedPush.largest)))
         push.topic = place(request.value(.topic))
         if let answer {
-            push.status = UInt16(clamping: answer.reason?.status ?? 200)
+            push.status = UInt16(clamping: answer.status)
             if let reason = answer.reason { push.reason = UInt8(clamping: reason.rawValue) }
         }
-        push.type = type(request, isAccepted: answer?.reason == nil)
+        push.type = type(request, isAccepted: answer?.isAccepted ?? true)
         push.priority = priority(request)
         (push.givesType, push.givesPriority) = (request.has(.pushType), request.has(.priority))
         if request.has(.expiration) {
