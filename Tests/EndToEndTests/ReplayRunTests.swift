@@ -253,6 +253,20 @@ import Testing
         #expect(one.pushes.accepted == 120 && one.pushes.lost == 0 && one.connections.opened == 2, "\(problem)")
     }
 
+    @Test("A push whose connection is busy for longer than a second goes over another one, which is counted and said")
+    func moved() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        let mock = try Recorder(path)
+        _ = try Self.provide(mock, connections: 2, count: 6)
+        _ = try mock.stop()
+        // One stream a connection, which is held for longer than that: the two pushes that wait for each are let go.
+        let flags = "--latency 1500ms --max-concurrent-streams 1"
+        let (result, status, error) = try Programs.load(["--replay", path, "--mock-flags", flags] + Self.anyRate)
+        #expect(status == 0 && result.pushes.accepted == 6 && result.pushes.lost == 0, "\(error)")
+        #expect(result.notes.contains { $0.contains("went over another connection than recorded") }, "\(result.notes)")
+    }
+
     @Test("Recordings that cannot be sent, and flags that do not go with one, are refused in one line")
     func refusals() throws {
         let folder = try OutputFolder.made()
@@ -269,7 +283,7 @@ import Testing
         for file in files {
             let other = folder.path + "/" + file.name
             try file.bytes.write(to: URL(fileURLWithPath: other))
-            try refused(["--replay", other], "replay \(other): \(file.words)")
+            try refused(["--replay", other], "\(other): \(file.words)")
         }
         try refused(["--replay", folder.path + "/none"], "cannot read the recording")
         try refused(["--replay", path, "--speed", "0"], "expected a number from 0.01 to 1000")
@@ -277,6 +291,12 @@ import Testing
         try refused(["--replay", path, "--profile", "alert"], "exclude each other")
         try refused(["--replay", path, "-t", "2", "-c", "2"], "threads 2: a recording is sent by one")
         try refused(["-n", "5", "--speed", "2"], "speed: goes with replay")
+        try refused(["--replay", path, "--replay-check", "f72355fa02c3be5b"], "another recording, ")
+        let rendezvous = folder.path + "/rendezvous"
+        let worker = try Programs.run(
+            "pushload", ["run", "--replay", path, "--worker", "0/2", "--rendezvous", rendezvous, "--target", mock.url])
+        #expect(worker.status == 64 && worker.error.contains("a recording is sent by one process"), "\(worker)")
+        #expect(!FileManager.default.fileExists(atPath: rendezvous))
         for (arguments, words) in [
             (["--record-limit", "5"], "--record-limit goes with --record"),
             (["--record", path, "--record-limit", "0"], "expected 1 to 1000M"), (["--record", ""], "expected a file"),

@@ -62,7 +62,7 @@ final class Replay: @unchecked Sendable {
     init(_ path: String, speed: Double, topic: String, now: Int64) throws(HarnessError) {
         let recording: Recording
         do throws(BinaryFileFailure) { recording = try RecordingFile.read(path) } catch {
-            throw HarnessError("replay \(error)")
+            throw HarnessError(error.description)
         }
         facts = ReplayFacts(recording)
         let pushes = recording.pushes

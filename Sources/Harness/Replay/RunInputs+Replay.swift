@@ -6,16 +6,19 @@ extension RunInputs {
     /// What a recording is like that the run sends again; nil: it sends none.
     package var replayFacts: ReplayFacts? { replay?.facts }
 
+    /// Why several workers do not send a recording.
+    package static func refusal(ofWorkersFor path: String) -> HarnessError {
+        HarnessError(
+            "replay \(path): a recording is sent by one process, so that each push goes over its connection; leave the "
+                + "workers out")
+    }
+
     /// Makes a scenario's settings what the recording says.
     ///
     /// - Throws: one line when this process cannot send it, or when it is another recording than the scenario says.
     static func take(_ replay: Replay, into scenario: inout Scenario, _ place: RunPlace) throws(HarnessError) {
         let path = scenario.replay ?? ""
-        guard place.isAlone, place.common == nil else {
-            throw HarnessError(
-                "replay \(path): a recording is sent by one process, so that each push goes over its connection; leave the "
-                    + "workers out")
-        }
+        guard place.isAlone, place.common == nil else { throw refusal(ofWorkersFor: path) }
         if let expected = scenario.replayCheck, expected != replay.facts.check {
             throw HarnessError(
                 "replay \(path): another recording, \(replay.facts.check); expected \(expected) (replay_check)"
