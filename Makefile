@@ -11,13 +11,16 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
+
+exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
+	Tests/Clients/exam.py .build/release --write docs/exam.md
 
 build: deps ## both programs for release, into .build/release
 	swift build -c release
