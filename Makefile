@@ -21,9 +21,6 @@ help: ## these lines
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
-exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
-	Tests/Clients/exam.py .build/release --write docs/exam.md
-
 build: deps ## both programs for release, into .build/release
 	swift build -c release
 
@@ -57,6 +54,9 @@ test-clients: build test-deps ## other people's clients, Go and Java too, agains
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
+
+exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
+	Tests/Clients/exam.py .build/release --write docs/exam.md
 
 deps: ## install the Debian packages that building needs
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
