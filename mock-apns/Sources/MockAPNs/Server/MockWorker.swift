@@ -413,7 +413,7 @@ final class MockWorker {
 
     /// - Parameter answer: nil: it is never answered.
     @inline(never)
-    func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
+    private func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
         recorder?.note(
             state, answer, connection: connection, time: state.begunAt - min(state.begunAt, shared.startedAt))
     }
