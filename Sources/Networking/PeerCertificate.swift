@@ -10,7 +10,7 @@ public struct PeerCertificate: Sendable, Equatable {
     public let isForDevelopment: Bool
     /// It carries Apple's extension for the production environment (1.2.840.113635.100.6.3.2).
     public let isForProduction: Bool
-    /// The topics of Apple's extension 1.2.840.113635.100.6.3.6, in their order; empty when it has none.
+    /// The topics of Apple's extensions 1.2.840.113635.100.6.3.6 and .4, which is for VoIP, in their order; empty when it has none.
     public let topics: [String]
 
     public init(uid: String?, problem: String?, isForDevelopment: Bool, isForProduction: Bool, topics: [String]) {
@@ -36,7 +36,20 @@ public struct PeerCertificate: Sendable, Equatable {
             ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
         isForDevelopment = Self.data(certificate, "1.2.840.113635.100.6.3.1") != nil
         isForProduction = Self.data(certificate, "1.2.840.113635.100.6.3.2") != nil
-        topics = Self.data(certificate, "1.2.840.113635.100.6.3.6").map(Self.topics) ?? []
+        var topics = Self.data(certificate, "1.2.840.113635.100.6.3.6").map(Self.topics) ?? []
+        if let value = Self.data(certificate, "1.2.840.113635.100.6.3.4") {
+            for topic in Self.voipTopics(value, uid) where !topics.contains(topic) { topics.append(topic) }
+        }
+        self.topics = topics
+    }
+
+    /// What the extension for VoIP says: one string, a sequence of them, or nothing, which means the subject's own topic.
+    static func voipTopics(_ der: [UInt8], _ uid: String?) -> [String] {
+        // One string alone is read as a sequence around it.
+        let isString = der.first == 0x0C && der.count < 0x80
+        let listed = topics(isString ? [0x30, UInt8(der.count)] + der : der)
+        guard listed.isEmpty, let uid else { return listed }
+        return [uid.hasSuffix(".voip") ? uid : uid + ".voip"]
     }
 
     /// The value of the extension with this object id.

@@ -173,7 +173,7 @@ import Testing
             ("PUT", device, "{stat: expired}", "device:1:2: unknown key \"stat\"; did you mean \"state\"?\n400"),
             (
                 "PUT", device, "{state: offline}",
-                "device:1:9: state: \"offline\": expected registered, unregistered or expired; being offline is said apart, "
+                "device:1:9: state: \"offline\": expected registered, unregistered, expired or disabled; being offline is said apart, "
                     + "as in {offline: true}\n400"
             ),
             ("PUT", device, "{since: 18446744073709551615}", nil), ("PUT", device, "{since: -1}", nil),

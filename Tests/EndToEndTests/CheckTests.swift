@@ -34,7 +34,7 @@ import Testing
         #expect(finished.status == 1)
         #expect(
             finished.output
-                == "400 BadPriority\n  apns-priority is not 10, 5 or 1, or 10 for a background push\n  FILE:3: apns-priority\n  payload 10 of at most 4096 bytes\n"
+                == "400 BadPriority\n  apns-priority is not 10, 5 or 1; or it is 10 for a background push, which it is without the header (--background-priority); or 1 for a Live Activity\n  FILE:3: apns-priority\n  payload 10 of at most 4096 bytes\n"
         )
         let json = try check("{\"aps\":\n{\"alert\":}}", ["--json"])
         #expect(
@@ -66,6 +66,38 @@ import Testing
             #expect(broken.output.contains("\n  FILE:2: authorization\n"), "\(broken)")
         }
         #expect(try judged(age: 7200).output.hasPrefix("403 ExpiredProviderToken\n"))
+    }
+
+    @Test("A background push without a priority is refused, or taken where that is asked for")
+    func backgroundPriority() throws {
+        let push = "apns-topic: com.example.app\napns-push-type: background\n\n{\"aps\":{\"content-available\":1}}"
+        #expect(try check(push).output.hasPrefix("400 BadPriority\n"))
+        #expect(try check(push, ["--background-priority", "lenient"]).output.hasPrefix("200 accepted\n"))
+        let misspelt = try check(push, ["--background-priority", "loose"])
+        #expect(
+            misspelt.status == 64
+                && misspelt.error == "mock-apns: --background-priority loose: expected strict or lenient\n")
+    }
+
+    @Test("A push that is to start a Live Activity and lacks what that needs has no effect")
+    func liveActivityStart() throws {
+        func judged(_ aps: String, _ arguments: [String] = []) throws -> Finished {
+            try check(
+                "apns-topic: com.example.app.push-type.liveactivity\napns-push-type: liveactivity\n\n{\"aps\":\(aps)}",
+                arguments)
+        }
+        let bare = try judged("{\"event\":\"start\",\"attributes\":{}}")
+        #expect(bare.status == 1)
+        #expect(
+            bare.output.hasPrefix(
+                "200 accepted\n  no device starts a Live Activity for it: \"aps\" has no \"alert\", \"attributes-type\"\n"
+            ),
+            "\(bare.output)")
+        #expect(try judged("{\"event\":\"start\"}", ["--json"]).output.contains("\"warnings\":[\"no device starts"))
+        let whole = try judged("{\"event\":\"st\\u0061rt\",\"attributes-type\":\"A\",\"attributes\":{},\"alert\":{}}")
+        #expect(whole.status == 0 && !whole.output.contains("no device"))
+        #expect(try judged("{\"event\":\"update\"}").status == 0)
+        #expect(try judged("{\"event\":\"update\"}", ["--json"]).output.contains("warnings") == false)
     }
 
     @Test("A wrong method is named as one")

@@ -119,7 +119,7 @@ import Testing
         try Data(second.key.privateKeyPEM()).write(to: URL(fileURLWithPath: folder.path + "/second.p8"))
         try """
         - {key: sandbox.p8, key_id: SANDBOX000, team_id: TEAM567890, environment: development}
-        - {key: second.p8, key_id: SECONDKEY0, team_id: TEAM567890, topics: [com.example.app]}
+        - {key: second.p8, key_id: SECONDKEY0, team_id: TEAM567890, environment: production, topics: [com.example.app]}
         """.write(toFile: folder.path + "/keys.yaml", atomically: true, encoding: .utf8)
         let mock = try Mock([
             "--device-file", folder.path + "/devices.csv", "--keys", folder.path + "/keys.yaml", "--topic", Self.topic,
@@ -192,21 +192,24 @@ import Testing
     func certificates() throws {
         let folder = try OutputFolder.made()
         func make(_ name: String, _ subject: String, _ more: [String] = []) throws {
-            let made = try Programs.run(
-                "/usr/bin/openssl",
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-keyout", "\(folder.path)/\(name).key", "-out", "\(folder.path)/\(name).pem", "-subj", subject,
-                ] + more)
-            #expect(made.status == 0, "\(made.error)")
+            try Self.certificate(name, subject, more, in: folder)
         }
         try make(
             "good", "/UID=\(Self.topic)/CN=Apple Push Services", ["-addext", "1.2.840.113635.100.6.3.2=ASN1:NULL"])
         try make("sandbox", "/UID=\(Self.topic)/CN=Sandbox", ["-addext", "1.2.840.113635.100.6.3.1=ASN1:NULL"])
         try make("nobody", "/CN=Somebody else")
         try make("stranger", "/UID=\(Self.topic)/CN=Stranger")
+        try make(
+            "calls", "/UID=\(Self.topic)/CN=Calls",
+            ["-addext", "1.2.840.113635.100.6.3.4=ASN1:UTF8String:\(Self.topic).voip"])
+        // SEQUENCE { UTF8String, UTF8String }, as Apple lists topics.
+        func der(_ text: String) -> [UInt8] { [0x0C, UInt8(text.utf8.count)] + text.utf8 }
+        let listed = der(Self.topic) + der("\(Self.topic).location-query")
+        let hexadecimal = ([0x30, UInt8(listed.count)] + listed).map { String(format: "%02x", $0) }.joined()
+        try make(
+            "several", "/UID=\(Self.topic)/CN=Several", ["-addext", "1.2.840.113635.100.6.3.6=DER:\(hexadecimal)"])
         var trusted = ""
-        for name in ["good", "sandbox", "nobody"] {
+        for name in ["good", "sandbox", "nobody", "calls", "several"] {
             trusted += try String(contentsOfFile: "\(folder.path)/\(name).pem", encoding: .utf8)
         }
         try trusted.write(toFile: folder.path + "/trusted.pem", atomically: true, encoding: .utf8)
@@ -221,6 +224,21 @@ import Testing
         #expect(try Self.curl(mock, [by("good")]) == [" 200"])
         #expect(try Self.curl(mock, [by("good", ["apns-topic: \(Self.topic)"])]) == [" 200"])
         try check(mock, "TopicDisallowed", 400, [by("good", ["apns-topic: com.other"])])
+        // Only topics and suffixes that a certificate lists.
+        let call = ["apns-topic: \(Self.topic).voip", "apns-push-type: voip"]
+        try check(mock, "TopicDisallowed", 400, [by("good", call)])
+        #expect(try Self.curl(mock, [by("calls", call)]) == [" 200"])
+        try check(mock, "MissingTopic", 400, [by("calls")])
+        try check(mock, "MissingTopic", 400, [by("several", ["apns-topic;"])])
+        #expect(try Self.curl(mock, [by("several", ["apns-topic: \(Self.topic)"])]) == [" 200"])
+        let query = ["apns-topic: \(Self.topic).location-query", "apns-push-type: location"]
+        try check(mock, "TopicDisallowed", 400, [by("several", query)])
+        // Beside a certificate a token is not looked at.
+        let both = Request.with(by("good")) {
+            $0.hasAuthorization = true
+            $0.authorization = "bearer nonsense"
+        }
+        #expect(try Self.curl(mock, [both]) == [" 200"])
         try check(mock, "BadCertificateEnvironment", 403, [by("sandbox")])
         try check(mock, "Forbidden", 403, [by("nobody")])
         try check(mock, "BadCertificate", 403, [by("stranger")])
@@ -241,7 +259,8 @@ import Testing
             ("PayloadEmpty", 400), ("TopicDisallowed", 400), ("BadCertificate", 403),
             ("BadCertificateEnvironment", 403), ("ExpiredProviderToken", 403), ("Forbidden", 403),
             ("InvalidProviderToken", 403), ("MissingProviderToken", 403), ("UnrelatedKeyIdInToken", 403),
-            ("BadEnvironmentKeyIdInToken", 403), ("BadPath", 404), ("MethodNotAllowed", 405), ("ExpiredToken", 410),
+            ("BadEnvironmentKeyIdInToken", 403), ("BadEnvironmentKeyInToken", 403), ("BadPath", 404),
+            ("MethodNotAllowed", 405), ("ExpiredToken", 410),
             ("Unregistered", 410), ("PayloadTooLarge", 413), ("TooManyProviderTokenUpdates", 429),
             ("TooManyRequests", 429), ("InternalServerError", 500), ("ServiceUnavailable", 503), ("Shutdown", 503),
         ]
@@ -307,6 +326,16 @@ import Testing
             mock, "PayloadTooLarge", 413,
             [broadcast(known + live, body: "{\"aps\":{},\"x\":\"\(String(repeating: "y", count: 5110))\"}")])
         try check(mock, "BadRequestPayload", 400, [manage("POST", "\(Self.topic)/channels", [], "[]")])
+        try check(
+            mock, "BadRequestParams", 400,
+            [manage("POST", "\(Self.topic)/channels", [], wish.replacingOccurrences(of: "{", with: "{\"name\":1,"))])
+        try check(mock, "BadRequestParams", 400, [broadcast(known + live, body: "{\"aps\":{\"event\":\"start\"}}")])
+        try check(mock, "BadPriority", 400, [broadcast(known + live.map { $0 == live[1] ? "apns-priority: 1" : $0 })])
+        let suffixed = "\(Self.topic).push-type.liveactivity"
+        try check(mock, "TopicDisallowed", 400, [manage("GET", "\(suffixed)/all-channels")])
+        try check(
+            mock, "TopicDisallowed", 400,
+            [.with(broadcast(known + live)) { $0.path = "/4/broadcasts/apps/\(suffixed)" }])
         try check(mock, "FeatureNotEnabled", 400, [manage("GET", "com.third/all-channels")])
         try check(mock, "BadPath", 404, [manage("GET", "\(Self.topic)/channel")])
         try check(mock, "MethodNotAllowed", 405, [manage("PUT", "\(Self.topic)/channels", known, wish)])
@@ -314,11 +343,84 @@ import Testing
         try check(mock, "CannotCreateChannelConfig", 400, [manage("POST", "\(Self.topic)/channels", [], wish)])
         #expect(try Self.curl(mock, [manage("DELETE", "\(Self.topic)/channels", known)]) == [" 204"])
         try check(mock, "ChannelNotRegistered", 400, [manage("GET", "\(Self.topic)/channels", known)])
+        // Each rejection above is counted, and none as a push.
+        let report = try mock.stop().output
+        #expect(
+            report.contains(
+                """
+                requests 0: accepted 0, rejected 0
+                channel requests and broadcasts 23, rejected 17: BadRequestParams 2, ChannelNotRegistered 2, \
+                TopicDisallowed 2, BadChannelId 1, BadPath 1, BadPriority 1, BadRequestPayload 1, \
+                CannotCreateChannelConfig 1, FeatureNotEnabled 1, InvalidPushType 1, MethodNotAllowed 1, \
+                MissingChannelId 1, MissingPushType 1, PayloadTooLarge 1
+
+                """), "\(report)")
+    }
+
+    @Test("Channels of bundle ids that a key or certificate is not for are refused with TopicMismatch")
+    func topicMismatch() throws {
+        let folder = try OutputFolder.made()
+        let own = try ProviderIdentity(key: .ephemeral(), keyID: "OWNKEY0000", teamID: "OWNTEAM000")
+        try Data(own.key.privateKeyPEM()).write(to: URL(fileURLWithPath: folder.path + "/own.p8"))
+        try """
+        teams: [{team_id: OWNTEAM000, topics: [com.own]}]
+        keys: [{key: own.p8, key_id: OWNKEY0000, team_id: OWNTEAM000}]
+        """.write(toFile: folder.path + "/keys.yaml", atomically: true, encoding: .utf8)
+        try Self.certificate("app", "/UID=\(Self.topic)/CN=App", in: folder)
+        let mock = try Mock([
+            "--management-port", "0", "--keys", folder.path + "/keys.yaml", "--client-ca", folder.path + "/app.pem",
+        ])
+        let port = try mock.port(of: "production management")
+        let token = try TokenSigner.bearer(own, unixTime: Int64(Date().timeIntervalSince1970))
+        func list(_ bundleID: String, _ change: (inout Request) -> Void) -> Request {
+            .with {
+                $0.port = port
+                $0.method = "GET"
+                $0.path = "/1/apps/\(bundleID)/all-channels"
+                $0.headers = []
+                $0.body = nil
+                change(&$0)
+            }
+        }
+        #expect(try Self.curl(mock, [list("com.own") { $0.authorization = token }]) == ["{\"channels\":[]} 200"])
+        try check(mock, "TopicMismatch", 403, [list(Self.topic) { $0.authorization = token }])
+        // The key of the credentials folder is of another team, which owns all but that team's topics.
+        #expect(try Self.curl(mock, [list(Self.topic) { _ in }]) == ["{\"channels\":[]} 200"])
+        try check(mock, "TopicMismatch", 403, [list("com.own") { _ in }])
+        try check(
+            mock, "TopicDisallowed", 400, [.with { $0.headers = ["apns-topic: com.own", "apns-push-type: alert"] }])
+        func byCertificate(_ request: inout Request) {
+            request.hasAuthorization = false
+            request.extra = ["--cert", "\(folder.path)/app.pem", "--key", "\(folder.path)/app.key"]
+        }
+        #expect(try Self.curl(mock, [list(Self.topic, byCertificate)]) == ["{\"channels\":[]} 200"])
+        try check(mock, "TopicMismatch", 403, [list("com.other", byCertificate)])
         _ = try mock.stop()
     }
 }
 
+extension ReasonTests {
+    /// Makes NAME.pem and NAME.key.
+    static func certificate(
+        _ name: String, _ subject: String, _ more: [String] = [], in folder: OutputFolder
+    ) throws {
+        let made = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-keyout", "\(folder.path)/\(name).key", "-out", "\(folder.path)/\(name).pem", "-subj", subject,
+            ] + more)
+        #expect(made.status == 0, "\(made.error)")
+    }
+}
+
 extension ReasonTests.Request {
+    static func with(_ request: ReasonTests.Request, _ change: (inout ReasonTests.Request) -> Void) -> Self {
+        var request = request
+        change(&request)
+        return request
+    }
+
     static func with(
         _ identity: ProviderIdentity, _ change: (inout ReasonTests.Request, ProviderIdentity) throws -> Void
     ) throws -> ReasonTests.Request {

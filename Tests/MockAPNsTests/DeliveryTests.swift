@@ -207,7 +207,7 @@ import Testing
         arguments: [
             (
                 "token,state\n\(String(repeating: "a", count: 64)),lost\n",
-                "f:2: state \"lost\"; expected registered, unregistered, expired or offline"
+                "f:2: state \"lost\"; expected registered, unregistered, expired, disabled or offline"
             ),
             ("xyz\n", "f:1: \"xyz\" is not a device token; expected at least 64 hexadecimal digits"),
             ("token\n", "f: no device token in it; expected one a line"),

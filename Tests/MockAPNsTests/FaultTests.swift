@@ -130,7 +130,8 @@ import Testing
             """, file: "f")
         let dice = FaultDice(plan, worker: 0)
         func reason(_ state: RequestState, _ environment: PushEnvironment = .production, age: UInt64 = 0) -> Reason? {
-            dice.rule(for: state, environment: environment, age: age * 1_000_000_000)?.rejections.first?.reason
+            dice.rule(for: FaultSubject(request: state, environment: environment), age: age * 1_000_000_000)?
+                .rejections.first?.reason
         }
         #expect(reason(request(token: "ABCD")) == .badDeviceToken)
         #expect(reason(request(topic: "com.other", type: .voip)) == .topicDisallowed)

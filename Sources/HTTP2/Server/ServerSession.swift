@@ -52,7 +52,7 @@ open class ServerSession {
     /// The highest stream that was begun.
     @exclusivity(unchecked) public internal(set) var lastStream: Int32 = 0
     @exclusivity(unchecked) var goAwayLimit = Int32.max
-    private var hasSentGoAway = false
+    var hasSentGoAway = false
     private var hasReceivedGoAway = false
     @exclusivity(unchecked) private var isTerminated = false
     @exclusivity(unchecked) var waitingAnswers = 0

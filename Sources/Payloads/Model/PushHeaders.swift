@@ -3,7 +3,7 @@ public struct PushHeaders: Sendable, Equatable {
     public let pushType: PushType
     /// With the suffix the push type needs.
     public let topic: String
-    /// 10, 5 or 1; background pushes must not use 10.
+    /// 10, 5 or 1; background pushes must not use 10, Live Activities not 1.
     public let priority: Int
     /// UNIX seconds; 0: try once, do not store. nil sends no header.
     public let expiration: Int64?
@@ -28,8 +28,9 @@ public struct PushHeaders: Sendable, Equatable {
         guard [1, 5, 10].contains(priority) else {
             throw PayloadError("priority \(priority): expected 10, 5 or 1")
         }
-        guard pushType != .background || priority != 10 else {
-            throw PayloadError("priority 10: a background push must use 5 or 1")
+        guard pushType.priorities.contains(priority) else {
+            let allowed = pushType.priorities.map(String.init).joined(separator: " or ")
+            throw PayloadError("priority \(priority): a \(pushType.rawValue) push must use \(allowed)")
         }
         if let expiration, expiration < 0 {
             throw PayloadError("expiration \(expiration): expected UNIX seconds, or 0 to try once")

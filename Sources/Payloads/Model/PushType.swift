@@ -18,7 +18,8 @@ public enum PushType: String, CaseIterable, Sendable, Codable {
     }
 
     /// The system itself looks for an `aps` in the payload. For the other types the payload is the app's: PushKit's pages (voip,
-    /// complication, fileprovider, pushtotalk) and the location extension's ask for none, and device management has its own key.
+    /// complication, pushtotalk) and the location extension's ask for none, device management has its own key, and "Using push
+    /// notifications to signal changes" gives a file provider's whole payload as `container-identifier` and `domain`.
     public var needsAPS: Bool {
         switch self {
         case .alert, .background, .liveactivity, .widgets, .controls: true
@@ -31,4 +32,15 @@ public enum PushType: String, CaseIterable, Sendable, Codable {
 
     /// 10, but 5 for background pushes, which must not use 10.
     public var defaultPriority: Int { self == .background ? 5 : 10 }
+
+    /// What `apns-priority` may be. "Sending notification requests to APNs", background: "Always use priority 5. Using priority 10
+    /// is an error"; 1, which is for the device's power alone, is taken too. "Starting and updating Live Activities with ActivityKit
+    /// push notifications": "Set the value for the apns-priority header field to 5 or 10".
+    public var priorities: [Int] {
+        switch self {
+        case .background: [5, 1]
+        case .liveactivity: [10, 5]
+        default: [10, 5, 1]
+        }
+    }
 }

@@ -6,13 +6,15 @@ public enum Reason: Int, CaseIterable, Sendable {
     case payloadEmpty, topicDisallowed
     case badCertificate, badCertificateEnvironment, expiredProviderToken, forbidden, invalidProviderToken
     case missingProviderToken, unrelatedKeyIdInToken, badEnvironmentKeyIdInToken
+    /// The same as the one before, as clients say that Apple's servers spell it; the page has only the other.
+    case badEnvironmentKeyInToken
     case badPath, methodNotAllowed
     case expiredToken, unregistered
     case payloadTooLarge, tooManyProviderTokenUpdates, tooManyRequests, internalServerError
     case serviceUnavailable, shutdown
     // Broadcast channels only.
     case badChannelId, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered, featureNotEnabled
-    case missingChannelId, missingPushType
+    case missingChannelId, missingPushType, badRequestParams, topicMismatch
 
     /// The reason of this name, as Apple spells it.
     public init?(name: String) {
@@ -35,7 +37,8 @@ public enum Reason: Int, CaseIterable, Sendable {
     public var status: Int {
         switch self {
         case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
-            .missingProviderToken, .unrelatedKeyIdInToken, .badEnvironmentKeyIdInToken:
+            .missingProviderToken, .unrelatedKeyIdInToken, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
+            .topicMismatch:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

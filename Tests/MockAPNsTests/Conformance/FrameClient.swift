@@ -26,6 +26,8 @@ final class FrameClient {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private(set) var isClosed = false
+    /// By RST.
+    private(set) var isReset = false
 
     /// - Parameters:
     ///   - greeting: send the preface and an empty SETTINGS.
@@ -147,7 +149,8 @@ final class FrameClient {
             var chunk = [UInt8](repeating: 0, count: 65_536)
             let count = recv(descriptor, &chunk, chunk.count, 0)
             guard count > 0 else {
-                isClosed = count == 0 || errno == ECONNRESET
+                isReset = count < 0 && errno == ECONNRESET
+                isClosed = count == 0 || isReset
                 return nil
             }
             buffer += chunk[..<count]

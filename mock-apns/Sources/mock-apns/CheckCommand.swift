@@ -10,7 +10,7 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             The file holds the request as HTTP/1 would write it: POST /3/device/<token>, header lines, an empty line, the \
             payload. A file that begins with { is a payload alone. Without --credentials or --keys a provider token is judged by \
-            all but its key, team and signature. Exit status: 0 accepted, 1 rejected, 64 unreadable.
+            all but its key, team and signature. Exit status: 0 accepted, 1 rejected or without effect, 64 unreadable.
             """)
 
     @Argument(help: ArgumentHelp("The push; - for standard input.", valueName: "file"))
@@ -32,6 +32,8 @@ struct CheckCommand: ParsableCommand {
     @Option(help: ArgumentHelp("production or development.", valueName: "environment"))
     var environment = "production"
 
+    @OptionGroup(title: "Rules") var rules: RuleOptions
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -39,11 +41,12 @@ struct CheckCommand: ParsableCommand {
         let status: Int
         let reason: String?
         let explanation: [String]
+        let warnings: [String]?
         let payloadBytes: Int
         let payloadLimit: Int
 
         enum CodingKeys: String, CodingKey {
-            case status, reason, explanation
+            case status, reason, explanation, warnings
             case payloadBytes = "payload_bytes"
             case payloadLimit = "payload_limit"
         }
@@ -52,14 +55,16 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         let outcome: OfflineCheck.Outcome
         do {
-            var accounts = try keys.map(ProviderAccount.read) ?? []
+            let keyFile = try keys.map { try KeyFile($0) }
+            var accounts = keyFile?.accounts ?? []
             if let credentials {
                 guard !credentials.isEmpty else { throw Misuse("--credentials: expected a folder, not an empty text") }
-                accounts.append(ProviderAccount(try Credentials.load(directory: credentials).identity))
+                let account = ProviderAccount(try Credentials.load(directory: credentials).identity)
+                accounts.append(keyFile?.placed(account) ?? account)
             }
             let check = OfflineCheck(
                 accounts: accounts, topics: topics.isEmpty ? nil : Set(topics),
-                environment: try reading("--environment", environment, FaultText.environment))
+                environment: try reading("--environment", environment, FaultText.environment), rules: try rules.rules())
             let bytes =
                 file == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : try Credentials.read(file)
             outcome = try check.judge(bytes, file: file)
@@ -72,13 +77,14 @@ struct CheckCommand: ParsableCommand {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let document = Document(
                 status: outcome.status, reason: outcome.reason, explanation: outcome.explanation,
+                warnings: outcome.warnings.isEmpty ? nil : outcome.warnings,
                 payloadBytes: outcome.payloadBytes, payloadLimit: outcome.payloadLimit)
             if let data = try? encoder.encode(document) { Output.line(String(decoding: data, as: UTF8.self)) }
         } else {
             Output.line("\(outcome.status)\(outcome.reason.map { " \($0)" } ?? " accepted")")
-            for line in outcome.explanation { Output.line("  \(line)") }
+            for line in outcome.warnings + outcome.explanation { Output.line("  \(line)") }
             Output.line("  payload \(outcome.payloadBytes) of at most \(outcome.payloadLimit) bytes")
         }
-        if outcome.reason != nil { throw ExitCode(1) }
+        if outcome.reason != nil || !outcome.warnings.isEmpty { throw ExitCode(1) }
     }
 }

@@ -97,7 +97,7 @@ struct DeliveryOptions: ParsableArguments {
             let count = try reading("--devices", devices, Units.count)
             configuration.population = .synthetic(SyntheticDevices(seed: deviceSeed, count: count))
         } else if let deviceFile {
-            configuration.population = .file(try DeviceRegister(path: deviceFile))
+            configuration.population = .file(try DeviceRegister(path: deviceFile, rules: configuration.rules))
         }
         if let developmentDevices {
             configuration.developmentShare = try reading("--development-devices", developmentDevices, Units.share)

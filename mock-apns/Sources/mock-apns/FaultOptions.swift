@@ -65,6 +65,12 @@ struct FaultOptions: ParsableArguments {
         help: ArgumentHelp("The link's bandwidth each way and connection: 100Mbit/s, 1MiB/s.", valueName: "bandwidth"))
     var bandwidth: String?
 
+    @Flag(
+        help:
+            "Device tokens that begin with \"dead\" say what they are answered: dead410… Unregistered (see the README)."
+    )
+    var scriptedTokens = false
+
     func plan() throws -> FaultPlan {
         var plan = FaultPlan()
         plan.seed = FaultPlan.drawnSeed()

@@ -8,9 +8,11 @@ import Settings
 /// What the mock counted, for people and for machines.
 struct MockReport: Encodable {
     enum CodingKeys: String, CodingKey {
-        case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
-        case devices, echo
+        case event, requests, accepted, rejected, silenced, reset, scripted, unhandled, reasons, untracked, ledgers,
+            allocations
+        case delivery, devices, echo
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
         case connectionsOpen = "connections_open"
@@ -26,9 +28,13 @@ struct MockReport: Encodable {
     /// By a fault rule: never answered though delivered; answered by RST_STREAM.
     let silenced: UInt64
     let reset: UInt64
+    /// By a fault rule: answered as it says, other than with 200; neither handled nor answered.
+    let scripted: UInt64
+    let unhandled: UInt64
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -50,9 +56,12 @@ struct MockReport: Encodable {
         rejected = counts.rejected
         silenced = counts.silenced
         reset = counts.reset
+        scripted = counts.scripted
+        unhandled = counts.unhandled
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures
@@ -83,13 +92,23 @@ struct MockReport: Encodable {
         }
         if silenced > 0 { lines.append("  never answered, by a fault rule \(Units.grouped(silenced))") }
         if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
-        if channelRequests > 0 { lines.append("channel requests and broadcasts \(Units.grouped(channelRequests))") }
+        if scripted > 0 { lines.append("  answered as a fault rule says \(Units.grouped(scripted))") }
+        if unhandled > 0 { lines.append("  not handled, by a fault rule \(Units.grouped(unhandled))") }
+        if channelRequests > 0 {
+            let rejected = channelReasons.values.reduce(0, +)
+            lines.append(
+                "channel requests and broadcasts \(Units.grouped(channelRequests))"
+                    + (rejected > 0 ? ", rejected \(Units.grouped(rejected)): \(Self.listed(channelReasons))" : ""))
+        }
         if delivery.stored > 0 || delivery.throttled > 0 || delivery.grouped > 0 {
             lines.append(
                 "stored for devices that were offline \(Units.grouped(delivery.stored)): "
                     + "delivered later \(Units.grouped(delivery.deliveredLate)), "
                     + "replaced \(Units.grouped(delivery.replaced)), collapsed \(Units.grouped(delivery.collapsed)), "
                     + "expired \(Units.grouped(delivery.expired)), waiting \(Units.grouped(delivery.waiting))")
+        }
+        if delivery.discarded > 0 {
+            lines.append("discarded, notifications are disabled: \(Units.grouped(delivery.discarded))")
         }
         if let devices { lines += Self.lines(devices) }
         if let echo { lines += EchoReport.lines(echo) }

@@ -18,6 +18,7 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup(title: "Listening and connections") var listen: ListenOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Rules") var rules: RuleOptions
     @OptionGroup(title: "Devices and delivery") var delivery: DeliveryOptions
     @OptionGroup(title: "The backend of devices") var echo: EchoOptions
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
@@ -79,9 +80,11 @@ struct ServeCommand: ParsableCommand {
         do {
             try listen.apply(to: &configuration)
             created = try trust.apply(to: &configuration, host: listen.host, plaintext: listen.plaintext)
+            configuration.rules = try rules.rules()
             try delivery.apply(to: &configuration)
             try echo.apply(to: &configuration, credentials: trust.credentials)
             configuration.faults = try faults.plan()
+            configuration.scriptedTokens = faults.scriptedTokens
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
             guard (1...1 << 40).contains(capacity) else {

@@ -41,13 +41,13 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "More provider keys, of several teams, with what each may be used for (YAML; see the README).",
+            "More provider keys, of several teams, with what each key and team may push to (YAML; see the README).",
             valueName: "file"))
     var keys: String?
 
     @Option(
         help: ArgumentHelp(
-            "Who may renew its provider token every 20 minutes only: each connection, each key, or off.",
+            "Who may renew its provider token every 20 minutes only: each connection, as Apple says, each key, or off.",
             valueName: "scope"))
     var tokenUpdates = "connection"
 
@@ -102,13 +102,15 @@ struct TrustOptions: ParsableArguments {
             guard let keyID, let teamID else { throw Misuse("--key needs --key-id and --team-id") }
             configuration.accounts = [
                 ProviderAccount(
-                    try ProviderIdentity(key: try ProviderAccount.loadKey(key), keyID: keyID, teamID: teamID))
+                    try ProviderIdentity(key: try KeyFile.loadKey(key), keyID: keyID, teamID: teamID))
             ]
         } else if let loaded {
             configuration.accounts = [ProviderAccount(loaded.identity)]
         }
         if let keys {
-            for account in try ProviderAccount.read(keys) {
+            let file = try KeyFile(keys)
+            configuration.accounts = configuration.accounts.map(file.placed)
+            for account in file.accounts {
                 let keyID = account.identity.keyID
                 guard !configuration.accounts.contains(where: { $0.identity.keyID == keyID }) else {
                     throw Misuse("\(keys): key id \(keyID) is that of --key or --credentials already")

@@ -29,7 +29,7 @@ struct AdminPages {
     }
 
     /// What is wrong with a request before its page looks at it; nil when there is such a page and it takes this.
-    static func refusal(_ request: PlainRequest) -> PlainResponse? {
+    static func refusal(_ request: PlainRequest, _ rules: RequestRules) -> PlainResponse? {
         let kind = kind(request.path)
         let page = pages.first { $0.path == kind }
         guard let page else {
@@ -42,10 +42,10 @@ struct AdminPages {
             let hint = page.query.isEmpty ? "; this page takes none" : NearestName.hint(name, among: page.query)
             return .text("\(request.path): unknown query \"\(name)\"\(hint)", status: 400)
         }
-        if let token = request.query["token"], !Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) {
+        if let token = request.query["token"], !rules.isToken(token) {
             return .text(
-                "\(request.path): token \"\(token.prefix(80))\": expected a device token, at least 64 hexadecimal digits",
-                status: 400)
+                "\(request.path): token \"\(token.prefix(80))\": expected a device token, at least "
+                    + "\(rules.tokenDigits.lowerBound) hexadecimal digits", status: 400)
         }
         return nil
     }
@@ -127,7 +127,7 @@ struct AdminPages {
         guard limit > 0 else {
             return .text("/pushes: limit \"\(query["limit"] ?? "")\": expected a number from 1", status: 400)
         }
-        let found = server.ask { $0.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
+        let found = server.ask { $0.home.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
         return Self.encoded(found.suffix(limit).map(PushEntry.init))
     }
 
@@ -143,15 +143,18 @@ struct AdminPages {
 
     private func key(_ path: String) -> TokenKey? {
         let token = String(path.dropFirst("/devices/".count))
-        return Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) ? TokenKey(token) : nil
+        return server.shared.configuration.rules.isToken(token) ? TokenKey(token) : nil
     }
 
-    static let badToken = PlainResponse.text(
-        "expected a device token after /devices/, at least 64 hexadecimal digits", status: 400)
+    static func badToken(_ rules: RequestRules) -> PlainResponse {
+        .text(
+            "expected a device token after /devices/, at least \(rules.tokenDigits.lowerBound) hexadecimal digits",
+            status: 400)
+    }
 
     private func device(_ path: String) -> PlainResponse {
-        guard let key = key(path) else { return Self.badToken }
-        guard let record = server.shared.directory.record(key) else {
+        guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
+        guard let record = server.shared.home.directory.record(key) else {
             return .text("nothing is known of this device beyond the population's rules", status: 404)
         }
         return Self.encoded(
@@ -162,17 +165,17 @@ struct AdminPages {
 
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
     private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
-        guard let key = key(path) else { return Self.badToken }
+        guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
         let token = String(path.dropFirst("/devices/".count))
         do throws(SettingsError) {
             let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
             var map = try value.map()
-            var record = server.shared.directory.record(key) ?? DeviceRecord()
+            var record = server.shared.home.directory.record(key) ?? DeviceRecord()
             if let state = map.take("state") {
                 record.state = try state.reading { (text) throws(SettingsError) -> DeviceRecord.State in
                     guard let state = DeviceRecord.State(rawValue: text) else {
                         throw SettingsError(
-                            "\"\(text)\": expected registered, unregistered or expired"
+                            "\"\(text)\": expected registered, unregistered, expired or disabled"
                                 + (text == "offline" ? "; being offline is said apart, as in {offline: true}" : ""))
                     }
                     return state
@@ -198,9 +201,9 @@ struct AdminPages {
             if map.entries.isEmpty {
                 throw value.error("nothing to change; expected state, offline, topic, environment or since")
             }
-            server.shared.directory.change(key, to: record)
+            server.shared.home.directory.change(key, to: record)
             let now = MonotonicClock.now()
-            server.shared.desk.lookAgain(key, now: now)
+            server.shared.home.desk.lookAgain(key, now: now)
             if let isOffline, let fleets = server.shared.fleets {
                 fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
             }

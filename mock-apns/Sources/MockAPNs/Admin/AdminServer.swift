@@ -52,13 +52,13 @@ final class AdminServer: @unchecked Sendable {
             shared.logger.warning("no file descriptor left for another connection to the admin port")
         }
         var nextHeartbeat = MonotonicClock.now() + Self.heartbeat
-        var nextDue = shared.desk.advance(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds())
+        var nextDue = shared.home.desk.advance(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds())
         while !stopping.load(ordering: .relaxed) {
             let before = MonotonicClock.now()
             let until = min(nextDue ?? .max, nextHeartbeat)
             plain.turn(timeout: until > before ? until - before : 0)
             let now = MonotonicClock.now()
-            nextDue = shared.desk.advance(now: now, unixTime: MonotonicClock.unixSeconds())
+            nextDue = shared.home.desk.advance(now: now, unixTime: MonotonicClock.unixSeconds())
             show(shared.hub.take())
             if now >= nextHeartbeat {
                 nextHeartbeat = now + Self.heartbeat
@@ -68,7 +68,7 @@ final class AdminServer: @unchecked Sendable {
     }
 
     private func answer(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
-        if let refusal = AdminPages.refusal(request) { return refusal }
+        if let refusal = AdminPages.refusal(request, server.shared.configuration.rules) { return refusal }
         guard request.path == "/events" else {
             return AdminPages(server: server, subscribers: watchers).answer(request)
         }
@@ -77,10 +77,10 @@ final class AdminServer: @unchecked Sendable {
         if let token = request.query["token"] {
             let key = TokenKey(token)
             subscribe(connection, .device(key))
-            shared.desk.attach(key, now: MonotonicClock.now())
+            shared.home.desk.attach(key, now: MonotonicClock.now())
         } else if let channel = request.query["channel"] {
             subscribe(connection, .channel(channel))
-            if let push = shared.channels.latest(channel, unixTime: MonotonicClock.unixSeconds()) {
+            if let push = shared.home.channels.latest(channel, unixTime: MonotonicClock.unixSeconds()) {
                 show(push, to: [connection])
             }
         } else {
@@ -110,7 +110,7 @@ final class AdminServer: @unchecked Sendable {
         case .device(let key):
             devices[key]?.removeAll { $0 == connection }
             if devices[key]?.isEmpty == true { devices[key] = nil }
-            shared.desk.detach(key)
+            shared.home.desk.detach(key)
         case .channel(let id):
             channels[id]?.removeAll { $0 == connection }
             if channels[id]?.isEmpty == true { channels[id] = nil }

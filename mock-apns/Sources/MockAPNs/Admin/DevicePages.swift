@@ -35,7 +35,8 @@ struct DevicePages {
         let parts = request.path.dropFirst("/devices/".count).split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let (token, page) = (String(parts[0]), String(parts[1]))
-        guard Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else { return AdminPages.badToken }
+        let rules = server.shared.configuration.rules
+        guard rules.isToken(token) else { return AdminPages.badToken(rules) }
         let hand = Hand(rawValue: page)
         guard hand != nil || page == "screen" || page == "screen.html" else {
             let hint = NearestName.hint(page, among: ["screen", "screen.html"] + Hand.allCases.map(\.rawValue))
@@ -46,7 +47,7 @@ struct DevicePages {
         guard let fleets = server.shared.fleets else {
             return .text("there is no device model; start mock-apns with --device-model on", status: 404)
         }
-        guard server.shared.directory.has(token) else {
+        guard server.shared.home.directory.has(token) else {
             return .text("there is no device with this token among those that are registered", status: 404)
         }
         let now = MonotonicClock.now()

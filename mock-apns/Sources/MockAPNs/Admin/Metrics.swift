@@ -14,6 +14,8 @@ enum Metrics {
         page.add(.counter, "responses_total", "Answers, by HTTP status.", by: "status", stats.statuses)
         count("silenced_total", "Pushes never answered, by a fault rule.", stats.silenced)
         count("reset_total", "Pushes answered by RST_STREAM, by a fault rule.", stats.reset)
+        count("scripted_total", "Pushes answered as a fault rule says, other than with 200.", stats.scripted)
+        count("unhandled_total", "Pushes neither handled nor answered, by a fault rule.", stats.unhandled)
         page.add(
             "answer_seconds",
             "The first bytes of a push being read to its answer being written to the socket, or given to the emulated link.",
@@ -24,6 +26,9 @@ enum Metrics {
         page.add(
             .counter, "rejected_by_topic_total", "Rejected, by topic.", by: "topic", stats.topics.mapValues(\.rejected))
         count("channel_requests_total", "Channel requests and broadcasts.", stats.channelRequests)
+        page.add(
+            .counter, "channel_requests_rejected_total", "Channel requests and broadcasts rejected, by reason.",
+            by: "reason", stats.channelReasons)
         gauge("in_flight", "Open streams: requests that are not answered yet.", stats.openStreams)
         gauge("connections_open", "Connections open.", stats.connections.open)
         count("connections_accepted_total", "Connections accepted.", stats.connections.accepted)
@@ -37,6 +42,7 @@ enum Metrics {
                 "cut_off": stats.bounds.cutOff,
             ])
         count("delivered_total", "Pushes given to devices.", stats.delivery.delivered)
+        count("discarded_total", "Pushes discarded: notifications are disabled.", stats.delivery.discarded)
         gauge("stored_waiting", "Pushes stored for devices that are offline.", stats.delivery.waiting)
         if let devices = stats.devices {
             page.add(

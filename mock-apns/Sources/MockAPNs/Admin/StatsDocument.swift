@@ -77,7 +77,10 @@ struct StatsDocument: Encodable {
     let rejected: UInt64
     let silenced: UInt64
     let reset: UInt64
+    let scripted: UInt64
+    let unhandled: UInt64
     let channelRequests: UInt64
+    let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
@@ -99,11 +102,13 @@ struct StatsDocument: Encodable {
     let answerTimes: MetricsText.Histogram
 
     enum CodingKeys: String, CodingKey {
-        case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
+        case endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled, statuses, reasons, topics,
+            connections
         case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
+        case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionList = "connection_list"
         case openStreams = "open_streams"
@@ -120,13 +125,17 @@ struct StatsDocument: Encodable {
         rejected = counts.rejected
         silenced = counts.silenced
         reset = counts.reset
+        scripted = counts.scripted
+        unhandled = counts.unhandled
         channelRequests = counts.channelRequests
+        channelReasons = counts.channelReasons
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         var statuses = counts.accepted > 0 ? ["200": counts.accepted] : [:]
         for (name, count) in counts.reasons {
             if let reason = Reason(name: name) { statuses[String(reason.status), default: 0] += count }
         }
+        for (status, count) in counts.scriptedStatuses { statuses[String(status), default: 0] += count }
         self.statuses = statuses
         connections = Connections(
             accepted: counts.connectionsAccepted, open: counts.connectionsOpen,
@@ -134,7 +143,7 @@ struct StatsDocument: Encodable {
         )
         let seen = server.ask { worker in
             (
-                topics: worker.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
+                topics: worker.home.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
                 connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) },
                 openStreams: worker.connections.values.reduce(0) { $0 + ($1.session?.openStreams ?? 0) }
             )

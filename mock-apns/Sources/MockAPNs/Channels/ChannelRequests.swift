@@ -23,12 +23,13 @@ struct ChannelAnswer: Equatable {
 }
 
 /// The rules of broadcast channels: managing them ("Sending channel management requests to APNs") and sending to them
-/// ("Sending broadcast push notification requests to APNs"). From top to bottom; the first that is broken is the answer.
+/// ("Sending broadcast push notification requests to APNs"). From top to bottom; the first that is broken is the answer. What is
+/// quoted of reasons stands in "Handling error responses from Apple Push Notification service".
 struct ChannelRequests {
     let checks: RequestChecks
     let channels: ChannelDirectory
     static let broadcastPath: StaticString = "/4/broadcasts/apps/"
-    private static let managementPath = "/1/apps/"
+    static let managementPath: StaticString = "/1/apps/"
 
     // MARK: Management
 
@@ -42,8 +43,9 @@ struct ChannelRequests {
         _ request: RequestState, _ client: inout RequestChecks.Client, _ unixTime: Int64
     ) -> ChannelAnswer {
         let path = request.text(.path)
-        guard path.hasPrefix(Self.managementPath) else { return .rejected(.badPath) }
-        let parts = path.dropFirst(Self.managementPath.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard RequestChecks.hasPrefix(request.value(.path), Self.managementPath) else { return .rejected(.badPath) }
+        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(
+            separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[1] == "channels" || parts[1] == "all-channels" else {
             return .rejected(.badPath)
         }
@@ -79,10 +81,28 @@ struct ChannelRequests {
     private struct Wish: Decodable {
         let policy: Int?
         let pushType: String?
+        let hasOtherKeys: Bool
 
-        enum CodingKeys: String, CodingKey {
+        private enum Key: String, CodingKey, CaseIterable {
             case policy = "message-storage-policy"
             case pushType = "push-type"
+        }
+
+        /// Any key.
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            policy = try container.decodeIfPresent(Int.self, forKey: .policy)
+            pushType = try container.decodeIfPresent(String.self, forKey: .pushType)
+            hasOtherKeys = try decoder.container(keyedBy: Name.self).allKeys.contains {
+                Key(rawValue: $0.stringValue) == nil
+            }
         }
     }
 
@@ -92,6 +112,8 @@ struct ChannelRequests {
         guard request.bodyCount <= RequestState.bodyCapacity,
             let wish = try? JSONDecoder().decode(Wish.self, from: Data(request.body))
         else { return .rejected(.badRequestPayload) }
+        // "The JSON Request payload contained an unrecognizable attribute."
+        if wish.hasOtherKeys { return .rejected(.badRequestParams) }
         guard let pushType = wish.pushType else { return .rejected(.missingPushType) }
         guard pushType.lowercased() == "liveactivity" else { return .rejected(.invalidPushType) }
         guard let policy = wish.policy, policy == 0 || policy == 1 else { return .rejected(.badRequestPayload) }
@@ -148,7 +170,8 @@ struct ChannelRequests {
         guard ChannelDirectory.isID(request.value(.channelID)) else { return no(.badChannelId) }
         guard request.has(.pushType) else { return no(.missingPushType) }
         guard request.text(.pushType).lowercased() == "liveactivity" else { return no(.invalidPushType) }
-        guard let priority = RequestChecks.priority(request) else { return no(.badPriority) }
+        // "Set the value for the apns-priority header field to 5 or 10."
+        guard let priority = RequestChecks.priority(request), priority != 1 else { return no(.badPriority) }
         var expiration: Int64?
         if request.has(.expiration) {
             guard RequestChecks.isNumber(request.value(.expiration)) else { return no(.badExpirationDate) }
@@ -163,6 +186,8 @@ struct ChannelRequests {
         if request.bodyCount == 0 { return no(.payloadEmpty) }
         if request.bodyCount > 5120 { return no(.payloadTooLarge) }
         guard let walk = JSONWalk.over(request.body), walk.hasAPS else { return no(.payloadEmpty) }
+        // "You can't use broadcast push notifications to start a Live Activity." Apple names no reason for it.
+        if LiveActivityStart(request.body) != nil { return no(.badRequestParams) }
         let push = DeliveredPush(
             token: "", key: TokenKey(id), channel: id, topic: bundleID + PushType.liveactivity.topicSuffix,
             pushType: .liveactivity, priority: priority, identifier: identifier, collapseID: nil,
@@ -174,12 +199,22 @@ struct ChannelRequests {
     private func checkApp(_ bundleID: String, _ client: RequestChecks.Client) -> Reason? {
         let isShaped = Array(bundleID.utf8).withUnsafeBytes(RequestChecks.isTopic)
         guard isShaped else { return .badTopic }
+        // "The topic is not allowed. Ensure that no push type suffix is added to the bundle ID."
+        let hasSuffix = Array(bundleID.utf8).withUnsafeBytes { PushType(suffixOf: $0) != nil }
+        if hasSuffix, !checks.isNamed(bundleID) { return .topicDisallowed }
         if let topics = checks.topics, !topics.contains(bundleID) { return .topicDisallowed }
-        if let topics = client.topics, !topics.contains(bundleID) { return .topicDisallowed }
+        // "The bundle IDs parsed from your token or certificate don't include the topic present in the path."
+        if client.requestScope?.includes(bundleID) == false { return .topicMismatch }
+        if let certificate = client.certificate, !certificate.isFor(bundleID),
+            !certificate.isFor(bundleID + PushType.liveactivity.topicSuffix)
+        {
+            return .topicMismatch
+        }
         return channels.isEnabled(bundleID) ? nil : .featureNotEnabled
     }
 
-    private func requestID(_ request: RequestState) -> String {
+    /// Its own when that is a UUID, or a new one.
+    func requestID(_ request: RequestState) -> String {
         let own = request.text(.requestID)
         return request.has(.requestID) && RequestChecks.isUUID(request.value(.requestID))
             ? own : UUID().uuidString.lowercased()

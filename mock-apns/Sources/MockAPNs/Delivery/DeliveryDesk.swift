@@ -63,7 +63,7 @@ final class DeliveryDesk: Sendable {
     }
 
     /// Nobody would notice the difference: pushes need not be shown to the desk.
-    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeOffline }
+    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeUnreached }
 
     var counts: DeliveryCounts { state.withLock { $0.counts } }
     /// Things to do at their time, those that may turn out to be over among them.
@@ -101,6 +101,10 @@ final class DeliveryDesk: Sendable {
         let reason = state.withLock { state -> Reason? in
             let before = state.due.nextDue ?? .max
             defer { isSooner = (state.due.nextDue ?? .max) < before }
+            if isDisabled(push.key) {
+                state.counts.discarded += 1
+                return nil
+            }
             if push.pushType == .background, let release = throttle(push, now, &state) {
                 state.counts.throttled += 1
                 return store(push, now, unixTime, release: release, &state)
@@ -126,6 +130,13 @@ final class DeliveryDesk: Sendable {
         return reason
     }
 
+    /// Counts a push for a device with notifications disabled.
+    func discard() { state.withLock { $0.counts.discarded += 1 } }
+
+    private func isDisabled(_ key: TokenKey) -> Bool {
+        directory.mayBeUnreached && directory.record(key)?.state == .disabled
+    }
+
     /// Does what is due.
     ///
     /// - Returns: when to come again; nil when nothing is planned.
@@ -136,7 +147,9 @@ final class DeliveryDesk: Sendable {
                 switch due {
                 case .delayed(let number):
                     guard let push = state.delayed.removeValue(forKey: number) else { continue }
-                    if isOffline(push.key, now, state) {
+                    if isDisabled(push.key) {
+                        state.counts.discarded += 1
+                    } else if isOffline(push.key, now, state) {
                         _ = store(push, now, unixTime, release: nil, &state)
                     } else {
                         state.counts.delivered += 1
@@ -178,9 +191,18 @@ final class DeliveryDesk: Sendable {
         }
     }
 
-    /// Something was changed about a device: what waits for it is delivered if it is there now.
+    /// Something was changed about a device: what waits for it is delivered if it is there now, and discarded if its notifications
+    /// are disabled.
     func lookAgain(_ key: TokenKey, now: UInt64) {
-        let ready = state.withLock { state in isOffline(key, now, state) ? [] : takeAll(key, &state) }
+        let ready = state.withLock { state in
+            if isDisabled(key) {
+                let waiting = UInt64(state.stored.removeValue(forKey: key)?.count ?? 0)
+                state.counts.waiting -= waiting
+                state.counts.discarded += waiting
+                return [DeliveredPush]()
+            }
+            return isOffline(key, now, state) ? [] : takeAll(key, &state)
+        }
         hub.post(ready)
     }
 

@@ -55,11 +55,13 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
     public var throttled: UInt64 = 0
     /// Held back for their priority.
     public var grouped: UInt64 = 0
+    /// Accepted for a device with notifications disabled, and given to nobody.
+    public var discarded: UInt64 = 0
     /// Refused with 429.
     public var tooMany: UInt64 = 0
 
     enum CodingKeys: String, CodingKey {
-        case delivered, stored, waiting, replaced, collapsed, expired, throttled, grouped
+        case delivered, stored, waiting, replaced, collapsed, expired, throttled, grouped, discarded
         case deliveredLate = "delivered_late"
         case notStored = "not_stored"
         case tooMany = "too_many"

@@ -37,7 +37,7 @@ public final class DeviceDirectory: Sendable {
     private let startTime: Int64
     private let changes = Mutex<[TokenKey: DeviceRecord]>([:])
     private let hasChanges = Atomic<Bool>(false)
-    private let hasOffline: Atomic<Bool>
+    private let hasUnreached: Atomic<Bool>
 
     /// - Parameters:
     ///   - startedAt: nanoseconds of the monotonic clock.
@@ -53,14 +53,14 @@ public final class DeviceDirectory: Sendable {
         self.startedAt = startedAt
         self.startTime = startTime
         if case .file(let register) = population {
-            hasOffline = Atomic(register.hasOffline)
+            hasUnreached = Atomic(register.hasUnreached)
         } else {
-            hasOffline = Atomic(false)
+            hasUnreached = Atomic(false)
         }
     }
 
-    /// Some device was said to be offline, by a file or by hand.
-    var mayBeOffline: Bool { hasOffline.load(ordering: .relaxed) }
+    /// Some device was said to be offline, or to have notifications disabled, by a file or by hand.
+    var mayBeUnreached: Bool { hasUnreached.load(ordering: .relaxed) }
 
     /// Nothing needs to be looked up.
     var takesAll: Bool {
@@ -128,7 +128,7 @@ public final class DeviceDirectory: Sendable {
     /// Changes one device from now on.
     func change(_ key: TokenKey, to record: DeviceRecord) {
         changes.withLock { $0[key] = record }
-        if record.isOffline { hasOffline.store(true, ordering: .relaxed) }
+        if record.isUnreached { hasUnreached.store(true, ordering: .relaxed) }
         hasChanges.store(true, ordering: .relaxed)
     }
 
@@ -171,7 +171,14 @@ struct TokenKey: Hashable, Sendable {
 
 /// What is known of one device.
 struct DeviceRecord: Sendable, Hashable {
-    enum State: String, Sendable, CaseIterable { case registered, unregistered, expired }
+    enum State: String, Sendable, CaseIterable {
+        case registered, unregistered, expired
+        /// Pushes are accepted and discarded. "Viewing the status of push notifications using Metrics and APNs": "A person disabled
+        /// push notifications for your app in Settings on the destination device", which its metrics call "Discarded - Disabled".
+        case disabled
+
+        static let names = allCases.map(\.rawValue)
+    }
 
     var state = State.registered
     /// UNIX milliseconds at which it became what it is.
@@ -181,12 +188,15 @@ struct DeviceRecord: Sendable, Hashable {
     var environment: PushEnvironment?
     var isOffline = false
 
+    /// A push for it may go elsewhere than to its device at once.
+    var isUnreached: Bool { isOffline || state == .disabled }
+
     func answer(_ topic: UnsafeRawBufferPointer, _ environment: PushEnvironment) -> PushAnswer {
         if let own = self.environment, own != environment { return .rejected(.badDeviceToken) }
         switch state {
         case .unregistered: return PushAnswer(reason: .unregistered, timestamp: since)
         case .expired: return PushAnswer(reason: .expiredToken, timestamp: since)
-        case .registered: break
+        case .registered, .disabled: break
         }
         if let own = self.topic {
             // The topic is the bundle id, or that with a push type's suffix.

@@ -3,8 +3,8 @@ import Payloads
 import Settings
 
 /// Devices from a CSV file: one token a line, `token,tags` as pushload writes them, or what a header line names (`DeviceColumns`):
-/// `token`, and as far as wanted `topic`, `environment`, `state` (registered, unregistered, expired, offline), `since` (UNIX
-/// seconds) and `tags`, which are the client's. Empty lines at the end are no lines.
+/// `token`, and as far as wanted `topic`, `environment`, `state` (registered, unregistered, expired, disabled, offline), `since`
+/// (UNIX seconds) and `tags`, which are the client's. Empty lines at the end are no lines.
 ///
 /// Memory: about 40 bytes a device.
 public final class DeviceRegister: Sendable {
@@ -12,15 +12,16 @@ public final class DeviceRegister: Sendable {
     /// Distinct records; devices of a kind share one.
     private let kinds: [DeviceRecord]
     public var count: Int { places.count }
-    var hasOffline: Bool { kinds.contains { $0.isOffline } }
+    var hasUnreached: Bool { kinds.contains { $0.isUnreached } }
 
+    /// - Parameter rules: say how many digits a token may have.
     /// - Throws: `file:line: …`
-    public convenience init(path: String) throws(SettingsError) {
+    public convenience init(path: String, rules: RequestRules = RequestRules()) throws(SettingsError) {
         let data = try FileContents.bytes(path, "device file")
-        try self.init(parsing: data, file: path)
+        try self.init(parsing: data, file: path, rules: rules)
     }
 
-    init(parsing data: Data, file: String) throws(SettingsError) {
+    init(parsing data: Data, file: String, rules: RequestRules = RequestRules()) throws(SettingsError) {
         var places: [TokenKey: UInt32] = [:]
         var kinds: [DeviceRecord] = []
         var numbers: [DeviceRecord: UInt32] = [:]
@@ -38,9 +39,10 @@ public final class DeviceRegister: Sendable {
                 throw SettingsError("\(place): no device token on this line; expected hexadecimal digits")
             }
             let token = fields[columns.tokenPlace]
-            guard Array(token.utf8).withUnsafeBytes(RequestChecks.isWellFormedToken) else {
+            guard rules.isToken(token) else {
                 throw SettingsError(
-                    "\(place): \"\(token.prefix(80))\" is not a device token; expected at least 64 hexadecimal digits")
+                    "\(place): \"\(token.prefix(80))\" is not a device token; expected at least "
+                        + "\(rules.tokenDigits.lowerBound) hexadecimal digits")
             }
             var record = DeviceRecord()
             for (column, value) in zip(columns.all, fields) where !value.isEmpty {
@@ -100,7 +102,7 @@ public final class DeviceRegister: Sendable {
             record.state = state
         } else {
             throw SettingsError(
-                "\(place): state \"\(text)\"; expected registered, unregistered, expired or offline")
+                "\(place): state \"\(text)\"; expected \(DeviceRecord.State.names.joined(separator: ", ")) or offline")
         }
     }
 

@@ -3,7 +3,7 @@ import HTTP2
 import Payloads
 
 /// A random UUID (RFC 9562 version 4).
-struct RandomUUID {
+struct RandomUUID: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 }
@@ -51,8 +51,11 @@ final class AnswerBlocks {
     }
 
     /// The block of an answer whose `apns-id` is the request's, or the one drawn for it, or a new one; valid until the next call.
+    ///
+    /// - Parameter unique: the `apns-unique-id` drawn for it; nil: a new one.
     func block(
-        _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, drawn: RandomUUID?, environment: PushEnvironment
+        _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, drawn: RandomUUID?, unique: RandomUUID?,
+        environment: PushEnvironment
     ) -> ResponseBlock {
         let block: ResponseBlock
         let place: Int
@@ -60,7 +63,7 @@ final class AnswerBlocks {
             (block, place) = rejected[reason.rawValue]
         } else if environment == .development {
             (block, place) = (traced, tracedIdentifier)
-            write(draw(), to: traced.value(at: uniqueIdentifier))
+            write(unique ?? draw(), to: traced.value(at: uniqueIdentifier))
         } else {
             (block, place) = (accepted, acceptedIdentifier)
         }
@@ -83,6 +86,13 @@ final class AnswerBlocks {
         let drawn = state.drawnIdentifier ?? draw()
         state.drawnIdentifier = drawn
         return text(drawn)
+    }
+
+    /// The push's number among all, which the answer says in `apns-unique-id` where there is one.
+    func uniqueIdentifier(of state: RequestState) -> RandomUUID {
+        let drawn = state.uniqueIdentifier ?? draw()
+        state.uniqueIdentifier = drawn
+        return drawn
     }
 
     func text(_ uuid: RandomUUID) -> String {

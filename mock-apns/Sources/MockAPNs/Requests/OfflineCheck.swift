@@ -14,6 +14,8 @@ public struct OfflineCheck {
         public let reason: String?
         /// What the reason means, and the place in the file if one can be named.
         public let explanation: [String]
+        /// What no server refuses, but no device does anything with.
+        public var warnings: [String] = []
         public let payloadBytes: Int
         public let payloadLimit: Int
     }
@@ -23,11 +25,14 @@ public struct OfflineCheck {
     private static let anyPath = "\(RequestChecks.devicePath)" + String(repeating: "0", count: 64)
 
     /// - Parameter accounts: keys the `authorization` header is checked against; none: all but who signed it is checked.
-    public init(accounts: [ProviderAccount], topics: Set<String>?, environment: PushEnvironment) {
+    public init(
+        accounts: [ProviderAccount], topics: Set<String>?, environment: PushEnvironment,
+        rules: RequestRules = RequestRules()
+    ) {
         self.environment = environment
         checks = RequestChecks(
             topics: topics, directory: DeviceDirectory(.everybody, startedAt: 0, startTime: 0),
-            tokens: TokenCache(accounts, updates: TokenUpdates(.off), takesAnyKey: accounts.isEmpty))
+            tokens: TokenCache(accounts, updates: TokenUpdates(.off), takesAnyKey: accounts.isEmpty), rules: rules)
     }
 
     /// - Throws: `file:line: …` when the file is not of this form.
@@ -54,7 +59,7 @@ public struct OfflineCheck {
         case .accepted:
             return Outcome(
                 status: 200, reason: nil, explanation: lines.isEmpty ? [] : openQuestions(state),
-                payloadBytes: payload.count, payloadLimit: limit())
+                warnings: Self.warnings(state), payloadBytes: payload.count, payloadLimit: limit())
         case .rejected(let answer):
             let reason = answer.reason ?? .internalServerError
             var explanation = [reason.meaning]
@@ -76,6 +81,15 @@ public struct OfflineCheck {
                 ? "the provider token's key, team and signature are not checked: give --credentials or --keys"
                 : "no authorization header: on a connection without a client certificate it is 403 MissingProviderToken"
         ]
+    }
+
+    /// What an accepted push lacks to have its effect.
+    private static func warnings(_ state: RequestState) -> [String] {
+        guard state.pushType == .liveactivity, let start = LiveActivityStart(state.body), !start.missing.isEmpty else {
+            return []
+        }
+        let names = start.missing.map { "\"\($0)\"" }.joined(separator: ", ")
+        return ["no device starts a Live Activity for it: \"aps\" has no \(names)"]
     }
 
     /// U+FEFF in UTF-8.
@@ -170,7 +184,8 @@ public struct OfflineCheck {
         case .badTopic, .topicDisallowed: "apns-topic"
         case .methodNotAllowed: ":method"
         case .invalidPushType: "apns-push-type"
-        case .expiredProviderToken, .invalidProviderToken, .badEnvironmentKeyIdInToken: "authorization"
+        case .expiredProviderToken, .invalidProviderToken, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken:
+            "authorization"
         default: nil
         }
     }

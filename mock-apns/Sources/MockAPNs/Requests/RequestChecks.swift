@@ -12,41 +12,34 @@ struct RequestChecks {
     var members: MemberList?
     /// Devices to be made ready for their pushes; nil: there is no device model.
     var fleets: DeviceFleets?
+    var rules = RequestRules()
 
     /// What the connection has shown of its client.
     struct Client {
         var environment = PushEnvironment.production
         /// nil on a token connection.
         var certificate: PeerCertificate?
-        /// Of the token last found valid: UNIX seconds, and the key that signed it.
-        var tokenIssuedAt: Int64 = 0
-        /// The key of the connection's first push; a connection keeps to it.
+        /// The key of the connection's first push.
         var keyID: String?
-        /// When the connection's token last changed, UNIX seconds.
+        /// Of its token last found valid: when it was issued, and when it was first seen here, UNIX seconds.
+        var tokenIssuedAt: Int64 = 0
         var tokenChangedAt: Int64?
+        /// The same of the keys that are related to it.
+        var relatedTokens: [String: (issuedAt: Int64, changedAt: Int64)] = [:]
+        /// The request's token is by a related key.
+        var isByRelatedKey = false
         /// The last request brought a token that was not known and is valid.
         var hasNewToken = false
-        /// Bundle ids of the connection's key; nil: all.
-        var topics: Set<String>?
+        /// What the first key may push to, and the related key of this request; nil: everything.
+        var scope: TopicScope?
+        var relatedScope: TopicScope?
         /// The last topic that was found well formed: mostly the next one is the same.
         var knownTopic: [UInt8] = []
+        /// Whose suffix it has; nil: it is a bundle id.
+        var knownType: PushType?
 
-        /// Looks only at topics other than the last.
-        @inline(__always)
-        fileprivate mutating func isTopic(_ text: UnsafeRawBufferPointer) -> Bool {
-            let isKnown =
-                text.count == knownTopic.count
-                && knownTopic.withUnsafeBytes { memcmp($0.baseAddress!, text.baseAddress!, text.count) == 0 }
-            return isKnown || isNewTopic(text)
-        }
-
-        @inline(never)
-        private mutating func isNewTopic(_ text: UnsafeRawBufferPointer) -> Bool {
-            guard RequestChecks.isTopic(text) else { return false }
-            knownTopic.removeAll(keepingCapacity: true)
-            knownTopic.append(contentsOf: text)
-            return true
-        }
+        /// What the request's key may push to.
+        var requestScope: TopicScope? { isByRelatedKey ? relatedScope : scope }
     }
 
     enum Answer {
@@ -76,6 +69,7 @@ struct RequestChecks {
         if request.hasDuplicates { return .broken(.duplicateHeaders) }
         // 403, 429: who is it?
         if let reason = checkSender(request, &client, unixTime) { return .broken(reason) }
+        if client.certificate != nil { takeTopic(of: client, request) }
         // 400: apns-id.
         if request.has(.identifier), !Self.isUUID(request.value(.identifier)) { return .broken(.badMessageId) }
         // 400: apns-expiration.
@@ -86,17 +80,27 @@ struct RequestChecks {
         if request.has(.pushType) {
             guard let type = Self.pushType(request.value(.pushType)) else { return .broken(.invalidPushType) }
             request.pushType = type
+        } else {
+            request.pushType = typeOfTopic(request, &client)
         }
         // 400: apns-priority.
         guard let priority = Self.priority(request) else { return .broken(.badPriority) }
-        if request.pushType == .background, priority == 10, request.has(.priority) { return .broken(.badPriority) }
+        if request.pushType == .background {
+            // "Always use priority 5. Using priority 10 is an error."
+            if priority == 10, rules.backgroundPriority == .strict || request.has(.priority) {
+                return .broken(.badPriority)
+            }
+        } else if priority == 1, request.pushType == .liveactivity {
+            // "Set the value for the apns-priority header field to 5 or 10."
+            return .broken(.badPriority)
+        }
         request.priority = priority
         // 400: apns-collapse-id.
         if request.value(.collapseID).count > 64 { return .broken(.badCollapseId) }
         // 400: the topic.
         if let reason = checkTopic(request, &client) { return .broken(reason) }
         // 400, 410: the device token.
-        guard Self.isWellFormedToken(deviceToken) else { return .broken(.badDeviceToken) }
+        guard Self.isWellFormedToken(deviceToken, digits: rules.tokenDigits) else { return .broken(.badDeviceToken) }
         if !directory.takesAll {
             let answer = directory.check(
                 deviceToken, topic: request.value(.topic), environment: client.environment, now: now)
@@ -122,47 +126,92 @@ struct RequestChecks {
 
     // MARK: The sender
 
-    /// By provider token, or by client certificate.
+    /// By provider token, or by client certificate. "Sending notification requests to APNs", `authorization`: "APNs ignores this
+    /// header if you use certificate-based authentication."
     func checkSender(_ request: RequestState, _ client: inout Client, _ unixTime: Int64) -> Reason? {
+        client.isByRelatedKey = false
         if request.hasKnownToken { return checkAge(client.tokenIssuedAt, unixTime) }
+        if let certificate = client.certificate { return checkCertificate(certificate, client.environment) }
         if request.has(.authorization) {
             return tokens.isOff && !tokens.takesAnyKey
                 ? nil : checkToken(request.value(.authorization), &client, unixTime)
         }
-        if let certificate = client.certificate { return checkCertificate(certificate, client.environment) }
         return tokens.isOff ? nil : .missingProviderToken
+    }
+
+    /// The team of the key that has signed the request's provider token; nil when that is not valid.
+    func teamID(_ request: RequestState) -> String? {
+        guard let jwt = Self.jwt(request.value(.authorization)), case .valid(_, let keyID) = tokens.verdict(jwt) else {
+            return nil
+        }
+        return tokens.account(keyID)?.identity.teamID
+    }
+
+    /// What follows `bearer `.
+    private static func jwt(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard value.count > 7,
+            strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[7...])
     }
 
     private func checkToken(
         _ value: UnsafeRawBufferPointer, _ client: inout Client, _ unixTime: Int64
     ) -> Reason? {
-        guard value.count > 7,
-            strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
-        else { return .invalidProviderToken }
-        let jwt = UnsafeRawBufferPointer(rebasing: value[7...])
+        guard let jwt = Self.jwt(value) else { return .invalidProviderToken }
         guard case .valid(let issuedAt, let keyID) = tokens.verdict(jwt) else { return .invalidProviderToken }
         let account = tokens.account(keyID)
         guard account != nil || tokens.takesAnyKey else { return .invalidProviderToken }
         if let reason = checkAge(issuedAt, unixTime) { return reason }
         if let environment = account?.environment, environment != client.environment {
-            return .badEnvironmentKeyIdInToken
+            // "The key ID in the provider token doesn't match the environment."
+            return rules.keyEnvironmentReason
         }
-        if let known = client.keyID, known != keyID { return .unrelatedKeyIdInToken }
-        if tokens.updates.scope == .connection, let changedAt = client.tokenChangedAt,
-            issuedAt != client.tokenIssuedAt, unixTime - changedAt < TokenUpdates.interval
+        if let first = client.keyID, first != keyID {
+            // "The key ID in the provider token isn't related to the key ID of the token used in the first push of this connection."
+            guard tokens.areRelated(first, keyID) else { return .unrelatedKeyIdInToken }
+            return checkRelatedToken(keyID, account?.scope, issuedAt, &client, unixTime)
+        }
+        if let changedAt = client.tokenChangedAt,
+            let reason = checkUpdate(to: issuedAt, from: client.tokenIssuedAt, since: changedAt, unixTime)
         {
-            // The connection's first token may be exchanged at once only by one that is as old as it will get.
-            return .tooManyProviderTokenUpdates
+            return reason
         }
         if !tokens.updates.allows(keyID: keyID, issuedAt: issuedAt, unixTime: unixTime) {
             return .tooManyProviderTokenUpdates
         }
         if issuedAt != client.tokenIssuedAt { client.tokenChangedAt = unixTime }
         client.keyID = keyID
-        client.topics = account?.topics
+        client.scope = account?.scope
         client.tokenIssuedAt = issuedAt
         client.hasNewToken = true
         return nil
+    }
+
+    /// The same for a key that the connection did not begin with. Its tokens are never the connection's known one.
+    private func checkRelatedToken(
+        _ keyID: String, _ scope: TopicScope?, _ issuedAt: Int64, _ client: inout Client, _ unixTime: Int64
+    ) -> Reason? {
+        let before = client.relatedTokens[keyID]
+        if let before, let reason = checkUpdate(to: issuedAt, from: before.issuedAt, since: before.changedAt, unixTime)
+        {
+            return reason
+        }
+        if !tokens.updates.allows(keyID: keyID, issuedAt: issuedAt, unixTime: unixTime) {
+            return .tooManyProviderTokenUpdates
+        }
+        if before?.issuedAt != issuedAt { client.relatedTokens[keyID] = (issuedAt, unixTime) }
+        client.isByRelatedKey = true
+        client.relatedScope = scope
+        return nil
+    }
+
+    /// "APNs report an error if you use a new token more than once every 20 minutes on the same connection" ("Establishing a
+    /// token-based connection to APNs"); from when the token before was first seen here.
+    private func checkUpdate(to issuedAt: Int64, from before: Int64, since: Int64, _ unixTime: Int64) -> Reason? {
+        let isEarly =
+            tokens.updates.scope == .connection && issuedAt != before && unixTime - since < TokenUpdates.interval
+        return isEarly ? .tooManyProviderTokenUpdates : nil
     }
 
     /// Older than an hour is expired. A clock that is ahead by up to an hour is borne; what is beyond it is no time of issue.
@@ -188,26 +237,61 @@ struct RequestChecks {
 
     private func checkTopic(_ request: RequestState, _ client: inout Client) -> Reason? {
         let value = request.value(.topic)
-        let certificate = request.has(.authorization) ? nil : client.certificate
-        guard !value.isEmpty else {
-            // A certificate for one topic says it itself.
-            return certificate.map { $0.topics.count <= 1 } == true ? nil : .missingTopic
-        }
-        guard client.isTopic(value) else { return .badTopic }
-        let suffix = request.pushType.topicSuffix
-        if topics == nil, certificate == nil, client.topics == nil, suffix.isEmpty { return nil }
+        guard !value.isEmpty else { return .missingTopic }
+        guard isTopic(value, &client) else { return .badTopic }
+        let type = request.pushType
+        let suffix = type.topicSuffix
+        let isPlain = suffix.isEmpty ? client.knownType == nil : client.knownType == type
+        if isPlain, topics == nil, client.certificate == nil, client.scope == nil, !client.isByRelatedKey { return nil }
         let topic = request.text(.topic)
         guard topic.hasSuffix(suffix), topic.utf8.count > suffix.utf8.count else { return .badTopic }
-        let bundleID = String(topic.dropLast(suffix.utf8.count))
-        if let certificate, bundleID != certificate.uid, topic != certificate.uid,
-            !certificate.topics.contains(topic)
-        {
-            return .topicDisallowed
+        // alert, background: "the apns-topic header field must use your app's bundle ID as the topic".
+        if suffix.isEmpty, client.knownType != nil, type != .mdm { return .badTopic }
+        if let certificate = client.certificate {
+            // "The location push type supports only token-based authentication." Else: "If a push topic for a specific push type isn't
+            // listed, you can't use the certificate to send a notification of that push type."
+            guard type != .location, certificate.isFor(topic) else { return .topicDisallowed }
         }
+        let bundleID = String(topic.dropLast(suffix.utf8.count))
         if let topics, !topics.contains(bundleID) { return .topicDisallowed }
-        if let topics = client.topics, !topics.contains(bundleID) { return .topicDisallowed }
+        // "Use team-scoped keys … to any topic in a team", "topic-specific keys … to specific team topics".
+        if client.requestScope?.includes(bundleID) == false { return .topicDisallowed }
         return nil
     }
+
+    /// "APNs uses the app's bundle ID as the default topic", with a certificate for it alone.
+    private func takeTopic(of client: Client, _ request: RequestState) {
+        guard request.value(.topic).isEmpty, let topic = client.certificate?.onlyTopic else { return }
+        request.take(.topic, topic)
+    }
+
+    /// What a push without `apns-push-type` is: what its topic is for, so that a VoIP push of before iOS 13 is one.
+    private func typeOfTopic(_ request: RequestState, _ client: inout Client) -> PushType {
+        let value = request.value(.topic)
+        return !value.isEmpty && isTopic(value, &client) ? client.knownType ?? .alert : .alert
+    }
+
+    /// Looks only at topics other than the last.
+    @inline(__always)
+    private func isTopic(_ text: UnsafeRawBufferPointer, _ client: inout Client) -> Bool {
+        let isKnown =
+            text.count == client.knownTopic.count
+            && client.knownTopic.withUnsafeBytes { memcmp($0.baseAddress!, text.baseAddress!, text.count) == 0 }
+        return isKnown || isNewTopic(text, &client)
+    }
+
+    @inline(never)
+    private func isNewTopic(_ text: UnsafeRawBufferPointer, _ client: inout Client) -> Bool {
+        guard Self.isTopic(text) else { return false }
+        client.knownTopic.removeAll(keepingCapacity: true)
+        client.knownTopic.append(contentsOf: text)
+        client.knownType = PushType(suffixOf: text)
+        if client.knownType != nil, isNamed(String(decoding: text, as: UTF8.self)) { client.knownType = nil }
+        return true
+    }
+
+    /// Somebody has said that this is a bundle id, whatever it ends with.
+    func isNamed(_ topic: String) -> Bool { topics?.contains(topic) == true || tokens.names(topic) }
 
     // MARK: Shapes
 
@@ -262,9 +346,11 @@ struct RequestChecks {
         return true
     }
 
-    /// Hexadecimal, whole bytes; 64 digits today, but the length is not promised.
-    static func isWellFormedToken(_ token: UnsafeRawBufferPointer) -> Bool {
-        guard token.count >= 64, token.count <= 400, token.count & 1 == 0 else { return false }
+    /// Hexadecimal, whole bytes, as many digits as `RequestRules.tokenDigits` says.
+    static func isWellFormedToken(_ token: UnsafeRawBufferPointer, digits: ClosedRange<Int>) -> Bool {
+        guard token.count >= digits.lowerBound, token.count <= digits.upperBound, token.count & 1 == 0 else {
+            return false
+        }
         return HexDigits.areDigits(token.baseAddress!.assumingMemoryBound(to: UInt8.self), token.count)
     }
 }

@@ -94,6 +94,12 @@ final class RequestState {
     var isWaiting = false
     /// The `apns-id` of its answer, where somebody was told before: the request has none of its own.
     var drawnIdentifier: RandomUUID?
+    /// The `apns-unique-id` of its answer, where the push is kept.
+    var uniqueIdentifier: RandomUUID?
+    /// Of a request that is kept: all header fields as they came.
+    var headers = HeaderRecord()
+    /// What its worker knows the request's namespace by, where there are several.
+    var namespace = 0
 
     // The payload: borrowed from the read buffer while one DATA frame holds it all, else copied.
     @exclusivity(unchecked) private var borrowed: UnsafePointer<UInt8>?
@@ -127,6 +133,8 @@ final class RequestState {
         isJudged = false
         isWaiting = false
         drawnIdentifier = nil
+        uniqueIdentifier = nil
+        headers.reset()
         deviceKey = nil
         timesSample = -1
         pushType = .alert
@@ -159,6 +167,13 @@ final class RequestState {
         memory.advanced(by: memoryUsed).update(from: value, count: length)
         ranges[header.rawValue] = HeaderRange(offset: Int32(memoryUsed), length: Int32(length))
         memoryUsed += length
+    }
+
+    /// Gives an empty header, or one that was not there, a value.
+    func take(_ header: KnownHeader, _ text: String) {
+        ranges[header.rawValue] = HeaderRange()
+        var text = text
+        text.withUTF8 { if let value = $0.baseAddress { set(header, value, $0.count) } }
     }
 
     private func grow() {

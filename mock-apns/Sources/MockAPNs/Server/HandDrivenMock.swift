@@ -8,7 +8,6 @@ public final class HandDrivenMock {
     private let worker: MockWorker
     private let shared: MockShared
     private let inbox = MockInbox()
-    private let statistics = MockStatistics()
     private let role: ListenerRole
 
     /// Plaintext; the configuration's ports and threads do not count.
@@ -23,8 +22,7 @@ public final class HandDrivenMock {
         let hub = EventHub(wakeUp: WakeUp())
         let logger = Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() }
         shared = MockShared(configuration, hub: hub, logger: logger, startedAt: loop?.now ?? MonotonicClock.now())
-        worker = try MockWorker(
-            shared, tls: nil, inbox: inbox, statistics: statistics, number: 0, loop: loop, seed: seed)
+        worker = try MockWorker(shared, tls: nil, inbox: inbox, number: 0, loop: loop, seed: seed)
         role = ListenerRole(environment: configuration.environment, isManagement: false)
     }
 
@@ -50,7 +48,7 @@ public final class HandDrivenMock {
 
     public var counts: MockCounts {
         var counts = MockCounts()
-        counts.add(statistics)
+        shared.home.add(to: &counts)
         return counts
     }
 

@@ -25,6 +25,7 @@ public struct MockConfiguration: Sendable {
     /// Keys whose provider tokens are valid; none: tokens are not checked.
     public var accounts: [ProviderAccount] = []
     public var tokenUpdates = TokenUpdates.Scope.connection
+    public var rules = RequestRules()
     /// Bundle ids a push may be for; nil allows every topic.
     public var topics: Set<String>?
     public var population = DeviceDirectory.Population.everybody
@@ -75,6 +76,13 @@ public struct MockConfiguration: Sendable {
     var mostHeld = 64 << 20
 
     public var faults = FaultPlan()
+    /// Device tokens that begin with `dead` say what they are answered.
+    public var scriptedTokens = false
+    /// What tells namespaces apart, each with devices, rules, counts and kept pushes of its own; nil: there is one. Not with a device
+    /// model.
+    public var namespaceRule: NamespaceRule?
+    /// Further listeners for the first environment, each with a namespace of its own, called by its port; 0: the kernel chooses.
+    public var namespacePorts: [UInt16] = []
 
     // Being watched.
     /// The admin listener; nil: none.

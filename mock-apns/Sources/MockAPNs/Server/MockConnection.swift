@@ -189,6 +189,10 @@ final class MockConnection {
             updateInterest()
             return
         }
+        if session.closing == .rst {
+            stream.reset()
+            return close()
+        }
         if session.isDone, !isLeaving {
             // Closing with something unread would reset the connection and lose answers on their way: the client closes.
             isLeaving = true

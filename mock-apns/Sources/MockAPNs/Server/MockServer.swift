@@ -23,12 +23,10 @@ public final class MockServer: Sendable {
     /// What arrived, by run.
     public var book: LedgerBook { shared.book }
     let shared: MockShared
-    private let statistics: [MockStatistics]
     private let inboxes: [MockInbox]
     private let wakeUps: [WakeUp]
     private let running = DispatchGroup()
     private let admin: AdminServer
-    private let faults: Mutex<FaultPlan>
 
     /// Starts listening; returns once connections are accepted.
     ///
@@ -83,18 +81,13 @@ public final class MockServer: Sendable {
         self.shared = shared
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []
-        var statistics: [MockStatistics] = []
         for number in 0..<threads {
             let inbox = MockInbox()
-            let counters = MockStatistics()
-            workers.append(try MockWorker(shared, tls: tls, inbox: inbox, statistics: counters, number: number))
+            workers.append(try MockWorker(shared, tls: tls, inbox: inbox, number: number))
             inboxes.append(inbox)
-            statistics.append(counters)
         }
         self.inboxes = inboxes
-        self.statistics = statistics
         wakeUps = workers.map(\.loop.wakeUp)
-        faults = Mutex(configuration.faults)
         shared.fleets?.use(wakeUps)
         if let echo { shared.fleets?.begin(echo) }
         admin = AdminServer(listener: adminListener, reactor: reactor, shared: shared)
@@ -127,16 +120,12 @@ public final class MockServer: Sendable {
     /// The counts of this moment.
     public var counts: MockCounts {
         var counts = MockCounts()
-        for worker in statistics { counts.add(worker) }
+        shared.home.add(to: &counts)
         return counts
     }
 
     /// What became of accepted pushes.
-    public var deliveryCounts: DeliveryCounts {
-        var counts = shared.desk.counts
-        for worker in statistics { counts.delivered += worker.deliveredAtOnce.load(ordering: .relaxed) }
-        return counts
-    }
+    public var deliveryCounts: DeliveryCounts { shared.home.deliveryCounts }
 
     /// What became of them at their devices; nil: there is no device model.
     package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
@@ -150,21 +139,20 @@ public final class MockServer: Sendable {
     package var echoFigures: EchoFigures? { shared.fleets?.echoFigures }
 
     /// The fault plan in force.
-    public var faultPlan: FaultPlan { faults.withLock { $0 } }
+    public var faultPlan: FaultPlan { shared.home.plan }
 
-    /// Changes the fault plan: rules at once, the link and what happens to connections for those that come.
+    /// Changes the fault plan: rules at once, and their bursts and counts from now on; the link and what happens to connections
+    /// for those that come.
     public func use(_ plan: FaultPlan) {
-        faults.withLock { $0 = plan }
-        _ = ask { $0.use(plan) }
+        shared.home.use(plan)
+        _ = ask { $0.home.useRules() }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
     public func reset() {
         shared.book.reset()
-        shared.desk.reset()
         shared.fleets?.reset(now: MonotonicClock.now())
-        shared.channels.reset()
-        shared.directory.forgetChanges()
+        shared.home.reset()
         _ = ask { $0.restart() }
     }
 

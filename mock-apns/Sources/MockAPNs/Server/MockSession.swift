@@ -8,11 +8,13 @@ import Payloads
 ///
 /// Cost a push: copying the headers that are looked at (about 150 bytes), one walk over the payload, one bit in the ledger.
 final class MockSession: ServerSession {
-    private unowned(unsafe) let worker: MockWorker
+    unowned(unsafe) let worker: MockWorker
     /// The same, for the calls of every push: without counting a reference.
     private let uncountedWorker: Unmanaged<MockWorker>
-    private let token: UInt64
-    private let isManagement: Bool
+    let token: UInt64
+    private let role: ListenerRole
+    /// Requests are kept for whoever asks, with all their headers.
+    private let keepsHeaders: Bool
     /// More than one stream is allowed.
     private var isOpenedUp: Bool
     /// Of this connection.
@@ -24,8 +26,8 @@ final class MockSession: ServerSession {
     /// Of these, those whose request is not complete.
     @exclusivity(unchecked) private var unfinished = 0
     /// What GOAWAY named as the last stream handled.
-    @exclusivity(unchecked) private var lastHandled = Int32.max
-    @exclusivity(unchecked) private var client: RequestChecks.Client
+    @exclusivity(unchecked) var lastHandled = Int32.max
+    @exclusivity(unchecked) var client: RequestChecks.Client
     /// Requests' memory for the next ones, between reads up to `keptStates`.
     @exclusivity(unchecked) private var freeStates: [RequestState] = []
     private static let keptStates = 64
@@ -42,15 +44,22 @@ final class MockSession: ServerSession {
     /// The last header block that came in pieces, and when it began.
     @exclusivity(unchecked) private var headers: (stream: Int32, begunAt: UInt64) = (0, 0)
     /// Bodies of answers being sent, by stream.
-    @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
+    @exclusivity(unchecked) var pendingBodies: [Int32: [UInt8]] = [:]
     /// nil: 4xx answers cost the client nothing.
     @exclusivity(unchecked) private var penalty: Penalty?
+    /// What fault rules still have to do here; nil: none had anything.
+    @exclusivity(unchecked) var scripted: ScriptedStreams?
+    /// The last stream that a GOAWAY has named.
+    var lastNamed: Int32?
+    /// How a fault rule ends the connection, once all there is for the client is written.
+    var closing: FaultRule.Closing?
 
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker
         uncountedWorker = .passUnretained(worker)
         self.token = token
-        isManagement = role.isManagement
+        self.role = role
+        keepsHeaders = worker.keepsPushes
         var settings = worker.sessionSettings
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
@@ -100,7 +109,7 @@ final class MockSession: ServerSession {
     }
 
     @inline(__always)
-    private func withState<Result>(_ context: UInt, _ body: (RequestState) -> Result) -> Result {
+    func withState<Result>(_ context: UInt, _ body: (RequestState) -> Result) -> Result {
         Unmanaged<RequestState>.fromOpaque(Self.pointer(context))._withUnsafeGuaranteedRef(body)
     }
 
@@ -119,6 +128,7 @@ final class MockSession: ServerSession {
     }
 
     override func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool {
+        if keepsHeaders { withState(context) { $0.headers.add(field) } }
         guard let header = KnownHeader(mark: field.mark) else { return true }
         let (value, length) = (field.value, field.valueLength)
         if header == .authorization, length == knownTokenLength, let knownToken, memcmp(knownToken, value, length) == 0
@@ -164,6 +174,7 @@ final class MockSession: ServerSession {
 
     override func didClose(stream: Int32, context: UInt, code: ErrorCode) {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
+        if let scripted { scripted.forget(stream) }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
         if !state.isJudged { unfinished &-= 1 }
@@ -182,11 +193,13 @@ final class MockSession: ServerSession {
         state.isJudged = true
         unfinished &-= 1
         requests += 1
-        if isManagement {
-            respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
+        if worker.hasNamespaces { worker.enter(state, client, role) }
+        if role.isManagement {
+            manage(state)
         } else {
             judge(state, worker)
         }
+        if worker.hasNamespaces { worker.leave() }
         state.dropBody()
         if let limit = worker.dice.plan.connections.goAwayAfter, requests == limit { goAway(.shutdown) }
     }
@@ -195,7 +208,7 @@ final class MockSession: ServerSession {
         let verdict =
             worker.isShuttingDown
             ? .broken(.shutdown)
-            : worker.checks.judge(state, client: &client, unixTime: worker.unixTime, now: worker.now)
+            : worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): accept(state, trace, worker)
@@ -206,10 +219,9 @@ final class MockSession: ServerSession {
                 broadcast(state)
             } else {
                 MockStatistics.increment(worker.statistics.requests)
-                let rule =
-                    worker.dice.isIdle
-                    ? nil : worker.dice.rule(for: state, environment: environment, age: worker.age)
-                conclude(state, answer, rule, worker)
+                if !worker.dice.isIdle { return rejectByRules(state, answer) }
+                worker.note(state, answer, connection: token, environment)
+                respond(state, answer, worker)
             }
         }
     }
@@ -217,37 +229,15 @@ final class MockSession: ServerSession {
     /// The push is right; what happens to it may still be something else.
     private func accept(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, _ worker: MockWorker) {
         MockStatistics.increment(worker.statistics.requests)
-        var rule: FaultRule?
-        if !worker.dice.isIdle {
-            rule = worker.dice.rule(for: state, environment: environment, age: worker.age)
-            if let found = rule {
-                switch worker.dice.fate(found) {
-                case .normal: break
-                case .rejected(let reason): return conclude(state, .rejected(reason), found, worker)
-                case .silent:
-                    if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
-                    MockStatistics.increment(worker.statistics.silenced)
-                    return
-                case .reset:
-                    MockStatistics.increment(worker.statistics.reset)
-                    return submitReset(stream: state.stream, code: found.resetCode)
-                }
-            }
+        if !worker.dice.isIdle { return acceptByRules(state, trace) }
+        var answer = PushAnswer.accepted
+        if let reason = worker.deliver(state, trace) {
+            answer = .rejected(reason)
+        } else {
+            worker.tickOff(trace, state)
         }
-        if let reason = worker.deliver(state, trace) { return conclude(state, .rejected(reason), rule, worker) }
-        worker.tickOff(trace, state)
-        conclude(state, .accepted, rule, worker)
-    }
-
-    /// Answers now, or when the latency is over.
-    private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?, _ worker: MockWorker) {
-        worker.note(state, answer, connection: token)
-        guard let rule, rule.latency != .none else {
-            respond(state, answer, worker)
-            return
-        }
-        state.isWaiting = worker.answerLater(answer, connection: token, stream: state.stream, rule)
-        if !state.isWaiting { respond(state, .rejected(.serviceUnavailable), worker) }
+        worker.note(state, answer, connection: token, environment)
+        respond(state, answer, worker)
     }
 
     /// An answer whose time has come.
@@ -258,7 +248,9 @@ final class MockSession: ServerSession {
         guard context != 0 else { return false }
         withState(context) {
             $0.isWaiting = false
+            if worker.hasNamespaces { worker.enterAgain($0) }
             respond($0, answer, worker)
+            if worker.hasNamespaces { worker.leave() }
         }
         return true
     }
@@ -279,27 +271,21 @@ final class MockSession: ServerSession {
         worker.abandonAnswer()
     }
 
-    private func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
+    func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
         if state.begunAt != unwrittenSince {
             if unwritten > 0 { noteAnswers(at: worker.now) }
             unwrittenSince = state.begunAt
         }
         unwritten &+= 1
+        if scripted != nil, respondByScript(state, answer) { return }
+        count(answer, state, worker)
         let identifier = state.has(.identifier) ? state.value(.identifier) : nil
         let echoed = identifier.flatMap { RequestChecks.isUUID($0) ? $0 : nil }
-        if let reason = answer.reason {
-            rejected += 1
-            worker.statistics.count(reason)
-            pendingBodies[state.stream] = worker.answers.body(answer)
-        } else {
-            accepted += 1
-            if state.timesSample >= 0 { leaving.append(state.timesSample) }
-            MockStatistics.increment(worker.statistics.accepted)
-            worker.statistics.count(state.pushType)
-        }
+        if answer.reason != nil { pendingBodies[state.stream] = worker.answers.body(answer) }
         submitResponse(
             worker.answers.block(
-                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier, environment: environment),
+                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
+                unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
         if penalty != nil { penalise(answer.reason) }
     }
@@ -323,17 +309,48 @@ final class MockSession: ServerSession {
         }
     }
 
+    /// Notes what a push is answered, as it is.
+    @inline(__always)
+    func count(_ answer: PushAnswer, _ state: RequestState, _ worker: MockWorker) {
+        if let reason = answer.reason {
+            rejected += 1
+            worker.statistics.count(reason)
+        } else if answer.rawStatus != 0 {
+            rejected += 1
+            worker.statistics.count(rawStatus: Int(answer.rawStatus))
+        } else {
+            accepted += 1
+            if state.timesSample >= 0 { leaving.append(state.timesSample) }
+            MockStatistics.increment(worker.statistics.accepted)
+            worker.statistics.count(state.pushType)
+        }
+    }
+
+    private func manage(_ state: RequestState) {
+        let perform = { [self] in
+            let answer = worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime)
+            if client.hasNewToken { remember(state.value(.authorization)) }
+            return answer
+        }
+        if !worker.dice.isIdle, answerByRules(state, .management, perform) { return }
+        respond(state, perform())
+    }
+
     private func broadcast(_ state: RequestState) {
-        let answer = worker.channelRequests.broadcast(
-            state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
-        ) { worker.hub.post([$0]) }
-        if client.hasNewToken { remember(state.value(.authorization)) }
-        respond(state, answer)
+        let perform = { [self] in
+            let answer = worker.channelRequests.broadcast(
+                state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
+            ) { worker.hub.post([$0]) }
+            if client.hasNewToken { remember(state.value(.authorization)) }
+            return answer
+        }
+        if !worker.dice.isIdle, answerByRules(state, .broadcast, perform) { return }
+        respond(state, perform())
     }
 
     private func respond(_ state: RequestState, _ answer: ChannelAnswer) {
         MockStatistics.increment(worker.statistics.channelRequests)
-        if client.hasNewToken { remember(state.value(.authorization)) }
+        if let reason = answer.reason { worker.statistics.count(channel: reason) }
         let size = answer.headers.reduce(16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 12 }
         let block = ResponseBlock(capacity: size)
         block.addStatus(answer.status)
@@ -349,7 +366,7 @@ final class MockSession: ServerSession {
     }
 
     /// Keeps the token that was just found valid; the connection's first one opens it up.
-    private func remember(_ token: UnsafeRawBufferPointer) {
+    func remember(_ token: UnsafeRawBufferPointer) {
         client.hasNewToken = false
         if !isOpenedUp { openUp() }
         knownToken?.deallocate()
@@ -381,11 +398,14 @@ final class MockSession: ServerSession {
     func goAway(_ reason: Reason) {
         guard lastHandled == .max else { return }
         lastHandled = lastStream
+        lastNamed = lastStream
         submitGoAway(code: .noError, debugData: reason.body(timestamp: 0))
     }
 
-    /// Told to go away, and every stream begun before is over.
-    var isDone: Bool { lastHandled != .max && openStreams == 0 }
+    /// Told to go away, and every stream begun before is over; or cut off.
+    var isDone: Bool {
+        lastHandled != .max && (openStreams == 0 && scripted?.secondGoAway == nil || closing != nil)
+    }
 
     /// An answer waits for its time.
     var hasAnswersDue: Bool { contexts.contains { withState($0) { $0.isWaiting } } }

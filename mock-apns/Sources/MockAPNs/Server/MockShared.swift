@@ -5,11 +5,12 @@ import Networking
 /// What all workers of a server share.
 struct MockShared: Sendable {
     let configuration: MockConfiguration
-    let directory: DeviceDirectory
+    /// The default namespace.
+    let home: Namespace
+    /// nil: there is no other.
+    let namespaces: Namespaces?
     let tokenUpdates: TokenUpdates
-    let channels: ChannelDirectory
     let hub: EventHub
-    let desk: DeliveryDesk
     /// nil: there is no device model.
     let fleets: DeviceFleets?
     let book: LedgerBook
@@ -26,12 +27,17 @@ struct MockShared: Sendable {
         self.logger = logger
         self.startedAt = startedAt
         let startTime = MonotonicClock.unixMilliseconds()
-        directory = DeviceDirectory(
-            configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
-            seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
+        let home = Namespace(name: nil, configuration, hub: hub, startedAt: startedAt, startTime: startTime)
+        self.home = home
+        namespaces = configuration.namespaceRule.map { rule in
+            // A port's namespace has no management of its own.
+            let channels = rule == .port ? home.channels : nil
+            return Namespaces(rule) {
+                Namespace(
+                    name: $0, configuration, channels: channels, hub: hub, startedAt: startedAt, startTime: startTime)
+            }
+        }
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
-        channels = ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
-        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
         fleets = configuration.deviceModel.map {
             DeviceFleets(
                 $0, seed: configuration.delivery.seed, count: max(1, configuration.threads), startedAt: startedAt,

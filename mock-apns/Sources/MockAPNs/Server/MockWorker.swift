@@ -10,10 +10,18 @@ import Settings
 final class MockWorker {
     let configuration: MockConfiguration
     let loop: EventLoop
-    let statistics: MockStatistics
-    let checks: RequestChecks
-    let channelRequests: ChannelRequests
     let answers: AnswerBlocks
+    /// What it has of the default namespace, which connections belong to.
+    let home: WorkerNamespace
+    /// Of the request that is at hand; `home` where there is none.
+    @exclusivity(unchecked) private var current: Unmanaged<WorkerNamespace>
+    /// The current namespace's.
+    @exclusivity(unchecked) private(set) var statistics: MockStatistics
+    /// nil: there is the default one only.
+    private let namespaces: WorkerNamespaces?
+    let hasNamespaces: Bool
+    /// Requests are kept for whoever asks.
+    let keepsPushes: Bool
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
@@ -21,14 +29,10 @@ final class MockWorker {
     private(set) var unixMilliseconds: Int64 = 0
     private(set) var unixTime: Int64 = 0
     @exclusivity(unchecked) private(set) var now: UInt64 = 0
-    @exclusivity(unchecked) var dice: FaultDice
     /// New requests are refused with 503 Shutdown.
     @exclusivity(unchecked) private(set) var isShuttingDown = false
     let log: MockLog
-    let topics = TopicCounts()
-    @exclusivity(unchecked) private(set) var recent: RecentPushes
     @exclusivity(unchecked) private var marks: LedgerMarks
-    private let handOver: PushHandOver
 
     private let shared: MockShared
     private let fleets: DeviceFleets?
@@ -46,28 +50,31 @@ final class MockWorker {
     private var nextTick: UInt64 = 0
 
     init(
-        _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, statistics: MockStatistics, number: Int,
-        loop: EventLoop? = nil, seed: UInt64 = .random(in: .min ... .max)
+        _ shared: MockShared, tls: TLSContext?, inbox: MockInbox, number: Int, loop: EventLoop? = nil,
+        seed: UInt64 = .random(in: .min ... .max)
     ) throws(NetworkError) {
         self.shared = shared
         fleets = shared.fleets
         configuration = shared.configuration
         self.tls = tls
         self.inbox = inbox
-        self.statistics = statistics
         self.number = number
         log = MockLog(shared.logger)
         self.loop = if let loop { loop } else { try Reactor() }
-        checks = RequestChecks(
-            topics: configuration.topics, directory: shared.directory,
-            tokens: TokenCache(configuration.accounts, updates: shared.tokenUpdates),
-            members: fleets == nil ? nil : MemberList(), fleets: fleets)
-        channelRequests = ChannelRequests(checks: checks, channels: shared.channels)
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
-        dice = FaultDice(configuration.faults, worker: number)
+        let tokens = TokenCache(configuration.accounts, updates: shared.tokenUpdates)
+        let home = WorkerNamespace(shared.home, shared, tokens: tokens, answers: answers, number: number)
+        self.home = home
+        namespaces = shared.namespaces.map { [answers] registry in
+            WorkerNamespaces(registry, home: home) {
+                WorkerNamespace($0, shared, tokens: tokens, answers: answers, number: number)
+            }
+        }
+        hasNamespaces = namespaces != nil
+        keepsPushes = home.recent.isOn
+        current = .passUnretained(home)
+        statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
-        handOver = PushHandOver(shared, answers: answers, statistics: statistics, worker: number)
-        recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
         readBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
@@ -83,8 +90,6 @@ final class MockWorker {
         readBuffer.deallocate()
     }
 
-    /// Nanoseconds since the server's start.
-    var age: UInt64 { now - shared.startedAt }
     var isSecure: Bool { tls != nil }
     /// How long a client that was told to go away may take to close.
     var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
@@ -216,6 +221,58 @@ final class MockWorker {
         dice.plan.connections.areTimed || isShuttingDown ? 10_000_000 : 250_000_000
     }
 
+    // MARK: Namespaces
+
+    /// The namespace of a request is the current one until `leave`.
+    func enter(_ state: RequestState, _ client: RequestChecks.Client, _ role: ListenerRole) {
+        guard let namespaces else { return }
+        state.namespace = namespaces.place(state, client, role)
+        use(namespaces.list[state.namespace])
+    }
+
+    /// The same, for a request that was there before.
+    func enterAgain(_ state: RequestState) {
+        if let namespaces { use(namespaces.list[state.namespace]) }
+    }
+
+    /// The same, by what it is known by.
+    func enter(namespace: Int) {
+        if let namespaces { use(namespaces.list[namespace]) }
+    }
+
+    func leave() { use(home) }
+
+    private func use(_ namespace: WorkerNamespace) {
+        current = .passUnretained(namespace)
+        statistics = namespace.statistics
+    }
+
+    /// All that it has.
+    var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
+
+    /// What it has of a namespace; nil: nothing has come for that.
+    ///
+    /// - Parameter name: nil: the default one.
+    func namespace(_ name: String?) -> WorkerNamespace? {
+        guard let name else { return home }
+        return namespaces?.find(name)
+    }
+
+    // What the request at hand is judged by, without counting references.
+
+    var dice: FaultDice {
+        @inline(__always) get { current._withUnsafeGuaranteedRef { $0.dice } }
+        @inline(__always) _modify { yield &current._withUnsafeGuaranteedRef { $0 }.dice }
+    }
+
+    var checks: RequestChecks { current._withUnsafeGuaranteedRef { $0.checks } }
+    var channelRequests: ChannelRequests { current._withUnsafeGuaranteedRef { $0.channelRequests } }
+
+    @inline(__always)
+    func judge(_ state: RequestState, client: inout RequestChecks.Client) -> RequestChecks.Answer {
+        current._withUnsafeGuaranteedRef { $0.checks.judge(state, client: &client, unixTime: unixTime, now: now) }
+    }
+
     // MARK: Later
 
     /// - Returns: false when too many answers are waiting already.
@@ -232,6 +289,11 @@ final class MockWorker {
 
     func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
+    /// - Parameter pause: ns from now.
+    func doLater(_ work: ScriptedWork, connection: UInt64, after pause: UInt64) {
+        later.add(work, connection: connection, due: now &+ min(pause, 1 << 62))
+    }
+
     private func doWhatIsDue() {
         readClock()
         var touched: [MockConnection] = []
@@ -246,6 +308,10 @@ final class MockWorker {
             case .link(let token, let time):
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
+                if touched.last !== connection { touched.append(connection) }
+            case .script(let work, let token):
+                guard let connection = connections[token], !connection.isClosed else { continue }
+                connection.session?.doScripted(work)
                 if touched.last !== connection { touched.append(connection) }
             }
         }
@@ -326,32 +392,34 @@ final class MockWorker {
     /// - Returns: a reason when that cannot be.
     @inline(__always)
     func deliver(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?) -> Reason? {
-        handOver.deliver(
-            state, marks.traced(trace), listed: checks.members?.found ?? .init(start: nil, count: 0),
-            .init(now: now, unixMilliseconds: unixMilliseconds))
+        current._withUnsafeGuaranteedRef {
+            $0.handOver.deliver(
+                state, marks.traced(trace), listed: $0.checks.members?.found ?? .init(start: nil, count: 0),
+                .init(now: now, unixMilliseconds: unixMilliseconds))
+        }
     }
 
     /// Notes what a request was answered, for whoever asks.
     @inline(__always)
-    func note(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        topics.note(state.value(.topic), isAccepted: answer.reason == nil)
-        if recent.isOn {
-            recent.add(
-                .init(
-                    state, answer, identifier: answers.identifier(of: state), connection: connection,
-                    time: unixMilliseconds))
+    func note(
+        _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
+    ) {
+        current._withUnsafeGuaranteedRef { namespace in
+            namespace.topics.note(state.value(.topic), isAccepted: answer.isAccepted)
+            if namespace.recent.isOn {
+                namespace.recent.add(
+                    .init(
+                        state, answer, identifier: answers.identifier(of: state),
+                        unique: answers.uniqueIdentifier(of: state), connection: connection, environment,
+                        time: unixMilliseconds))
+            }
         }
         if log.isVerbose { log.push(state, answer, connection: connection) }
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.
     func restart() {
-        statistics.restart()
-        topics.reset()
-        recent.reset()
+        for namespace in allNamespaces { namespace.restart() }
         marks.restart()
-        dice = FaultDice(dice.plan, worker: number)
     }
-
-    func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
 }

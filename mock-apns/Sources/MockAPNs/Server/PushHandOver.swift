@@ -2,7 +2,7 @@ import Devices
 import Measurement
 import Payloads
 
-/// Hands one worker's accepted pushes on: to their devices, to the delivery desk, and to who watches.
+/// Hands one worker's accepted pushes of a namespace on: to their devices, to the delivery desk, and to who watches.
 final class PushHandOver {
     /// When a push was accepted: by the worker's clocks, read once a round of its loop.
     struct Moment {
@@ -23,10 +23,13 @@ final class PushHandOver {
     /// Of the worker.
     private let number: Int
 
-    init(_ shared: MockShared, answers: AnswerBlocks, statistics: MockStatistics, worker number: Int) {
-        desk = shared.desk
+    init(
+        _ shared: MockShared, _ namespace: Namespace, answers: AnswerBlocks, statistics: MockStatistics,
+        worker number: Int
+    ) {
+        desk = namespace.desk
         hub = shared.hub
-        directory = shared.directory
+        directory = namespace.directory
         fleets = shared.fleets
         isLimited = shared.configuration.delivery.perDeviceLimit != nil
         self.answers = answers
@@ -65,8 +68,12 @@ final class PushHandOver {
         {
             return reason
         }
-        let isOffline =
-            directory.mayBeOffline && directory.record(TokenKey(state.deviceToken))?.isOffline == true
+        let record = directory.mayBeUnreached ? directory.record(TokenKey(state.deviceToken)) : nil
+        if record?.state == .disabled {
+            desk.discard()
+            return nil
+        }
+        let isOffline = record?.isOffline == true
         let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
         if hub.isWatched {

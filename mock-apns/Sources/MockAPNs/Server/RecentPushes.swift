@@ -7,6 +7,7 @@ struct RecentPushes {
         let status: Int
         let reason: String?
         let identifier: String
+        let unique: RandomUUID
         let token: String
         let topic: String
         let pushType: PushType
@@ -14,6 +15,8 @@ struct RecentPushes {
         let collapseID: String?
         let expiration: String?
         let connection: UInt64
+        let environment: PushEnvironment
+        let headers: HeaderRecord
         let payload: [UInt8]
     }
 
@@ -48,14 +51,18 @@ struct RecentPushes {
 
 extension RecentPushes.Entry {
     /// - Parameters:
-    ///   - identifier: the `apns-id` of the answer.
+    ///   - identifier: the `apns-id` of the answer; `unique`: its `apns-unique-id`.
     ///   - time: UNIX milliseconds.
-    init(_ state: RequestState, _ answer: PushAnswer, identifier: String, connection: UInt64, time: Int64) {
+    init(
+        _ state: RequestState, _ answer: PushAnswer, identifier: String, unique: RandomUUID, connection: UInt64,
+        _ environment: PushEnvironment, time: Int64
+    ) {
         self.init(
-            time: time, status: answer.reason?.status ?? 200, reason: answer.reason?.name, identifier: identifier,
+            time: time, status: answer.status, reason: answer.reason?.name, identifier: identifier,
+            unique: unique,
             token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
             priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? state.text(.expiration) : nil, connection: connection,
-            payload: Array(state.body))
+            environment: environment, headers: state.headers, payload: Array(state.body))
     }
 }

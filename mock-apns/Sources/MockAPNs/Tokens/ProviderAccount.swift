@@ -1,15 +1,21 @@
-import Foundation
-import Settings
 import Signing
 
-/// A provider key and what it may be used for ("Establishing a token-based connection to APNs": team-scoped keys may be
-/// tied to an environment, topic-specific keys to topics).
+/// A provider key and what it may be used for ("Establishing a token-based connection to APNs": "Use team-scoped keys to generate
+/// authentication tokens for sending notifications to any topic in a team", "topic-specific keys … to specific team topics
+/// within a single environment").
 public struct ProviderAccount: Sendable {
     public var identity: ProviderIdentity
-    /// nil: both.
+    /// nil: both, as older team-scoped keys.
     public var environment: PushEnvironment?
-    /// Bundle ids; nil: all of the team.
+    /// Bundle ids of a topic-specific key; nil: it is team-scoped.
     public var topics: Set<String>?
+    /// The key whose tokens may go over the same connection though one of the two is topic-specific: "A topic-specific key can have
+    /// at most one related key in the same environment." It is enough that one of the two names the other.
+    public var relatedKeyID: String?
+    /// Bundle ids of its team; nil: nobody has said which.
+    public var teamTopics: Set<String>?
+    /// Bundle ids of other teams.
+    public var foreignTopics: Set<String> = []
 
     public init(_ identity: ProviderIdentity, environment: PushEnvironment? = nil, topics: Set<String>? = nil) {
         self.identity = identity
@@ -17,43 +23,21 @@ public struct ProviderAccount: Sendable {
         self.topics = topics
     }
 
-    /// Reads a file of keys (YAML): a list with `key`, `key_id`, `team_id` and, as far as it is restricted, `environment`
-    /// and `topics`. `key` is a .p8 or a PEM public key, beside the file unless it begins with `/`.
-    public static func read(_ path: String) throws(SettingsError) -> [ProviderAccount] {
-        var accounts: [ProviderAccount] = []
-        for entry in try YAMLValue(parsing: try FileContents.text(path, "key file"), file: path).list() {
-            var map = try entry.map()
-            let name = try map.need("key").text()
-            let file =
-                name.hasPrefix("/")
-                ? name : URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(name).path
-            let (keyID, teamID) = (try map.need("key_id").text(), try map.need("team_id").text())
-            let identity: ProviderIdentity
-            do throws(SigningError) {
-                identity = try ProviderIdentity(key: try loadKey(file), keyID: keyID, teamID: teamID)
-            } catch { throw entry.error(error.description) }
-            var account = ProviderAccount(identity)
-            if let environment = map.take("environment") {
-                account.environment = try environment.reading(FaultText.environment)
-            }
-            if let topics = map.take("topics") {
-                var found: Set<String> = []
-                for topic in try topics.oneOrMore() { found.insert(try topic.text()) }
-                account.topics = found
-            }
-            try map.finish()
-            if accounts.contains(where: { $0.identity.keyID == keyID }) {
-                throw entry.error("key id \(keyID) is given twice")
-            }
-            accounts.append(account)
-        }
-        return accounts
+    /// nil: every topic.
+    var scope: TopicScope? {
+        let own = topics ?? teamTopics
+        return own == nil && foreignTopics.isEmpty ? nil : TopicScope(own: own, foreign: foreignTopics)
     }
 
-    /// A .p8, or a PEM public key, which is enough to verify with.
-    public static func loadKey(_ path: String) throws(SigningError) -> ProviderKey {
-        let pem = try Credentials.read(path)
-        let isPublic = String(decoding: pem, as: UTF8.self).contains("BEGIN PUBLIC KEY")
-        return isPublic ? try ProviderKey.publicKey(pem: pem, origin: path) : try ProviderKey(pem: pem, origin: path)
+    /// Whether tokens of both keys may go over one connection. "Establishing a token-based connection to APNs": "If you use a token
+    /// from a team-scoped key during the first push, trying to send a push with a topic-specific key or a team-scoped key from
+    /// a different environment results in an error. After you establish a connection with a topic-specific key for the initial
+    /// push, using an unrelated topic-specific key, a key from a different environment, a team-scoped key, or sending to a
+    /// nonassociated topic also results in an error." and "APNs doesn't support authentication tokens from multiple developer
+    /// accounts over a single connection." Environments are compared with the server's before.
+    func isRelated(to other: ProviderAccount) -> Bool {
+        guard identity.teamID == other.identity.teamID else { return false }
+        if relatedKeyID == other.identity.keyID || other.relatedKeyID == identity.keyID { return true }
+        return topics == nil && other.topics == nil
     }
 }

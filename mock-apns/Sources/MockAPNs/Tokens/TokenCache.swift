@@ -6,6 +6,8 @@ final class TokenCache {
     private let verifier: TokenVerifier
     private var verdicts: [[UInt8]: TokenVerdict] = [:]
     private let accounts: [String: ProviderAccount]
+    /// Bundle ids that some key or team is said to be for.
+    private let namedTopics: Set<String>
     let updates: TokenUpdates
     /// Tokens of any key and team are taken, as far as they can be judged without their keys.
     let takesAnyKey: Bool
@@ -13,6 +15,10 @@ final class TokenCache {
     init(_ accounts: [ProviderAccount], updates: TokenUpdates, takesAnyKey: Bool = false) {
         self.takesAnyKey = takesAnyKey
         verifier = TokenVerifier(accounts.map(\.identity))
+        namedTopics = accounts.reduce(into: []) {
+            $0.formUnion($1.topics ?? [])
+            $0.formUnion($1.teamTopics ?? [])
+        }
         self.accounts = Dictionary(accounts.map { ($0.identity.keyID, $0) }, uniquingKeysWith: { first, _ in first })
         self.updates = updates
     }
@@ -21,6 +27,15 @@ final class TokenCache {
     var isOff: Bool { accounts.isEmpty }
 
     func account(_ keyID: String) -> ProviderAccount? { accounts[keyID] }
+
+    /// Some key or team is said to be for this bundle id.
+    func names(_ topic: String) -> Bool { namedTopics.contains(topic) }
+
+    /// Whether a token of the second key may come where the connection's first was of the first.
+    func areRelated(_ first: String, _ second: String) -> Bool {
+        guard let first = accounts[first], let second = accounts[second] else { return false }
+        return first.isRelated(to: second)
+    }
 
     func verdict(_ jwt: UnsafeRawBufferPointer) -> TokenVerdict {
         guard jwt.count <= TokenVerifier.longestToken else { return .invalid(.malformed) }

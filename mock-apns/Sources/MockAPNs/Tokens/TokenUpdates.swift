@@ -1,12 +1,13 @@
 import Synchronization
 
-/// How often providers renew their tokens: a new one for the same key no more often than every 20 minutes ("Establishing a
-/// token-based connection to APNs"). Apple does not say whether it counts by connection or by key; both are offered.
+/// How often providers renew their tokens. "Establishing a token-based connection to APNs": "APNs report an error if you use a new
+/// token more than once every 20 minutes on the same connection." Counted from when the mock saw the token before for the first
+/// time, not from its time of issue; of related keys each on its own.
 public final class TokenUpdates: Sendable {
     public enum Scope: String, Sendable, CaseIterable {
-        /// Each connection may change its token so often.
+        /// Each connection may change its token so often: Apple's word.
         case connection
-        /// Each key may be seen with a new token so often, over all connections.
+        /// Harder: each key may be seen with a new token so often, over all connections.
         case key
         case off
     }

@@ -1,0 +1,44 @@
+/// What one worker has of a namespace: how its requests are judged and answered, their counts, and the last of them.
+final class WorkerNamespace {
+    let shared: Namespace
+    let checks: RequestChecks
+    let channelRequests: ChannelRequests
+    let statistics: MockStatistics
+    let topics = TopicCounts()
+    let handOver: PushHandOver
+    @exclusivity(unchecked) var dice: FaultDice
+    @exclusivity(unchecked) var recent: RecentPushes
+    /// Of the worker.
+    private let number: Int
+    /// Device tokens may say what they are answered.
+    private let readsTokens: Bool
+
+    /// - Parameters:
+    ///   - tokens: the worker's, for all its namespaces.
+    ///   - number: of the worker.
+    init(_ namespace: Namespace, _ shared: MockShared, tokens: TokenCache, answers: AnswerBlocks, number: Int) {
+        self.shared = namespace
+        self.number = number
+        let configuration = shared.configuration
+        statistics = namespace.statistics[number]
+        checks = RequestChecks(
+            topics: configuration.topics, directory: namespace.directory, tokens: tokens,
+            members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets, rules: configuration.rules)
+        channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
+        handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
+        readsTokens = configuration.scriptedTokens
+        dice = FaultDice(namespace.script, worker: number, readsTokens: readsTokens)
+        recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
+    }
+
+    /// Begins anew: counts, what is kept, and the faults' draws.
+    func restart() {
+        statistics.restart()
+        topics.reset()
+        recent.reset()
+        useRules()
+    }
+
+    /// The namespace's rules are others now, or have begun anew.
+    func useRules() { dice = FaultDice(shared.script, worker: number, readsTokens: readsTokens) }
+}
