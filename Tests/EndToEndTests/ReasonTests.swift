@@ -74,7 +74,13 @@ import Testing
             ("BadExpirationDate", 400, [.with { $0.headers.append("apns-expiration: soon") }]),
             ("BadMessageId", 400, [.with { $0.headers.append("apns-id: 17") }]),
             ("BadPriority", 400, [.with { $0.headers.append("apns-priority: 7") }]),
+            ("BadPriority", 400, [.with { $0.headers.append("apns-push-type: background") }]),
+            (
+                "BadPriority", 400,
+                [.typed("liveactivity", "\(Self.topic).push-type.liveactivity", "apns-priority: 1")]
+            ),
             ("BadTopic", 400, [.with { $0.headers.append("apns-push-type: voip") }]),
+            ("BadTopic", 400, [.typed("alert", "\(Self.topic).voip")]),
             ("DuplicateHeaders", 400, [.with { $0.headers.append("apns-topic: \(Self.topic)") }]),
             ("InvalidPushType", 400, [.with { $0.headers.append("apns-push-type: alarm") }]),
             ("MissingDeviceToken", 400, [.with { $0.path = "/3/device/" }]),
@@ -98,6 +104,18 @@ import Testing
             ),
         ]
         for (reason, status, requests) in rows { try check(mock, reason, status, requests) }
+        // A call of before iOS 13 has no push type, and is one by its topic.
+        let call = Request.with {
+            $0.headers = ["apns-topic: \(Self.topic).voip"]
+            $0.body = "{\"call\":\"\(String(repeating: "x", count: 5000))\"}"
+        }
+        let file = Request.with(.typed("fileprovider", "\(Self.topic).pushkit.fileprovider")) {
+            $0.body = "{\"container-identifier\":\"c\",\"domain\":\"d\"}"
+        }
+        #expect(
+            try Self.curl(mock, [call, file, .typed("background", Self.topic, "apns-priority: 5")]) == [
+                " 200", " 200", " 200",
+            ])
         _ = try mock.stop()
     }
 
@@ -436,6 +454,10 @@ extension ReasonTests {
 }
 
 extension ReasonTests.Request {
+    static func typed(_ type: String, _ topic: String, _ more: String...) -> Self {
+        .with { $0.headers = ["apns-push-type: \(type)", "apns-topic: \(topic)"] + more }
+    }
+
     static func with(_ request: ReasonTests.Request, _ change: (inout ReasonTests.Request) -> Void) -> Self {
         var request = request
         change(&request)
