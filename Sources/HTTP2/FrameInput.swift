@@ -20,7 +20,7 @@ struct FrameView {
 /// Memory for a frame in pieces; as large as the largest there was.
 private struct PieceMemory {
     private(set) var memory: UnsafeMutablePointer<UInt8>?
-    private var capacity = 0
+    private(set) var capacity = 0
 
     mutating func ensure(_ size: Int, keeping count: Int) -> UnsafeMutablePointer<UInt8> {
         if let memory, size <= capacity { return memory }
@@ -32,6 +32,12 @@ private struct PieceMemory {
         }
         memory = larger
         return larger
+    }
+
+    mutating func release() {
+        memory?.deallocate()
+        memory = nil
+        capacity = 0
     }
 }
 
@@ -74,6 +80,15 @@ struct FrameInput: ~Copyable {
     deinit {
         kept.memory?.deallocate()
         other.memory?.deallocate()
+    }
+
+    /// Bytes of memory for frames and header blocks in pieces.
+    var capacity: Int { kept.capacity + other.capacity + blockBytes.capacity }
+
+    /// Gives back what no frame in pieces lies in; what frames that were told of lay in is then gone.
+    mutating func shrink() {
+        if keptCount == 0 { kept.release() }
+        other.release()
     }
 
     mutating func begin(_ bytes: UnsafePointer<UInt8>, _ count: Int) {

@@ -155,6 +155,38 @@ extension Running {
         }
     }
 
+    @Test(
+        "curl is answered 431 for headers beyond 8 KB, in CONTINUATION frames as they come, and the next request as ever"
+    )
+    func largeHeaders() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let large = (1...4).map { "x-\($0): " + String(repeating: "x", count: 6000) }
+        let answers = try ReasonTests.curl(mock, [.with { $0.headers += large }, .init()])
+        #expect(answers == [" 431", " 200"])
+        let stats = try Programs.run(
+            "/usr/bin/curl", ["-s", "http://127.0.0.1:\(try mock.port(of: "admin"))/stats"]
+        ).output
+        #expect(stats.contains("\"oversized\":1") && stats.contains("\"requests\":1"), "\(stats)")
+        _ = try mock.stop()
+    }
+
+    @Test("nghttp, whose windows stay shut, has its stream reset within --write-timeout; 0 waits for ever")
+    func shutWindow() throws {
+        let mock = try Mock(["--write-timeout", "300ms"], plaintext: true)
+        // A window of 2^0-1 bytes, and no token: 403 with a body.
+        let done = try Programs.run(
+            "/usr/bin/nghttp", ["-v", "--window-bits=0", "--timeout=20", "-d", "/dev/null", mock.url + "/3/device/0a"])
+        #expect(done.output.contains(":status: 403") && done.output.contains("recv RST_STREAM frame"), "\(done.output)")
+        #expect(done.output.contains("error_code=CANCEL(0x08)"))
+        let waiting = try Mock(["--write-timeout", "0"], plaintext: true)
+        let timedOut = try Programs.run(
+            "/usr/bin/nghttp",
+            ["-v", "--window-bits=0", "--timeout=2", "-d", "/dev/null", waiting.url + "/3/device/0a"])
+        #expect(timedOut.output.contains(":status: 403") && !timedOut.output.contains("RST_STREAM"))
+        _ = try mock.stop()
+        _ = try waiting.stop()
+    }
+
     @Test("Random frames, with a printed seed")
     func noise() throws {
         try check("noise") { client, seed in

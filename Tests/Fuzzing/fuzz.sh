@@ -22,6 +22,10 @@ fuzz() {
     fi
     mkdir -p ".build/corpus/$1" ".build/crashes/$1" .build/logs "corpus/$1"
     echo "== $1, $2 s"
+    # No private key is kept in the corpus.
+    if [ "$1" = keys ] && [ ! -e .build/corpus/keys/private ]; then
+        openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out .build/corpus/keys/private
+    fi
     # Each run prints its seed.
     FUZZ_TARGET=$1 "$program" -max_total_time="$2" -timeout=25 -max_len=20000 \
         -rss_limit_mb=3000 -artifact_prefix=".build/crashes/$1/" -print_final_stats=1 -verbosity=1 \

@@ -44,6 +44,47 @@ import Testing
         #expect(borne(client(streams: 1000, pushes: 1000), Self.ping) == 8999)
     }
 
+    /// How many RST_STREAM frames there are.
+    private func resets(_ bytes: [UInt8]) -> Int {
+        var (count, place) = (0, 0)
+        while place + 9 <= bytes.count {
+            if bytes[place + 3] == Frame.reset { count += 1 }
+            place += 9 + (Int(bytes[place]) << 16 | Int(bytes[place + 1]) << 8 | Int(bytes[place + 2]))
+        }
+        return count
+    }
+
+    @Test(
+        "However often a server has the client reset streams, each is reset once, and little is written",
+        arguments: [true, false])
+    func provokedResets(_ isWire: Bool) {
+        let pushes = 100
+        let client = HandTurnedClient(isWire: isWire, streams: pushes)
+        _ = client.receive(Self.frame(Frame.settings))
+        var written = 0
+        for _ in 0..<pushes {
+            _ = client.send("/", payload: [1])
+            _ = client.output()
+        }
+        var count = 0
+        var isOver = false
+        for round in 0..<200 {
+            for push in 0..<pushes where !isOver {
+                // A field name in upper case.
+                let malformed = Self.frame(
+                    Frame.headers, Frame.endHeaders, Int32(2 * push + 1), [0x88, 0x00, 1, 0x41, 1, 0x61])
+                if client.receive(malformed) != nil || !client.session.isAlive { isOver = true }
+                // At first nothing is taken from the client.
+                guard round > 0 else { continue }
+                let output = client.output()
+                count += resets(output)
+                written += output.count
+            }
+        }
+        #expect(count == pushes && client.endings.count == pushes, "\(count) resets")
+        #expect(written < pushes * 13 + 1000, "\(written) bytes")
+    }
+
     @Test("An answer fills it for what is still under way")
     func answer() {
         let client = client(streams: 1000, pushes: 11)

@@ -171,6 +171,189 @@ import Testing
         server.stop()
     }
 
+    /// Asks until it is so, 20 s at most.
+    private func becomes(_ isSo: () -> Bool) -> Bool {
+        for _ in 0..<2000 {
+            if isSo() { return true }
+            usleep(10_000)
+        }
+        return isSo()
+    }
+
+    @Test("A request whose header bytes were too many, and that is not ended in time, is reset with NO_ERROR")
+    func unfinishedAfterAnswer() throws {
+        let server = try start { $0.requestTimeout = 200_000_000 }
+        let client = try Client(port: server.port)
+        let long = (1...3).map { ("x-\($0)", String(repeating: "x", count: 4000)) }
+        client.send(Client.headers(1, Client.request(more: long), end: false))
+        #expect(client.wait { $0.stream == 1 }?.payload == [0x08, 3] + Array("431".utf8))
+        #expect(client.resetCode(1) == .noError)
+        #expect(client.isServed(3) && server.counts.requests == 1)
+        server.stop()
+    }
+
+    @Test("A stream whose answer waits too long for the client's window is reset; the connection goes on")
+    func heldBack() throws {
+        let server = try start { $0.writeTimeout = 300_000_000 }
+        let client = try Client(port: server.port)
+        // The second stream's window opens once, and not again; the third's opens in time.
+        client.send(Client.frame(Frame.settings, Client.setting(4, 0)))
+        for stream in [1, 3, 5] as [Int32] { client.send(Client.headers(stream, Client.request())) }
+        client.send(Client.frame(Frame.windowUpdate, stream: 3, Client.number(1)))
+        client.send(Client.frame(Frame.windowUpdate, stream: 5, Client.number(100)))
+        var resets: [Int32: ErrorCode?] = [:]
+        while resets.count < 2, let frame = client.next() {
+            #expect(frame.type != Frame.goAway)
+            if frame.type == Frame.reset { resets[frame.stream] = frame.code }
+        }
+        #expect(resets == [1: .cancel, 3: .cancel])
+        #expect(client.isServed(7))
+        #expect(server.counts.bounds == BoundFigures(heldBack: 2))
+        server.stop()
+    }
+
+    @Test("A connection whose client does not read what was written for it is closed in time, and counted")
+    func unread() throws {
+        let server = try start { $0.writeTimeout = 500_000_000 }
+        let client = try Client(port: server.port, receiveBuffer: 4096)
+        client.send(
+            Client.frame(Frame.settings, Client.setting(4, 0x7FFF_FFFF))
+                + Client.frame(Frame.windowUpdate, Client.number(0x7FFF_FFFF - 65_535)))
+        // GET / each: a few bytes for an answer with a body, more in all than two sockets take.
+        for first in stride(from: 1, to: 80_000, by: 2000) as StrideTo<Int32> {
+            let streams = stride(from: first, to: first + 2000, by: 2)
+            client.send(streams.flatMap { Client.frame(Frame.headers, flags: 5, stream: $0, [0x82, 0x86, 0x84]) })
+        }
+        #expect(becomes { server.counts.bounds.unread == 1 && server.counts.connectionsOpen == 0 })
+        #expect(try Client(port: server.port).isServed(1))
+        server.stop()
+    }
+
+    @Test(
+        "A silent connection is told IdleTimeout and closed though it holds streams that nothing will end",
+        arguments: ["never answered", "held back"])
+    func idleWithStreams(_ name: String) throws {
+        let server = try start {
+            $0.idleTimeout = 300_000_000
+            $0.writeTimeout = 0
+            var silent = FaultRule()
+            silent.match.tokens = ["bb*"]
+            silent.silentShare = 1
+            $0.faults.rules = [silent]
+        }
+        let client = try Client(port: server.port)
+        if name == "never answered" {
+            client.send(Client.push(1, device: String(repeating: "bb", count: 32)))
+        } else {
+            client.send(Client.frame(Frame.settings, Client.setting(4, 0)) + Client.headers(1, Client.request()))
+        }
+        let told = try goAway(client)
+        #expect(told.last == 1 && told.code == .noError && told.text == "{\"reason\":\"IdleTimeout\"}")
+        while client.next() != nil {}
+        #expect(client.isClosed)
+        server.stop()
+    }
+
+    @Test(
+        "When too much waits for clients whoever holds most of it is closed and counted, and the others are served",
+        arguments: ["half requests", "half frames", "half header blocks", "shut windows"])
+    func crowded(_ name: String) throws {
+        let server = try start { $0.mostHeld = 500_000 }
+        let good = try Client(port: server.port)
+        #expect(good.isServed(1))
+        let acknowledgement = Client.frame(Frame.settings, flags: Frame.acknowledgement)
+        var hostile: [FrameClient] = []
+        for _ in 0..<100 where server.counts.bounds.crowded == 0 {
+            let client = try Client(port: server.port)
+            hostile.append(client)
+            switch name {
+            case "half requests":
+                for stream in stride(from: 1, to: 100, by: 2) as StrideTo<Int32> {
+                    client.send(Client.open(stream) + Client.frame(Frame.data, stream: stream, [32]))
+                }
+            case "half frames":
+                let frame = Client.frame(Frame.data, stream: 1, [UInt8](repeating: 32, count: 16_000))
+                client.send(acknowledgement + Client.open(1) + frame.dropLast())
+            case "half header blocks":
+                let header = Client.block([("x", String(repeating: "x", count: 15_000))])
+                client.send(Client.frame(Frame.headers, stream: 1, header))
+                client.send(Client.frame(Frame.continuation, stream: 1, header))
+            default:
+                client.send(Client.frame(Frame.settings, Client.setting(4, 0)))
+                client.send(
+                    stride(from: 1, to: 200, by: 2).flatMap { Client.headers(Int32($0), Client.request()) })
+            }
+            usleep(10_000)
+        }
+        #expect(becomes { server.counts.bounds.crowded > 0 })
+        #expect(good.isServed(3))
+        #expect(server.counts.connectionsOpen > 1)
+        withExtendedLifetime(hostile) {}
+        server.stop()
+    }
+
+    @Test("An answer that is due later than the idle time-out is still given")
+    func lateAnswer() throws {
+        let server = try start {
+            $0.idleTimeout = 300_000_000
+            var rule = FaultRule()
+            rule.latency = .fixed(1_500_000_000)
+            $0.faults.rules = [rule]
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.push(1))
+        #expect(client.wait { $0.type == Frame.headers || $0.type == Frame.goAway }?.stream == 1)
+        server.stop()
+    }
+
+    @Test("A provider with many 4xx answers is slowed down by steps and then sent away; accepted pushes make good")
+    func penalty() throws {
+        let server = try start {
+            $0.topics = ["com.example.app"]
+            $0.maxConcurrentStreams = 100
+            var penalty = PenaltySettings()
+            (penalty.step, penalty.leastStreams, penalty.goAway) = (10, 30, 30)
+            $0.faults.connections.penalty = penalty
+        }
+        let client = try Client(port: server.port)
+        var stream: Int32 = -1
+        /// SETTINGS_MAX_CONCURRENT_STREAMS announced with the answer to a push, if any was.
+        func limit(after push: (Int32) -> [UInt8]) -> UInt32? {
+            stream += 2
+            let mark: [UInt8] = [8, 8, 8, 8, 8, 8, 8, 8]
+            client.send(push(stream) + Client.frame(Frame.ping, mark))
+            var found: UInt32?
+            while let frame = client.next(), frame.type != Frame.ping {
+                if frame.flags == 0 { found = value(frame, of: Frame.Setting.maxConcurrentStreams) ?? found }
+            }
+            return found
+        }
+        let good: (Int32) -> [UInt8] = { Client.push($0) }
+        let badToken: (Int32) -> [UInt8] = { Client.push($0, device: "zz") }
+        let badTopic: (Int32) -> [UInt8] = { stream in
+            var fields = Client.request()
+            fields[4].1 = "com.example.other"
+            return Client.headers(stream, fields, end: false)
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: stream, Client.payload)
+        }
+        #expect(limit(after: good) == 100)
+        #expect(limit(after: badToken) == nil && limit(after: badToken) == 50)
+        // Ten points are there; ten pushes that are accepted take them back.
+        for _ in 0..<9 { #expect(limit(after: good) == nil) }
+        #expect(limit(after: good) == 100)
+        for _ in 0..<9 { #expect(limit(after: badTopic) == nil) }
+        #expect(limit(after: badTopic) == 50)
+        #expect(limit(after: badToken) == nil && limit(after: badToken) == 30)
+        #expect(limit(after: badToken) == nil)
+        stream += 2
+        client.send(badToken(stream))
+        let told = try goAway(client)
+        #expect(told.last == UInt32(stream) && told.code == .noError && told.text == "{\"reason\":\"BadDeviceToken\"}")
+        while client.next() != nil {}
+        #expect(client.isClosed && server.counts.bounds == BoundFigures(slowed: 3, cutOff: 1))
+        server.stop()
+    }
+
     @Test("An answer that waits gives its place back when its stream is over, or its connection")
     func abandonedAnswers() throws {
         let server = try start {

@@ -54,6 +54,7 @@ import Testing
               handshake_failures: 1%
               stall: 500ms/10s
               slow_reading: 64KiB/s
+              penalty: {bad_device_token: 7, step: 20, goaway: 0}
               repeat_settings: yes
               settings:
                 - {after: 5s, max_concurrent_streams: 10, stream_window: 0}
@@ -75,6 +76,9 @@ import Testing
             """, file: "f")
         #expect(plan.seed == 42 && plan.link.roundTrip == 80_000_000 && plan.link.bandwidth == 12_500_000)
         #expect(plan.connections.goAwayAfter == 20_000 && plan.connections.stallLength == 500_000_000)
+        var penalty = PenaltySettings()
+        (penalty.badDeviceToken, penalty.step, penalty.goAway) = (7, 20, 0)
+        #expect(plan.connections.penalty == penalty)
         #expect(plan.connections.settings.count == 2 && plan.connections.settings[0].streamWindow == 0)
         #expect(plan.rules[0].match.tokens == ["ab*", "ff"] && plan.rules[0].latency == .logNormal(20_000_000, 0.5))
         #expect(plan.rules[1].match.pushTypes == [.voip, .alert] && plan.rules[1].resetCode == .refusedStream)
@@ -126,7 +130,8 @@ import Testing
             """, file: "f")
         let dice = FaultDice(plan, worker: 0)
         func reason(_ state: RequestState, _ environment: PushEnvironment = .production, age: UInt64 = 0) -> Reason? {
-            dice.rule(for: state, environment: environment, age: age * 1_000_000_000)?.rejections.first?.reason
+            dice.rule(for: FaultSubject(request: state, environment: environment), age: age * 1_000_000_000)?
+                .rejections.first?.reason
         }
         #expect(reason(request(token: "ABCD")) == .badDeviceToken)
         #expect(reason(request(topic: "com.other", type: .voip)) == .topicDisallowed)

@@ -5,9 +5,10 @@ struct FrameOutput: ~Copyable {
     private var capacity: Int
     private(set) var count = 0
     private static let usual = 16_384
+    private static let least = 256
 
     init() {
-        capacity = 256
+        capacity = Self.least
         memory = .allocate(capacity: capacity)
     }
 
@@ -47,9 +48,16 @@ struct FrameOutput: ~Copyable {
 
     /// Gives memory back that a burst needed; what `take` returned is then gone.
     mutating func shrink() {
-        guard count == 0, capacity > Self.usual else { return }
+        if capacity > Self.usual { replace(Self.usual) }
+    }
+
+    /// Gives back nearly all memory; what `take` returned is then gone.
+    mutating func release() { replace(Self.least) }
+
+    private mutating func replace(_ size: Int) {
+        guard count == 0, capacity > size else { return }
         memory.deallocate()
-        capacity = Self.usual
+        capacity = size
         memory = .allocate(capacity: capacity)
     }
 }

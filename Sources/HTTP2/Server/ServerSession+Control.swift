@@ -11,6 +11,24 @@ extension ServerSession {
         return countReset()
     }
 
+    func priority(_ frame: FrameView) -> Violation? {
+        if frame.stream == 0 { return Violation(.protocolError, "PRIORITY on stream 0") }
+        guard frame.length == 5 else {
+            return streamError(frame.stream, .frameSizeError, "PRIORITY of \(frame.length) bytes")
+        }
+        return dependency(frame.payload) == frame.stream ? dependsOnItself(frame.stream) : nil
+    }
+
+    /// The stream that a priority's five bytes name.
+    func dependency(_ priority: UnsafePointer<UInt8>) -> Int32 {
+        Int32(bitPattern: Frame.read32(priority) & 0x7FFF_FFFF)
+    }
+
+    /// RFC 7540 section 5.3.1; RFC 9113 takes nothing from priorities any more, and leaves what is said of wrong ones to RFC 7540.
+    func dependsOnItself(_ stream: Int32) -> Violation {
+        streamError(stream, .protocolError, "a stream that depends on itself")
+    }
+
     func settings(_ frame: FrameView) -> Violation? {
         if frame.stream != 0 { return Violation(.protocolError, "SETTINGS on stream \(frame.stream)") }
         if frame.flags & Frame.acknowledgement != 0 {

@@ -79,8 +79,10 @@ extension ServerSession {
         guard var (start, end) = frame.unpadded() else {
             return Violation(.protocolError, "HEADERS with too much padding")
         }
+        let priority = start
         if frame.flags & Frame.hasPriority != 0 { start += 5 }
         if start > end { return Violation(.frameSizeError, "HEADERS too short for its flags") }
+        if start > priority, dependency(frame.payload + priority) == frame.stream { selfDependent = frame.stream }
         let endsStream = frame.flags & Frame.endStream != 0
         if frame.flags & Frame.endHeaders == 0 {
             end = max(start, end)
@@ -115,9 +117,11 @@ extension ServerSession {
         highestStream = stream
         if stream > goAwayLimit { return passOver() ? nil : compressionError }
         lastStream = stream
-        if streams.pointee.count >= streamLimit {
+        if streams.pointee.count >= streamLimit || stream == selfDependent {
             if !passOver() { return compressionError }
-            return Violation(.refusedStream, "more streams than allowed", scope: .stream(stream))
+            return stream == selfDependent
+                ? dependsOnItself(stream)
+                : Violation(.refusedStream, "more streams than allowed", scope: .stream(stream))
         }
         let slot = streams.pointee.open(stream, receiveWindow: initialReceiveWindow, sendWindow: initialSendWindow)
         let context = didBeginRequest(stream: stream)
@@ -144,7 +148,9 @@ extension ServerSession {
         }
         rules.finish()
         if rules.isBroken { return streamError(stream, .protocolError, "a malformed request") }
-        if !isKept { return streamError(stream, .internalError, "more header bytes than are taken") }
+        if !isKept, !didReceiveTooManyHeaders(stream: stream, context: context) {
+            return streamError(stream, .internalError, "more header bytes than are taken")
+        }
         streams.pointee.slots[slot].contentLength = rules.contentLength
         if endsStream {
             if rules.contentLength > 0 {
@@ -194,6 +200,7 @@ extension ServerSession {
             return onClosed(stream, "HEADERS")
         }
         let entry = streams.pointee.slots[slot]
+        if stream == selfDependent { return dependsOnItself(stream) }
         if entry.isEnded { return streamError(stream, .streamClosed, "HEADERS after END_STREAM") }
         if rules.isBroken || !endsStream { return streamError(stream, .protocolError, "malformed trailers") }
         if entry.contentLength >= 0, entry.received != entry.contentLength {

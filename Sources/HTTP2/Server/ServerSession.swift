@@ -52,7 +52,7 @@ open class ServerSession {
     /// The highest stream that was begun.
     @exclusivity(unchecked) public internal(set) var lastStream: Int32 = 0
     @exclusivity(unchecked) var goAwayLimit = Int32.max
-    private var hasSentGoAway = false
+    var hasSentGoAway = false
     private var hasReceivedGoAway = false
     @exclusivity(unchecked) private var isTerminated = false
     @exclusivity(unchecked) var waitingAnswers = 0
@@ -62,6 +62,8 @@ open class ServerSession {
     var newWindow: (last: Int, largest: Int)?
     /// The highest stream seen, also of those that came after GOAWAY.
     @exclusivity(unchecked) var highestStream: Int32 = 0
+    /// The last stream whose HEADERS made it depend on itself.
+    @exclusivity(unchecked) var selfDependent: Int32 = 0
 
     static let mostWaitingAnswers = 1000
     /// CONTINUATION frames of a header block.
@@ -164,6 +166,18 @@ open class ServerSession {
     /// What `nextOutput` returned has been written: memory that only a burst needed is given back.
     public final func didWriteOutput() { output.pointee.shrink() }
 
+    /// Bytes of memory for frames and header blocks that came in pieces.
+    @inline(__always)
+    public final var inputCapacity: Int { input.pointee.capacity }
+
+    /// Gives back memory for frames that came in pieces, where it is much; what `didReceiveData` told is then gone.
+    @inline(__always)
+    public final func shrinkInput() { if input.pointee.capacity > Self.usualInput { input.pointee.shrink() } }
+    private static let usualInput = 8192
+
+    /// The client does not take what is written: nothing is kept for what comes next; what `nextOutput` returned is then gone.
+    public final func releaseOutput() { output.pointee.release() }
+
     /// The client has begun with HTTP/2's preface and SETTINGS.
     public final var hasBegun: Bool { hasSettings }
 
@@ -239,6 +253,7 @@ open class ServerSession {
             guard window > 0, output.pointee.count < bodyRoom else {
                 if !streams.pointee.slots[slot].isHeldBack {
                     streams.pointee.slots[slot].isHeldBack = true
+                    streams.pointee.slots[slot].heldSince = monotonicSeconds
                     heldBack &+= 1
                 }
                 return
@@ -274,6 +289,21 @@ open class ServerSession {
         for slot in streams.pointee.open where streams.pointee.slots[slot].isHeldBack && sendWindow > 0 {
             sendBody(slot)
         }
+    }
+
+    /// Streams of which part of the answer has waited for the client's windows since before then.
+    ///
+    /// - Parameter time: as `monotonicSeconds`.
+    public final func streamsHeldBack(before time: Double) -> [Int32] {
+        guard heldBack > 0 else { return [] }
+        let slots = streams.pointee.slots
+        return streams.pointee.open.filter { slots[$0].isHeldBack && slots[$0].heldSince < time }.map { slots[$0].id }
+    }
+
+    /// The whole answer to a stream that the client has not ended is written.
+    public final func isAnsweredEarly(stream: Int32) -> Bool {
+        let slot = streams.pointee.find(stream)
+        return slot >= 0 && streams.pointee.slots[slot].isAnswered
     }
 
     /// Resets an open stream.
@@ -381,10 +411,7 @@ open class ServerSession {
         switch frame.type {
         case Frame.data: return data(frame)
         case Frame.headers: return headers(frame)
-        case Frame.priority:
-            if frame.stream == 0 { return Violation(.protocolError, "PRIORITY on stream 0") }
-            return frame.length == 5
-                ? nil : streamError(frame.stream, .frameSizeError, "PRIORITY of \(frame.length) bytes")
+        case Frame.priority: return priority(frame)
         case Frame.reset: return resetByClient(frame)
         case Frame.settings: return settings(frame)
         case Frame.pushPromise: return Violation(.protocolError, "PUSH_PROMISE from a client")
@@ -419,6 +446,10 @@ open class ServerSession {
 
     /// One header field, valid by HTTP/2's rules so far; false resets the stream.
     open func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool { true }
+
+    /// A request has more header bytes than `SessionSettings.maxHeaderListSize`, or than its owner wanted: what was told of them is not
+    /// all. False resets the stream; who returns true has answered it.
+    open func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool { false }
 
     /// Part of a body; the bytes lie in what was given to `receive` and stay valid until that call returns.
     open func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {}

@@ -9,6 +9,8 @@ struct ServerStream {
     var isAnswered = false
     /// A body waits for the client's windows.
     var isHeldBack = false
+    /// Since when it does, seconds of the session's clock.
+    var heldSince = 0.0
     /// DATA the client may still send, and we may; bytes, may be negative after a change of SETTINGS.
     var receiveWindow = 0
     var sendWindow = 0

@@ -134,6 +134,36 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         Case(
             "10.5: more streams than are borne of a client that acknowledges nothing",
             (0..<1100).flatMap { Client.open(Int32(2 * $0 + 1)) }, .stream(2001, [.refusedStream])),
+        // RFC 7540 section 5.3.1
+        Case(
+            "5.3.1: HEADERS of a stream that depends on itself",
+            Client.frame(
+                Frame.headers, flags: Frame.endHeaders | Frame.hasPriority | Frame.endStream, stream: 1,
+                [0, 0, 0, 1, 255] + Client.block(Client.request())), .stream(1, [.protocolError])),
+        Case(
+            "5.3.1: HEADERS in pieces of a stream that depends on itself, exclusively",
+            Client.frame(
+                Frame.headers, flags: Frame.hasPriority | Frame.endStream, stream: 1, [0x80, 0, 0, 1, 255])
+                + pieces(Client.block(Client.request()), of: 90), .stream(1, [.protocolError])),
+        Case(
+            "5.3.1: trailers that make their stream depend on itself",
+            Client.open(1)
+                + Client.frame(
+                    Frame.headers, flags: Frame.endHeaders | Frame.hasPriority | Frame.endStream, stream: 1,
+                    [0, 0, 0, 1, 255] + Client.block([("x-trailer", "1")])), .stream(1, [.protocolError])),
+        Case(
+            "5.3.1: PRIORITY of a stream that depends on itself",
+            halfClosed + Client.frame(Frame.priority, stream: 1, [0, 0, 0, 1, 255]), .stream(1, [.protocolError])),
+        Case(
+            "5.3.1: PRIORITY of an idle stream that depends on itself",
+            Client.frame(Frame.priority, stream: 1, [0, 0, 0, 1, 255]), .connection([.protocolError])),
+        Case(
+            "5.3.1: HEADERS and PRIORITY of streams that depend on others",
+            Client.frame(
+                Frame.headers, flags: Frame.endHeaders | Frame.hasPriority, stream: 1,
+                [0, 0, 0, 3, 255] + Client.block(Client.request()))
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Client.payload)
+                + Client.frame(Frame.priority, stream: 3, [0, 0, 0, 1, 255]), .ignored),
         // 5.5 Extensions
         Case("5.5: an unknown frame on a stream", Client.open(1) + Client.frame(0x99, stream: 1, [1]), .ignored),
         Case(

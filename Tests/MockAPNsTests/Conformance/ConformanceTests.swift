@@ -159,6 +159,52 @@ import Testing
         #expect(client.wait { $0.type == Frame.headers && $0.stream == 1 } != nil)
     }
 
+    @Test("5.3.1: after a stream that depends on itself the connection goes on, its header table too")
+    func selfDependency() throws {
+        let client = try connect()
+        // The topic goes into the dynamic table.
+        let topic: [UInt8] = [0x40] + Client.block([("apns-topic", "com.example.app")]).dropFirst()
+        var fields = Client.request()
+        fields.removeLast()
+        let flags = Frame.endHeaders | Frame.hasPriority | Frame.endStream
+        client.send(
+            Client.frame(Frame.headers, flags: flags, stream: 1, [0, 0, 0, 1, 9] + Client.block(fields) + topic))
+        #expect(client.wait { $0.stream == 1 }?.type == Frame.reset)
+        client.send(
+            Client.frame(Frame.headers, flags: Frame.endHeaders, stream: 3, Client.block(fields) + [0xBE])
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: 3, Client.payload))
+        #expect(client.wait { $0.stream == 3 }?.payload.first == 0x88)
+    }
+
+    @Test(
+        "6.10: more header bytes than are taken, in CONTINUATION frames, are answered 431, and the connection goes on")
+    func largeHeaders() throws {
+        let client = try connect()
+        let before = try Self.server.get().counts
+        let topic: [UInt8] = [0x40] + Client.block([("apns-topic", "com.example.app")]).dropFirst()
+        var fields = Client.request()
+        fields.removeLast()
+        func header(_ number: Int) -> [UInt8] {
+            Client.block([("x-dummy\(number)", String(repeating: "x", count: 4000))])
+        }
+        for (stream, end) in [(1, Frame.endStream), (3, 0)] as [(Int32, UInt8)] {
+            client.send(
+                Client.frame(Frame.headers, flags: end, stream: stream, Client.block(fields) + topic)
+                    + Client.frame(Frame.continuation, stream: stream, header(1))
+                    + Client.frame(Frame.continuation, flags: Frame.endHeaders, stream: stream, header(2) + header(3)))
+            let answer = try #require(client.wait { $0.stream == stream })
+            #expect(answer.type == Frame.headers && answer.flags & Frame.endStream != 0)
+            #expect(answer.payload == [0x08, 3] + Array("431".utf8))
+        }
+        // What was begun with the second may still be sent.
+        client.send(Client.frame(Frame.data, flags: Frame.endStream, stream: 3, Client.payload))
+        client.send(
+            Client.frame(Frame.headers, flags: Frame.endHeaders, stream: 5, Client.block(fields) + [0xBE])
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: 5, Client.payload))
+        #expect(client.wait { $0.stream == 5 || $0.type == Frame.reset }?.payload.first == 0x88)
+        #expect(try Self.server.get().counts.bounds.oversized >= before.bounds.oversized + 2)
+    }
+
     @Test("10.5: a header list of megabytes from a few bytes is refused, and the memory for it never taken")
     func bomb() throws {
         let client = try connect()

@@ -26,10 +26,17 @@ final class FrameClient {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private(set) var isClosed = false
+    /// By RST.
+    private(set) var isReset = false
 
-    /// - Parameter greeting: send the preface and an empty SETTINGS.
-    init(port: UInt16, greeting: Bool = true) throws {
+    /// - Parameters:
+    ///   - greeting: send the preface and an empty SETTINGS.
+    ///   - receiveBuffer: bytes the kernel holds for who does not read; nil: as it likes.
+    init(port: UInt16, greeting: Bool = true, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -142,7 +149,8 @@ final class FrameClient {
             var chunk = [UInt8](repeating: 0, count: 65_536)
             let count = recv(descriptor, &chunk, chunk.count, 0)
             guard count > 0 else {
-                isClosed = count == 0 || errno == ECONNRESET
+                isReset = count < 0 && errno == ECONNRESET
+                isClosed = count == 0 || isReset
                 return nil
             }
             buffer += chunk[..<count]

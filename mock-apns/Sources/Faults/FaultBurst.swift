@@ -1,6 +1,6 @@
 import Settings
 
-/// When a rule holds: for `length` out of every `period`, beginning `start` after the server's start; nanoseconds.
+/// When a rule holds: for `length` out of every `period`, beginning `start` after the rules came into force; nanoseconds.
 public struct FaultBurst: Sendable, Equatable {
     public var start: UInt64 = 0
     public var length: UInt64
@@ -24,7 +24,7 @@ public struct FaultBurst: Sendable, Equatable {
             start: try start?.duration() ?? 0, length: try length.duration(), period: try period?.duration() ?? 0)
     }
 
-    /// - Parameter age: of the server, nanoseconds.
+    /// - Parameter age: of the rules, nanoseconds.
     public func isOn(age: UInt64) -> Bool {
         guard age >= start else { return false }
         let inside = age - start

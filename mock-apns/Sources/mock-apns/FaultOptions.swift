@@ -47,6 +47,13 @@ struct FaultOptions: ParsableArguments {
         help: ArgumentHelp("Read what a connection sends no faster than this, as in 64KiB/s.", valueName: "bandwidth"))
     var slowReading: String?
 
+    @Flag(
+        help: """
+            Slow connections down for 4xx answers, and cut them off: MAX_CONCURRENT_STREAMS is halved for each 50 points, GOAWAY \
+            comes at 500; BadDeviceToken counts 5, others 1, an accepted push takes 1 back. Other numbers: "penalty" in the file.
+            """)
+    var penalty = false
+
     @Option(help: ArgumentHelp("Emulate a link with this round-trip time.", valueName: "duration"))
     var rtt: String?
 
@@ -57,6 +64,12 @@ struct FaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The link's bandwidth each way and connection: 100Mbit/s, 1MiB/s.", valueName: "bandwidth"))
     var bandwidth: String?
+
+    @Flag(
+        help:
+            "Device tokens that begin with \"dead\" say what they are answered: dead410… Unregistered (see the README)."
+    )
+    var scriptedTokens = false
 
     func plan() throws -> FaultPlan {
         var plan = FaultPlan()
@@ -93,6 +106,7 @@ struct FaultOptions: ParsableArguments {
             let text = try reading("--stall", stall, FaultText.stall)
             (faults.stallLength, faults.stallEvery) = (text.length, text.every)
         }
+        if penalty, faults.penalty == nil { faults.penalty = PenaltySettings() }
         if let slowReading { faults.slowReading = try reading("--slow-reading", slowReading, Units.bandwidth) }
     }
 }

@@ -85,6 +85,12 @@ struct ListenOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A connection whose client does not take its answers for so long is closed, a stream whose answer waits so long for the client's window is reset; 0: never.",
+            valueName: "duration"))
+    var writeTimeout = "60s"
+
+    @Option(
+        help: ArgumentHelp(
             "Answers that wait for their time, a thread; beyond it 503 ServiceUnavailable.", valueName: "count"))
     var maxWaiting = "1M"
 
@@ -117,6 +123,7 @@ struct ListenOptions: ParsableArguments {
         configuration.handshakeTimeout = try reading("--handshake-timeout", handshakeTimeout, Units.duration)
         configuration.idleTimeout = try reading("--idle-timeout", idleTimeout, Units.duration)
         configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)
+        configuration.writeTimeout = try reading("--write-timeout", writeTimeout, Units.duration)
         configuration.maxWaitingAnswers = Int(try reading("--max-waiting", maxWaiting, Units.count))
         configuration.shutdownGrace = try reading("--shutdown-grace", shutdownGrace, Units.duration)
     }

@@ -8,8 +8,9 @@ import Settings
 /// What the mock counted, for people and for machines.
 struct MockReport: Encodable {
     enum CodingKeys: String, CodingKey {
-        case event, requests, accepted, rejected, silenced, reset, reasons, untracked, ledgers, allocations, delivery
-        case devices, echo
+        case event, requests, accepted, rejected, silenced, reset, scripted, unhandled, reasons, untracked, ledgers,
+            allocations
+        case delivery, devices, echo
         case channelRequests = "channel_requests"
         case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
@@ -27,6 +28,9 @@ struct MockReport: Encodable {
     /// By a fault rule: never answered though delivered; answered by RST_STREAM.
     let silenced: UInt64
     let reset: UInt64
+    /// By a fault rule: answered as it says, other than with 200; neither handled nor answered.
+    let scripted: UInt64
+    let unhandled: UInt64
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
@@ -52,6 +56,8 @@ struct MockReport: Encodable {
         rejected = counts.rejected
         silenced = counts.silenced
         reset = counts.reset
+        scripted = counts.scripted
+        unhandled = counts.unhandled
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
@@ -86,6 +92,8 @@ struct MockReport: Encodable {
         }
         if silenced > 0 { lines.append("  never answered, by a fault rule \(Units.grouped(silenced))") }
         if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
+        if scripted > 0 { lines.append("  answered as a fault rule says \(Units.grouped(scripted))") }
+        if unhandled > 0 { lines.append("  not handled, by a fault rule \(Units.grouped(unhandled))") }
         if channelRequests > 0 {
             let rejected = channelReasons.values.reduce(0, +)
             lines.append(

@@ -84,6 +84,7 @@ struct ServeCommand: ParsableCommand {
             try delivery.apply(to: &configuration)
             try echo.apply(to: &configuration, credentials: trust.credentials)
             configuration.faults = try faults.plan()
+            configuration.scriptedTokens = faults.scriptedTokens
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
             guard (1...1 << 40).contains(capacity) else {

@@ -5,6 +5,7 @@ import Networking
 import Payloads
 import PlainHTTP
 
+@testable import Devices
 @testable import MockAPNs
 @testable import Scenarios
 @testable import Signing
@@ -25,8 +26,12 @@ enum FuzzTarget: String, CaseIterable {
     case connection
     /// What a server says to engine wire.
     case client
-    /// A request to the admin listener.
-    case admin
+    /// A request to the admin listener, read; and answered.
+    case admin, pages
+    /// The body of a request that makes a broadcast channel, and of a broadcast.
+    case channels
+    /// A file of devices, of a device model, and of a provider key.
+    case devices, model, keys
 
     nonisolated(unsafe) static var chosen = FuzzTarget.checks
 
@@ -40,6 +45,11 @@ enum FuzzTarget: String, CaseIterable {
         case .connection: Self.connection(bytes)
         case .client: ClientFuzz.run(bytes)
         case .admin: _ = PlainRequest.parse(Array(bytes))
+        case .pages: PageFuzz.run(bytes)
+        case .channels: ChannelFuzz.run(bytes)
+        case .devices: _ = try? DeviceRegister(parsing: Data(bytes), file: "d")
+        case .model: _ = try? DeviceModelFile.parse(String(decoding: bytes, as: UTF8.self), file: "m")
+        case .keys: Self.keys(Array(bytes))
         }
     }
 
@@ -117,6 +127,15 @@ enum FuzzTarget: String, CaseIterable {
         if case .rejected(let answer) = answer, answer.reason == .payloadEmpty {
             precondition((now - 3600...now + 3600).contains(client.tokenIssuedAt), "issued at \(client.tokenIssuedAt)")
         }
+    }
+
+    /// A key that can be read can sign, or check what is signed.
+    private static func keys(_ bytes: [UInt8]) {
+        if let key = try? ProviderKey(pem: bytes, origin: "k") {
+            let identity = try! ProviderIdentity(key: key, keyID: "ABC123DEFG", teamID: "TEAM567890")
+            precondition((try? TokenSigner.bearer(identity, unixTime: 1_700_000_000)) != nil)
+        }
+        _ = try? ProviderKey.publicKey(pem: bytes, origin: "k")
     }
 
     private static func scenario(_ text: String) {

@@ -14,6 +14,8 @@ enum Metrics {
         page.add(.counter, "responses_total", "Answers, by HTTP status.", by: "status", stats.statuses)
         count("silenced_total", "Pushes never answered, by a fault rule.", stats.silenced)
         count("reset_total", "Pushes answered by RST_STREAM, by a fault rule.", stats.reset)
+        count("scripted_total", "Pushes answered as a fault rule says, other than with 200.", stats.scripted)
+        count("unhandled_total", "Pushes neither handled nor answered, by a fault rule.", stats.unhandled)
         page.add(
             "answer_seconds",
             "The first bytes of a push being read to its answer being written to the socket, or given to the emulated link.",
@@ -32,6 +34,13 @@ enum Metrics {
         count("connections_accepted_total", "Connections accepted.", stats.connections.accepted)
         count(
             "handshakes_failed_total", "Connections that ended before HTTP/2.", stats.connections.handshakesFailed)
+        page.add(
+            .counter, "bounds_total", "What clients were held to, by bound.", by: "bound",
+            [
+                "unread": stats.bounds.unread, "held_back": stats.bounds.heldBack,
+                "crowded": stats.bounds.crowded, "oversized": stats.bounds.oversized, "slowed": stats.bounds.slowed,
+                "cut_off": stats.bounds.cutOff,
+            ])
         count("delivered_total", "Pushes given to devices.", stats.delivery.delivered)
         count("discarded_total", "Pushes discarded: notifications are disabled.", stats.delivery.discarded)
         gauge("stored_waiting", "Pushes stored for devices that are offline.", stats.delivery.waiting)

@@ -77,6 +77,8 @@ struct StatsDocument: Encodable {
     let rejected: UInt64
     let silenced: UInt64
     let reset: UInt64
+    let scripted: UInt64
+    let unhandled: UInt64
     let channelRequests: UInt64
     let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
@@ -85,6 +87,7 @@ struct StatsDocument: Encodable {
     let topics: [String: Outcomes]
     let connections: Connections
     let connectionList: [Connection]
+    let bounds: BoundFigures
     let delivery: DeliveryCounts
     /// nil: there is no device model.
     let devices: DeviceFigures?
@@ -99,8 +102,9 @@ struct StatsDocument: Encodable {
     let answerTimes: MetricsText.Histogram
 
     enum CodingKeys: String, CodingKey {
-        case endpoints, requests, accepted, rejected, silenced, reset, statuses, reasons, topics, connections
-        case delivery, devices, echo, events, memory
+        case endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled, statuses, reasons, topics,
+            connections
+        case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
@@ -121,6 +125,8 @@ struct StatsDocument: Encodable {
         rejected = counts.rejected
         silenced = counts.silenced
         reset = counts.reset
+        scripted = counts.scripted
+        unhandled = counts.unhandled
         channelRequests = counts.channelRequests
         channelReasons = counts.channelReasons
         reasons = counts.reasons
@@ -129,6 +135,7 @@ struct StatsDocument: Encodable {
         for (name, count) in counts.reasons {
             if let reason = Reason(name: name) { statuses[String(reason.status), default: 0] += count }
         }
+        for (status, count) in counts.scriptedStatuses { statuses[String(status), default: 0] += count }
         self.statuses = statuses
         connections = Connections(
             accepted: counts.connectionsAccepted, open: counts.connectionsOpen,
@@ -150,6 +157,7 @@ struct StatsDocument: Encodable {
         openStreams = seen.reduce(0) { $0 + $1.openStreams }
         answerTimes = counts.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
+        bounds = counts.bounds
         delivery = server.deliveryCounts
         devices = server.deviceFigures
         echo = server.echoFigures

@@ -44,7 +44,8 @@ struct ChannelRequests {
     ) -> ChannelAnswer {
         let path = request.text(.path)
         guard RequestChecks.hasPrefix(request.value(.path), Self.managementPath) else { return .rejected(.badPath) }
-        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.dropFirst(Self.managementPath.utf8CodeUnitCount).split(
+            separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[1] == "channels" || parts[1] == "all-channels" else {
             return .rejected(.badPath)
         }
@@ -212,7 +213,8 @@ struct ChannelRequests {
         return channels.isEnabled(bundleID) ? nil : .featureNotEnabled
     }
 
-    private func requestID(_ request: RequestState) -> String {
+    /// Its own when that is a UUID, or a new one.
+    func requestID(_ request: RequestState) -> String {
         let own = request.text(.requestID)
         return request.has(.requestID) && RequestChecks.isUUID(request.value(.requestID))
             ? own : UUID().uuidString.lowercased()

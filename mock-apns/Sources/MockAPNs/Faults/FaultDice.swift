@@ -1,36 +1,86 @@
 import Faults
 
-/// Draws what happens to each push and connection, one a worker; the same draws for the same seed and order of pushes.
+/// What a rule does to one request.
+struct FaultChoice {
+    /// Of its rule.
+    var number = -1
+    /// The rule, or its step whose turn it is.
+    let rule: FaultRule
+    let fate: FaultDice.Fate
+}
+
+/// Draws what happens to each request and connection, one a worker; the same draws for the same seed and order of requests.
 struct FaultDice {
     enum Fate: Equatable {
         case normal
         case rejected(Reason)
         case silent
         case reset
+        /// By the rule's `answer`.
+        case answered
+        /// The connection is, as the rule's `close` says.
+        case closed
     }
 
+    let script: FaultScript
+    /// The script's.
     let plan: FaultPlan
     private var random: SeededRandom
-    /// Nothing to look at for any push.
+    /// Nothing to look at for any request.
     let isIdle: Bool
+    /// Device tokens may say what they are answered.
+    private let readsTokens: Bool
 
-    init(_ plan: FaultPlan, worker: Int) {
-        self.plan = plan
-        random = SeededRandom(seed: plan.seed, stream: UInt64(worker))
-        isIdle = plan.rules.isEmpty
+    init(_ script: FaultScript, worker: Int, readsTokens: Bool = false) {
+        self.script = script
+        plan = script.plan
+        self.readsTokens = readsTokens
+        random = SeededRandom(seed: script.plan.seed, stream: UInt64(worker))
+        isIdle = script.plan.rules.isEmpty && !readsTokens
     }
 
-    /// The rule that decides about a push.
+    init(_ plan: FaultPlan, worker: Int) { self.init(FaultScript(plan, startedAt: 0), worker: worker) }
+
+    /// What happens to a request, which counts as one of those its rule was for.
     ///
-    /// - Parameter age: of the server, nanoseconds.
-    func rule(for request: RequestState, environment: PushEnvironment, age: UInt64) -> FaultRule? {
-        plan.rules.first { rule in
-            if let burst = rule.burst, !burst.isOn(age: age) { return false }
-            return rule.match.isEverything || rule.match.matches(request, environment)
+    /// - Parameter now: monotonic nanoseconds.
+    mutating func choose(_ subject: FaultSubject, now: UInt64) -> FaultChoice? {
+        if readsTokens, subject.kind == .push, let rule = ScriptedToken.rule(subject.request.deviceToken) {
+            return FaultChoice(rule: rule, fate: fate(rule))
         }
+        let age = age(now)
+        for number in script.plan.rules.indices where applies(number, to: subject, age) {
+            guard let place = script.match(number) else { continue }
+            let rule = script.plan.rules[number]
+            if rule.share < 1, random.unit() >= rule.share { continue }
+            let step = rule.steps.isEmpty ? rule : rule.steps[Int(place % UInt64(rule.steps.count))]
+            let fate = fate(step)
+            // A rule that draws among its pushes has done nothing to those it leaves as they are.
+            if fate != .normal || rule.totalShare == 0, !script.perform(number) { continue }
+            return FaultChoice(number: number, rule: step, fate: fate)
+        }
+        return nil
+    }
+
+    /// The first rule for a request, of those that count nothing: what a request that is wrong by itself has to do with rules.
+    ///
+    /// - Parameter age: of the plan, nanoseconds.
+    func rule(for subject: FaultSubject, age: UInt64) -> FaultRule? {
+        script.plan.rules.indices.first { !script.plan.rules[$0].isCounted && applies($0, to: subject, age) }
+            .map { script.plan.rules[$0] }
+    }
+
+    /// Of the plan, nanoseconds.
+    func age(_ now: UInt64) -> UInt64 { now > script.startedAt ? now - script.startedAt : 0 }
+
+    private func applies(_ number: Int, to subject: FaultSubject, _ age: UInt64) -> Bool {
+        if let burst = script.plan.rules[number].burst, !burst.isOn(age: age) { return false }
+        return script.plan.rules[number].match.matches(subject) && script.isLeft(number)
     }
 
     mutating func fate(_ rule: FaultRule) -> Fate {
+        if rule.answer != nil { return .answered }
+        if rule.close != nil { return .closed }
         guard rule.totalShare > 0 else { return .normal }
         var number = random.unit()
         for rejection in rule.rejections {
@@ -51,18 +101,12 @@ struct FaultDice {
 
     /// A seed for something that draws by itself.
     mutating func seed() -> UInt64 { random.next() }
-}
 
-extension FaultRule.Match {
-    func matches(_ request: RequestState, _ environment: PushEnvironment) -> Bool {
-        if let wanted = self.environment, wanted != environment { return false }
-        if let topics, !Self.contains(topics, request.text(.topic)) { return false }
-        if let pushTypes, !pushTypes.contains(request.pushType) { return false }
-        if let tokens, !Self.contains(tokens, request.deviceTokenText.lowercased()) { return false }
-        return true
-    }
-
-    private static func contains(_ patterns: [String], _ text: String) -> Bool {
-        patterns.contains { $0.hasSuffix("*") ? text.hasPrefix($0.dropLast()) : text == $0 }
+    /// Puts items into an order that is drawn (Fisher and Yates).
+    mutating func shuffle<Item>(_ items: inout [Item]) {
+        guard items.count > 1 else { return }
+        for place in (1..<items.count).reversed() {
+            items.swapAt(place, Int(random.next() % UInt64(place + 1)))
+        }
     }
 }

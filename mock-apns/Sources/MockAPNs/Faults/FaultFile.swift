@@ -51,6 +51,7 @@ public enum FaultFile {
             (faults.stallLength, faults.stallEvery) = (text.length, text.every)
         }
         if let rate = map.take("slow_reading") { faults.slowReading = try rate.reading(Units.bandwidth) }
+        if let penalty = map.take("penalty") { faults.penalty = try PenaltySettings.reading(penalty) }
         if let repeats = map.take("repeat_settings") { faults.repeatsSettings = try repeats.flag() }
         if let changes = map.take("settings") {
             for change in try changes.list() { faults.settings.append(try settingsChange(change)) }
@@ -59,7 +60,7 @@ public enum FaultFile {
         return faults
     }
 
-    private static func positive(_ value: YAMLValue) throws(SettingsError) -> UInt64 {
+    static func positive(_ value: YAMLValue) throws(SettingsError) -> UInt64 {
         let count = try value.count()
         guard count > 0 else { throw value.error("expected at least 1") }
         return count
@@ -85,47 +86,5 @@ public enum FaultFile {
         change.headerTableSize = try number("header_table_size", 0...65_536)
         try map.finish()
         return change
-    }
-
-    private static func rule(_ value: YAMLValue) throws(SettingsError) -> FaultRule {
-        var rule = FaultRule()
-        var map = try value.map()
-        if let tokens = map.take("token") { rule.match.tokens = try texts(tokens).map { $0.lowercased() } }
-        if let topics = map.take("topic") { rule.match.topics = try texts(topics) }
-        if let types = map.take("push_type") {
-            var found: [PushType] = []
-            for type in try types.oneOrMore() { found.append(try type.reading(FaultText.pushType)) }
-            rule.match.pushTypes = found
-        }
-        if let environment = map.take("environment") {
-            rule.match.environment = try environment.reading(FaultText.environment)
-        }
-        if let latency = map.take("latency") { rule.latency = try latency.reading(AnswerLatency.init(parsing:)) }
-        if let reject = map.take("reject") { rule.rejections = try rejections(reject) }
-        if let share = map.take("silent") { rule.silentShare = try share.share() }
-        if let share = map.take("reset") { rule.resetShare = try share.share() }
-        if let code = map.take("reset_code") { rule.resetCode = try code.reading(FaultText.errorCode) }
-        rule.burst = try FaultBurst(taking: &map, of: value)
-        try map.finish()
-        guard rule.totalShare <= 1.000_000_1 else {
-            throw value.error("the shares of this rule add up to more than 100%")
-        }
-        return rule
-    }
-
-    private static func texts(_ value: YAMLValue) throws(SettingsError) -> [String] {
-        var found: [String] = []
-        for item in try value.oneOrMore() { found.append(try item.text()) }
-        return found
-    }
-
-    /// `ServiceUnavailable` (always), or `{ServiceUnavailable: 2%, TooManyRequests: 1%}`.
-    private static func rejections(_ value: YAMLValue) throws(SettingsError) -> [FaultRule.Rejection] {
-        guard value.isMap else { return [.init(try value.reading(FaultText.reason), share: 1)] }
-        var found: [FaultRule.Rejection] = []
-        for entry in try value.map().entries {
-            found.append(.init(try entry.key.reading(FaultText.reason), share: try entry.value.share()))
-        }
-        return found
     }
 }

@@ -48,6 +48,8 @@ public struct ConnectionFaults: Sendable, Equatable {
     public var stallLength: UInt64 = 0
     /// What a connection sends is read no faster than this, bytes a second: windows close.
     public var slowReading: Double?
+    /// Connections made from then on are slowed down and cut off for 4xx answers; nil: none is.
+    public var penalty: PenaltySettings?
     public var settings: [SettingsChange] = []
     public var repeatsSettings = false
 

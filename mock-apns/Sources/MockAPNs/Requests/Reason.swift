@@ -73,9 +73,15 @@ extension Reason {
 /// What a push is answered: accepted (no reason), or why not.
 struct PushAnswer: Equatable {
     var reason: Reason?
+    /// Of a fault rule's own answer other than 200; 0: that of the reason, or 200.
+    var rawStatus: UInt16 = 0
     /// UNIX milliseconds; of a 410.
     var timestamp: Int64 = 0
 
     static let accepted = PushAnswer(reason: nil)
     static func rejected(_ reason: Reason) -> PushAnswer { PushAnswer(reason: reason) }
+    static func raw(_ status: Int) -> PushAnswer { PushAnswer(reason: nil, rawStatus: UInt16(status)) }
+
+    var isAccepted: Bool { reason == nil && rawStatus == 0 }
+    var status: Int { rawStatus != 0 ? Int(rawStatus) : reason?.status ?? 200 }
 }

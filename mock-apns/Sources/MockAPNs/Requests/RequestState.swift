@@ -119,6 +119,9 @@ final class RequestState {
         owned?.deallocate()
     }
 
+    /// Bytes of memory it takes, its stream's too, about.
+    var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + 640 }
+
     /// Makes it ready for the next request.
     func reset() {
         stream = 0

@@ -8,6 +8,7 @@ struct LaterWork {
     enum Item: Sendable {
         case answer(PushAnswer, connection: UInt64, stream: Int32)
         case link(connection: UInt64, time: UInt64)
+        case script(ScriptedWork, connection: UInt64)
     }
 
     private var queue = DueQueue<Item>()
@@ -26,6 +27,10 @@ struct LaterWork {
 
     mutating func add(link connection: UInt64, at time: UInt64) {
         queue.add(.link(connection: connection, time: time), due: time)
+    }
+
+    mutating func add(_ work: ScriptedWork, connection: UInt64, due: UInt64) {
+        queue.add(.script(work, connection: connection), due: due)
     }
 
     mutating func take(now: UInt64) -> Item? { queue.take(now: now) }

@@ -64,12 +64,20 @@ public struct MockConfiguration: Sendable {
     public var idleTimeout: UInt64 = 3_600_000_000_000
     /// A request not complete after so long is answered 400 IdleTimeout; 0: never.
     public var requestTimeout: UInt64 = 60_000_000_000
+    /// A connection whose client does not take what is written for it for so long, ns, is closed, and a stream whose answer waits so long
+    /// for the client's windows is reset; 0: never.
+    public var writeTimeout: UInt64 = 60_000_000_000
     /// At the end, new requests are answered 503 Shutdown for so long before connections are told to go away.
     public var shutdownGrace: UInt64 = 0
     /// Answers waiting for their time, a thread; beyond it 503 ServiceUnavailable.
     public var maxWaitingAnswers = 1_000_000
 
+    /// Bytes that may wait for clients, a thread: parts of requests, and answers that are not taken. Beyond it who holds most is closed.
+    var mostHeld = 64 << 20
+
     public var faults = FaultPlan()
+    /// Device tokens that begin with `dead` say what they are answered.
+    public var scriptedTokens = false
     /// What tells namespaces apart, each with devices, rules, counts and kept pushes of its own; nil: there is one. Not with a device
     /// model.
     public var namespaceRule: NamespaceRule?

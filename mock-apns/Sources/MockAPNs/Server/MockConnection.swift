@@ -12,8 +12,14 @@ final class MockConnection {
     private(set) var session: MockSession?
     private var unsent: [UInt8] = []
     private var unsentOffset = 0
+    /// Since when something is unsent, ns.
+    private var unsentSince: UInt64 = 0
     private var interest: Readiness
     private(set) var isClosed = false
+    /// Bytes that wait for the client, as far as they are more than `freelyHeld`.
+    private(set) var held = 0
+    /// Bytes that each connection may hold without being counted.
+    private static let freelyHeld = 8192
     private let handshakeDeadline: UInt64
     private let failsHandshake: Bool
     private var lastHeard: UInt64
@@ -106,8 +112,7 @@ final class MockConnection {
 
     private func breakHandshake() -> Bool {
         MockStatistics.increment(worker.statistics.handshakesFailed)
-        stream.reset()
-        close()
+        drop()
         return false
     }
 
@@ -150,6 +155,7 @@ final class MockConnection {
         guard let session else { return false }
         let problem = session.receive(bytes, count: count)
         session.keepBorrowed()
+        session.shrinkInput()
         guard let problem else { return true }
         if !session.hasBegun { MockStatistics.increment(worker.statistics.handshakesFailed) }
         worker.log.debug("connection \(token): \(problem)")
@@ -167,7 +173,7 @@ final class MockConnection {
             let count = session.nextOutput(&bytes)
             if count > 0 {
                 send(bytes!, count)
-                session.didWriteOutput()
+                if unsent.isEmpty { session.didWriteOutput() } else { session.releaseOutput() }
             }
             if isClosed || !unsent.isEmpty { return }
         }
@@ -182,6 +188,10 @@ final class MockConnection {
         if output?.isEmpty == false {
             updateInterest()
             return
+        }
+        if session.closing == .rst {
+            stream.reset()
+            return close()
         }
         if session.isDone, !isLeaving {
             // Closing with something unread would reset the connection and lose answers on their way: the client closes.
@@ -218,6 +228,7 @@ final class MockConnection {
             case .wouldBlock:
                 unsent = Array(UnsafeBufferPointer(start: bytes + offset, count: count - offset))
                 unsentOffset = 0
+                unsentSince = worker.now
                 updateInterest()
                 return
             case .endOfStream, .failed:
@@ -260,6 +271,27 @@ final class MockConnection {
         guard wanted != interest else { return }
         interest = wanted
         worker.loop.modify(stream.descriptor, token: token, interest: wanted)
+    }
+
+    // MARK: Memory
+
+    /// Looks at what waits for the client.
+    ///
+    /// - Returns: how much more that is than before.
+    func noteHeld() -> Int {
+        let before = held
+        held = 0
+        if let session, !isClosed {
+            let bytes = session.held + unsent.capacity
+            if bytes > Self.freelyHeld { held = bytes }
+        }
+        return held - before
+    }
+
+    /// Closes it without a word.
+    func drop() {
+        stream.reset()
+        close()
     }
 
     // MARK: The emulated link
@@ -307,8 +339,7 @@ final class MockConnection {
         let faults = worker.dice.plan.connections
         if let every = faults.tcpResetEvery, now - openedAt > every {
             worker.log.debug("connection \(token): reset, for its age")
-            stream.reset()
-            return close()
+            return drop()
         }
         guard let session, session.hasBegun else {
             if now > handshakeDeadline {
@@ -319,11 +350,18 @@ final class MockConnection {
             }
             return
         }
-        var hasSomething = false
-        if now >= nextChangeAt { hasSomething = changeSettings(faults, now) }
         let limits = worker.configuration
+        if isUnread(now) {
+            MockStatistics.increment(worker.statistics.bounds.unread)
+            worker.log.debug("connection \(token): its answers are not read")
+            return drop()
+        }
+        var hasSomething = endHeldBack(session, now)
+        if now >= nextChangeAt, changeSettings(faults, now) { hasSomething = true }
         if isIdle(session, now) || hasStuckHeaders(session, now) {
             session.goAway(.idleTimeout)
+            // Streams that nothing more comes of do not hold an idle one.
+            if session.openStreams > 0, isIdle(session, now) { leaveBy = min(leaveBy, now + worker.lingerTime) }
             hasSomething = true
         } else if let age = faults.goAwayAge, now - openedAt > age {
             session.goAway(.shutdown)
@@ -342,7 +380,29 @@ final class MockConnection {
 
     private func isIdle(_ session: MockSession, _ now: UInt64) -> Bool {
         let limit = worker.configuration.idleTimeout
-        return limit > 0 && now > lastHeard && now - lastHeard > limit && session.openStreams == 0
+        guard limit > 0, now > lastHeard, now - lastHeard > limit else { return false }
+        return session.openStreams == 0 || !session.hasAnswersDue
+    }
+
+    /// What was written has not been taken in time.
+    private func isUnread(_ now: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        return limit > 0 && !unsent.isEmpty && now > unsentSince && now - unsentSince > limit
+    }
+
+    /// Resets streams whose answers have waited too long for the client's windows.
+    ///
+    /// - Returns: true when there were any.
+    private func endHeldBack(_ session: MockSession, _ now: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        guard limit > 0, now > limit else { return false }
+        let streams = session.streamsHeldBack(before: Double(now - limit) * 1e-9)
+        for stream in streams {
+            MockStatistics.increment(worker.statistics.bounds.heldBack)
+            worker.log.debug("connection \(token), stream \(stream): the window for its answer is not opened")
+            session.submitReset(stream: stream, code: .cancel)
+        }
+        return !streams.isEmpty
     }
 
     /// A header block is not whole in time. Nothing else can be said until it is (RFC 9113 section 6.10): the connection goes.

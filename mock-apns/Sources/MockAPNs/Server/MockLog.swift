@@ -27,7 +27,7 @@ struct MockLog {
             "push",
             metadata: [
                 "connection": "\(connection)", "stream": "\(state.stream)",
-                "status": "\(answer.reason?.status ?? 200)", "reason": "\(answer.reason?.name ?? "-")",
+                "status": "\(answer.status)", "reason": "\(answer.reason?.name ?? "-")",
                 "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
                 "bytes": "\(state.bodyCount)",
             ])

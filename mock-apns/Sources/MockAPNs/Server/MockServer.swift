@@ -141,10 +141,11 @@ public final class MockServer: Sendable {
     /// The fault plan in force.
     public var faultPlan: FaultPlan { shared.home.plan }
 
-    /// Changes the fault plan: rules at once, the link and what happens to connections for those that come.
+    /// Changes the fault plan: rules at once, and their bursts and counts from now on; the link and what happens to connections
+    /// for those that come.
     public func use(_ plan: FaultPlan) {
         shared.home.use(plan)
-        _ = ask { $0.home.use(plan) }
+        _ = ask { $0.home.useRules() }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.

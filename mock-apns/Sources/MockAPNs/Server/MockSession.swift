@@ -8,10 +8,10 @@ import Payloads
 ///
 /// Cost a push: copying the headers that are looked at (about 150 bytes), one walk over the payload, one bit in the ledger.
 final class MockSession: ServerSession {
-    private unowned(unsafe) let worker: MockWorker
+    unowned(unsafe) let worker: MockWorker
     /// The same, for the calls of every push: without counting a reference.
     private let uncountedWorker: Unmanaged<MockWorker>
-    private let token: UInt64
+    let token: UInt64
     private let role: ListenerRole
     /// Requests are kept for whoever asks, with all their headers.
     private let keepsHeaders: Bool
@@ -23,9 +23,11 @@ final class MockSession: ServerSession {
     @exclusivity(unchecked) private(set) var rejected: UInt64 = 0
     /// Streams begun and not over.
     @exclusivity(unchecked) private(set) var openStreams = 0
+    /// Of these, those whose request is not complete.
+    @exclusivity(unchecked) private var unfinished = 0
     /// What GOAWAY named as the last stream handled.
-    @exclusivity(unchecked) private var lastHandled = Int32.max
-    @exclusivity(unchecked) private var client: RequestChecks.Client
+    @exclusivity(unchecked) var lastHandled = Int32.max
+    @exclusivity(unchecked) var client: RequestChecks.Client
     /// Requests' memory for the next ones, between reads up to `keptStates`.
     @exclusivity(unchecked) private var freeStates: [RequestState] = []
     private static let keptStates = 64
@@ -42,7 +44,15 @@ final class MockSession: ServerSession {
     /// The last header block that came in pieces, and when it began.
     @exclusivity(unchecked) private var headers: (stream: Int32, begunAt: UInt64) = (0, 0)
     /// Bodies of answers being sent, by stream.
-    @exclusivity(unchecked) private var pendingBodies: [Int32: [UInt8]] = [:]
+    @exclusivity(unchecked) var pendingBodies: [Int32: [UInt8]] = [:]
+    /// nil: 4xx answers cost the client nothing.
+    @exclusivity(unchecked) private var penalty: Penalty?
+    /// What fault rules still have to do here; nil: none had anything.
+    @exclusivity(unchecked) var scripted: ScriptedStreams?
+    /// The last stream that a GOAWAY has named.
+    var lastNamed: Int32?
+    /// How a fault rule ends the connection, once all there is for the client is written.
+    var closing: FaultRule.Closing?
 
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker
@@ -54,6 +64,9 @@ final class MockSession: ServerSession {
         // RFC 9113 has no such rule; Apple's service does: "Establishing a token-based connection to APNs".
         isOpenedUp = worker.configuration.allStreamsAtOnce || certificate != nil || worker.checks.tokens.isOff
         if !isOpenedUp { settings.maxConcurrentStreams = 1 }
+        penalty = worker.dice.plan.connections.penalty.map {
+            Penalty($0, streams: worker.configuration.maxConcurrentStreams)
+        }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
         super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
     }
@@ -96,7 +109,7 @@ final class MockSession: ServerSession {
     }
 
     @inline(__always)
-    private func withState<Result>(_ context: UInt, _ body: (RequestState) -> Result) -> Result {
+    func withState<Result>(_ context: UInt, _ body: (RequestState) -> Result) -> Result {
         Unmanaged<RequestState>.fromOpaque(Self.pointer(context))._withUnsafeGuaranteedRef(body)
     }
 
@@ -110,6 +123,7 @@ final class MockSession: ServerSession {
         state.stream = stream
         state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
+        unfinished &+= 1
         return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
     }
 
@@ -133,6 +147,19 @@ final class MockSession: ServerSession {
         }
     }
 
+    /// RFC 6585 section 5. Not a push that could be judged: it is counted as `oversized` alone.
+    override func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool {
+        withState(context) { $0.isJudged = true }
+        unfinished &-= 1
+        MockStatistics.increment(worker.statistics.bounds.oversized)
+        worker.log.debug(
+            "connection \(token), stream \(stream): more than \(RequestState.headerCapacity) bytes of headers")
+        let block = ResponseBlock(capacity: 16)
+        block.addStatus(431)
+        submitResponse(block, stream: stream, hasBody: false)
+        return true
+    }
+
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
             if !$0.isJudged, $0.append(bytes, count) { borrowing.append($0) }
@@ -147,8 +174,10 @@ final class MockSession: ServerSession {
 
     override func didClose(stream: Int32, context: UInt, code: ErrorCode) {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
+        if let scripted { scripted.forget(stream) }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
+        if !state.isJudged { unfinished &-= 1 }
         if state.isWaiting { abandonAnswer(state) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
@@ -162,10 +191,11 @@ final class MockSession: ServerSession {
         // Above what GOAWAY named: not handled, the client sends it again elsewhere.
         guard state.stream <= lastHandled else { return }
         state.isJudged = true
+        unfinished &-= 1
         requests += 1
         if worker.hasNamespaces { worker.enter(state, client, role) }
         if role.isManagement {
-            respond(state, worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime))
+            manage(state)
         } else {
             judge(state, worker)
         }
@@ -189,10 +219,9 @@ final class MockSession: ServerSession {
                 broadcast(state)
             } else {
                 MockStatistics.increment(worker.statistics.requests)
-                let rule =
-                    worker.dice.isIdle
-                    ? nil : worker.dice.rule(for: state, environment: environment, age: worker.age)
-                conclude(state, answer, rule, worker)
+                if !worker.dice.isIdle { return rejectByRules(state, answer) }
+                worker.note(state, answer, connection: token, environment)
+                respond(state, answer, worker)
             }
         }
     }
@@ -200,37 +229,15 @@ final class MockSession: ServerSession {
     /// The push is right; what happens to it may still be something else.
     private func accept(_ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, _ worker: MockWorker) {
         MockStatistics.increment(worker.statistics.requests)
-        var rule: FaultRule?
-        if !worker.dice.isIdle {
-            rule = worker.dice.rule(for: state, environment: environment, age: worker.age)
-            if let found = rule {
-                switch worker.dice.fate(found) {
-                case .normal: break
-                case .rejected(let reason): return conclude(state, .rejected(reason), found, worker)
-                case .silent:
-                    if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
-                    MockStatistics.increment(worker.statistics.silenced)
-                    return
-                case .reset:
-                    MockStatistics.increment(worker.statistics.reset)
-                    return submitReset(stream: state.stream, code: found.resetCode)
-                }
-            }
+        if !worker.dice.isIdle { return acceptByRules(state, trace) }
+        var answer = PushAnswer.accepted
+        if let reason = worker.deliver(state, trace) {
+            answer = .rejected(reason)
+        } else {
+            worker.tickOff(trace, state)
         }
-        if let reason = worker.deliver(state, trace) { return conclude(state, .rejected(reason), rule, worker) }
-        worker.tickOff(trace, state)
-        conclude(state, .accepted, rule, worker)
-    }
-
-    /// Answers now, or when the latency is over.
-    private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?, _ worker: MockWorker) {
         worker.note(state, answer, connection: token, environment)
-        guard let rule, rule.latency != .none else {
-            respond(state, answer, worker)
-            return
-        }
-        state.isWaiting = worker.answerLater(answer, connection: token, stream: state.stream, rule)
-        if !state.isWaiting { respond(state, .rejected(.serviceUnavailable), worker) }
+        respond(state, answer, worker)
     }
 
     /// An answer whose time has come.
@@ -264,43 +271,86 @@ final class MockSession: ServerSession {
         worker.abandonAnswer()
     }
 
-    private func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
+    func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
         if state.begunAt != unwrittenSince {
             if unwritten > 0 { noteAnswers(at: worker.now) }
             unwrittenSince = state.begunAt
         }
         unwritten &+= 1
+        if scripted != nil, respondByScript(state, answer) { return }
+        count(answer, state, worker)
         let identifier = state.has(.identifier) ? state.value(.identifier) : nil
         let echoed = identifier.flatMap { RequestChecks.isUUID($0) ? $0 : nil }
+        if answer.reason != nil { pendingBodies[state.stream] = worker.answers.body(answer) }
+        submitResponse(
+            worker.answers.block(
+                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
+                unique: state.uniqueIdentifier, environment: environment),
+            stream: state.stream, hasBody: answer.reason != nil)
+        if penalty != nil { penalise(answer.reason) }
+    }
+
+    /// - Parameter reason: of the answer that was given; nil: accepted.
+    private func penalise(_ reason: Reason?) {
+        switch penalty!.note(reason) {
+        case .none: break
+        case .streams(let limit):
+            if limit < worker.configuration.maxConcurrentStreams {
+                MockStatistics.increment(worker.statistics.bounds.slowed)
+            }
+            worker.log.debug("connection \(token): \(limit) streams, by its penalty")
+            // One that has not sent a valid token yet has one stream.
+            if isOpenedUp { submitSettings([(Frame.Setting.maxConcurrentStreams, limit)]) }
+        case .goAway:
+            guard let reason, lastHandled == .max else { return }
+            MockStatistics.increment(worker.statistics.bounds.cutOff)
+            worker.log.debug("connection \(token): told to go away, by its penalty")
+            goAway(reason)
+        }
+    }
+
+    /// Notes what a push is answered, as it is.
+    @inline(__always)
+    func count(_ answer: PushAnswer, _ state: RequestState, _ worker: MockWorker) {
         if let reason = answer.reason {
             rejected += 1
             worker.statistics.count(reason)
-            pendingBodies[state.stream] = worker.answers.body(answer)
+        } else if answer.rawStatus != 0 {
+            rejected += 1
+            worker.statistics.count(rawStatus: Int(answer.rawStatus))
         } else {
             accepted += 1
             if state.timesSample >= 0 { leaving.append(state.timesSample) }
             MockStatistics.increment(worker.statistics.accepted)
             worker.statistics.count(state.pushType)
         }
-        submitResponse(
-            worker.answers.block(
-                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
-                unique: state.uniqueIdentifier, environment: environment),
-            stream: state.stream, hasBody: answer.reason != nil)
+    }
+
+    private func manage(_ state: RequestState) {
+        let perform = { [self] in
+            let answer = worker.channelRequests.manage(state, client: &client, unixTime: worker.unixTime)
+            if client.hasNewToken { remember(state.value(.authorization)) }
+            return answer
+        }
+        if !worker.dice.isIdle, answerByRules(state, .management, perform) { return }
+        respond(state, perform())
     }
 
     private func broadcast(_ state: RequestState) {
-        let answer = worker.channelRequests.broadcast(
-            state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
-        ) { worker.hub.post([$0]) }
-        if client.hasNewToken { remember(state.value(.authorization)) }
-        respond(state, answer)
+        let perform = { [self] in
+            let answer = worker.channelRequests.broadcast(
+                state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
+            ) { worker.hub.post([$0]) }
+            if client.hasNewToken { remember(state.value(.authorization)) }
+            return answer
+        }
+        if !worker.dice.isIdle, answerByRules(state, .broadcast, perform) { return }
+        respond(state, perform())
     }
 
     private func respond(_ state: RequestState, _ answer: ChannelAnswer) {
         MockStatistics.increment(worker.statistics.channelRequests)
         if let reason = answer.reason { worker.statistics.count(channel: reason) }
-        if client.hasNewToken { remember(state.value(.authorization)) }
         let size = answer.headers.reduce(16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 12 }
         let block = ResponseBlock(capacity: size)
         block.addStatus(answer.status)
@@ -311,11 +361,12 @@ final class MockSession: ServerSession {
 
     private func openUp() {
         isOpenedUp = true
-        submitSettings([(Frame.Setting.maxConcurrentStreams, worker.configuration.maxConcurrentStreams)])
+        let limit = penalty?.streams ?? worker.configuration.maxConcurrentStreams
+        submitSettings([(Frame.Setting.maxConcurrentStreams, limit)])
     }
 
     /// Keeps the token that was just found valid; the connection's first one opens it up.
-    private func remember(_ token: UnsafeRawBufferPointer) {
+    func remember(_ token: UnsafeRawBufferPointer) {
         client.hasNewToken = false
         if !isOpenedUp { openUp() }
         knownToken?.deallocate()
@@ -325,6 +376,21 @@ final class MockSession: ServerSession {
         knownTokenLength = token.count
     }
 
+    // MARK: Memory
+
+    /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
+    ///
+    /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
+    var held: Int {
+        var total = inputCapacity
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty {
+            for context in contexts { total += withState(context) { $0.capacity } }
+            for body in pendingBodies.values { total += body.capacity }
+        }
+        return total
+    }
+    private static let fewUnfinished = 16
+
     // MARK: Time passes
 
     /// GOAWAY naming what has been begun; that is still answered, and nothing after it. Its debug data says why, as the body
@@ -332,11 +398,17 @@ final class MockSession: ServerSession {
     func goAway(_ reason: Reason) {
         guard lastHandled == .max else { return }
         lastHandled = lastStream
+        lastNamed = lastStream
         submitGoAway(code: .noError, debugData: reason.body(timestamp: 0))
     }
 
-    /// Told to go away, and every stream begun before is over.
-    var isDone: Bool { lastHandled != .max && openStreams == 0 }
+    /// Told to go away, and every stream begun before is over; or cut off.
+    var isDone: Bool {
+        lastHandled != .max && (openStreams == 0 && scripted?.secondGoAway == nil || closing != nil)
+    }
+
+    /// An answer waits for its time.
+    var hasAnswersDue: Bool { contexts.contains { withState($0) { $0.isWaiting } } }
 
     /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once
     /// the answers are written, so that the client stops sending (RFC 9113 section 8.1).
@@ -344,8 +416,11 @@ final class MockSession: ServerSession {
         var ended: [Int32] = []
         for context in contexts {
             withState(context) { state in
-                guard !state.isJudged, state.begunAt < limit else { return }
+                guard state.begunAt < limit else { return }
+                if isAnsweredEarly(stream: state.stream) { ended.append(state.stream) }
+                guard !state.isJudged else { return }
                 state.isJudged = true
+                unfinished &-= 1
                 requests += 1
                 MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)

@@ -12,6 +12,8 @@ final class MockStatistics: Sendable {
     /// Never answered, or answered by RST_STREAM, by a fault rule.
     let silenced = Atomic<UInt64>(0)
     let reset = Atomic<UInt64>(0)
+    /// Neither handled nor answered, by a fault rule: GOAWAY named a lower stream, or the connection was closed.
+    let unhandled = Atomic<UInt64>(0)
     /// Channel management and broadcasts, which `requests` does not count.
     let channelRequests = Atomic<UInt64>(0)
     let connectionsAccepted = Atomic<UInt64>(0)
@@ -20,9 +22,12 @@ final class MockStatistics: Sendable {
     /// Accepted pushes without a trace tag, or of a run too many.
     let untracked = Atomic<UInt64>(0)
     let answerTimes = AnswerTimes()
+    let bounds = BoundCounts()
     private let reasons = OwnCounters(count: Reason.allCases.count)
     fileprivate let channelReasons = OwnCounters(count: Reason.allCases.count)
     private let pushTypes = OwnCounters(count: PushType.allCases.count)
+    /// By status: what rules answered other than 200 and without a reason.
+    private let rawStatuses = OwnCounters(count: RawAnswer.statuses.upperBound + 1)
     private let linesAfter = InlineArray<16, UInt64>(repeating: 0)
 
     func count(_ reason: Reason) { reasons.add(1, at: reason.rawValue) }
@@ -32,6 +37,10 @@ final class MockStatistics: Sendable {
     /// An accepted push of this type.
     func count(_ type: PushType) { pushTypes.add(1, at: type.number) }
     func value(_ type: PushType) -> UInt64 { pushTypes.value(at: type.number) }
+
+    /// A push that a fault rule answered itself.
+    func count(rawStatus status: Int) { rawStatuses.add(1, at: status) }
+    func value(rawStatus status: Int) -> UInt64 { rawStatuses.value(at: status) }
 
     /// Only the owner writes, so a plain load and store is enough.
     @inline(__always)
@@ -44,19 +53,22 @@ final class MockStatistics: Sendable {
         reasons.restart()
         channelReasons.restart()
         pushTypes.restart()
+        rawStatuses.restart()
         requests.store(0, ordering: .relaxed)
         accepted.store(0, ordering: .relaxed)
         deliveredAtOnce.store(0, ordering: .relaxed)
         silenced.store(0, ordering: .relaxed)
         reset.store(0, ordering: .relaxed)
+        unhandled.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)
         untracked.store(0, ordering: .relaxed)
+        bounds.restart()
         answerTimes.restart()
     }
 }
 
-/// All workers' counts at one moment. requests = accepted + rejected + silenced + reset + those whose answer is due later
-/// or whose stream ended before it.
+/// All workers' counts at one moment. requests = accepted + rejected + silenced + reset + scripted + unhandled + those whose
+/// answer is due later or whose stream ended before it.
 public struct MockCounts: Sendable, Equatable {
     public var requests: UInt64 = 0
     public var accepted: UInt64 = 0
@@ -65,6 +77,12 @@ public struct MockCounts: Sendable, Equatable {
     public var silenced: UInt64 = 0
     /// By a fault rule answered with RST_STREAM.
     public var reset: UInt64 = 0
+    /// Answered as a fault rule says itself, other than with 200.
+    public var scripted: UInt64 = 0
+    /// By status; only those that happened.
+    public var scriptedStatuses: [Int: UInt64] = [:]
+    /// By a fault rule neither handled nor answered.
+    public var unhandled: UInt64 = 0
     /// By Apple's name; only those that happened.
     public var reasons: [String: UInt64] = [:]
     /// Accepted, by `apns-push-type`; only those that happened.
@@ -78,18 +96,21 @@ public struct MockCounts: Sendable, Equatable {
     var answerTimes = AnswerTimes.Counts()
     /// Accepted pushes without a trace tag, or of a run too many.
     public var untracked: UInt64 = 0
+    public var bounds = BoundFigures()
 
     mutating func add(_ statistics: MockStatistics) {
         requests += statistics.requests.load(ordering: .relaxed)
         accepted += statistics.accepted.load(ordering: .relaxed)
         silenced += statistics.silenced.load(ordering: .relaxed)
         reset += statistics.reset.load(ordering: .relaxed)
+        unhandled += statistics.unhandled.load(ordering: .relaxed)
         channelRequests += statistics.channelRequests.load(ordering: .relaxed)
         connectionsAccepted += statistics.connectionsAccepted.load(ordering: .relaxed)
         connectionsOpen += statistics.connectionsOpen.load(ordering: .relaxed)
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
         untracked += statistics.untracked.load(ordering: .relaxed)
         answerTimes.add(statistics.answerTimes)
+        bounds.add(statistics.bounds)
         for reason in Reason.allCases {
             let count = statistics.value(reason)
             if count > 0 {
@@ -98,6 +119,13 @@ public struct MockCounts: Sendable, Equatable {
             }
             let channels = statistics.channelReasons.value(at: reason.rawValue)
             if channels > 0 { channelReasons[reason.name, default: 0] += channels }
+        }
+        for status in RawAnswer.statuses {
+            let count = statistics.value(rawStatus: status)
+            if count > 0 {
+                scriptedStatuses[status, default: 0] += count
+                scripted += count
+            }
         }
         for type in PushType.allCases {
             let count = statistics.value(type)

@@ -44,6 +44,8 @@ final class MockWorker {
     private(set) var connections: [UInt64: MockConnection] = [:]
     private var lagging: [MockConnection] = []
     @exclusivity(unchecked) private var later = LaterWork()
+    /// Bytes that wait for clients, of all connections.
+    private var held = 0
     private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
 
@@ -88,8 +90,6 @@ final class MockWorker {
         readBuffer.deallocate()
     }
 
-    /// Nanoseconds since the server's start.
-    var age: UInt64 { now - shared.startedAt }
     var isSecure: Bool { tls != nil }
     /// How long a client that was told to go away may take to close.
     var lingerTime: UInt64 { isShuttingDown ? 1_000_000_000 : 5_000_000_000 }
@@ -235,6 +235,11 @@ final class MockWorker {
         if let namespaces { use(namespaces.list[state.namespace]) }
     }
 
+    /// The same, by what it is known by.
+    func enter(namespace: Int) {
+        if let namespaces { use(namespaces.list[namespace]) }
+    }
+
     func leave() { use(home) }
 
     private func use(_ namespace: WorkerNamespace) {
@@ -284,6 +289,11 @@ final class MockWorker {
 
     func linkIsDue(at time: UInt64, connection: UInt64) { later.add(link: connection, at: time) }
 
+    /// - Parameter pause: ns from now.
+    func doLater(_ work: ScriptedWork, connection: UInt64, after pause: UInt64) {
+        later.add(work, connection: connection, due: now &+ min(pause, 1 << 62))
+    }
+
     private func doWhatIsDue() {
         readClock()
         var touched: [MockConnection] = []
@@ -299,6 +309,10 @@ final class MockWorker {
                 guard let connection = connections[token] else { continue }
                 connection.linkIsDue(time)
                 if touched.last !== connection { touched.append(connection) }
+            case .script(let work, let token):
+                guard let connection = connections[token], !connection.isClosed else { continue }
+                connection.session?.doScripted(work)
+                if touched.last !== connection { touched.append(connection) }
             }
         }
         for connection in touched {
@@ -311,11 +325,24 @@ final class MockWorker {
 
     private func handle(_ connection: MockConnection, _ readiness: Readiness) {
         if connection.handle(readiness) { lagging.append(connection) }
+        noteHeld(connection)
         if connection.isClosed { remove(connection) }
+    }
+
+    /// Closes whoever holds most while more waits for clients than may.
+    private func noteHeld(_ connection: MockConnection) {
+        held += connection.noteHeld()
+        while held > configuration.mostHeld, let heaviest = connections.values.max(by: { $0.held < $1.held }) {
+            MockStatistics.increment(statistics.bounds.crowded)
+            log.debug("connection \(heaviest.token): \(heaviest.held) bytes wait for its client, too many")
+            heaviest.drop()
+            remove(heaviest)
+        }
     }
 
     private func remove(_ connection: MockConnection) {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
+        held += connection.noteHeld()
         shared.spread.ended(number)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         log.debug("connection \(connection.token) closed")
@@ -378,7 +405,7 @@ final class MockWorker {
         _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
     ) {
         current._withUnsafeGuaranteedRef { namespace in
-            namespace.topics.note(state.value(.topic), isAccepted: answer.reason == nil)
+            namespace.topics.note(state.value(.topic), isAccepted: answer.isAccepted)
             if namespace.recent.isOn {
                 namespace.recent.add(
                     .init(

@@ -1,3 +1,4 @@
+import Networking
 import Synchronization
 
 /// What all workers share of one namespace: its devices and what is on its way to them, its channels, its counts and the rules for its
@@ -10,8 +11,8 @@ final class Namespace: Sendable {
     let channels: ChannelDirectory
     /// By worker.
     let statistics: [MockStatistics]
-    /// The rules in force. Workers have copies of their own.
-    private let rules: Mutex<FaultPlan>
+    /// The rules in force, which workers go by.
+    private let rules: Mutex<FaultScript>
 
     /// - Parameters:
     ///   - channels: another namespace's, where both have the same; nil: its own.
@@ -29,17 +30,24 @@ final class Namespace: Sendable {
             channels
             ?? ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
         statistics = (0..<max(1, configuration.threads)).map { _ in MockStatistics() }
-        rules = Mutex(configuration.faults)
+        rules = Mutex(FaultScript(configuration.faults, startedAt: startedAt))
     }
 
-    var plan: FaultPlan { rules.withLock { $0 } }
-    func use(_ plan: FaultPlan) { rules.withLock { $0 = plan } }
+    var script: FaultScript { rules.withLock { $0 } }
+    var plan: FaultPlan { script.plan }
 
-    /// Begins anew what is not the workers': what is stored, channels, and changes of devices.
+    /// Other rules, whose bursts and counts begin now.
+    func use(_ plan: FaultPlan) {
+        let script = FaultScript(plan, startedAt: MonotonicClock.now())
+        rules.withLock { $0 = script }
+    }
+
+    /// Begins anew what is not the workers': what is stored, channels, changes of devices, and what rules have counted.
     func reset() {
         desk.reset()
         channels.reset()
         directory.forgetChanges()
+        rules.withLock { $0 = $0.begunAnew() }
     }
 
     /// The counts of this moment.

@@ -58,7 +58,7 @@ extension RecentPushes.Entry {
         _ environment: PushEnvironment, time: Int64
     ) {
         self.init(
-            time: time, status: answer.reason?.status ?? 200, reason: answer.reason?.name, identifier: identifier,
+            time: time, status: answer.status, reason: answer.reason?.name, identifier: identifier,
             unique: unique,
             token: state.deviceTokenText.lowercased(), topic: state.text(.topic), pushType: state.pushType,
             priority: state.priority, collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,

@@ -10,6 +10,8 @@ final class WorkerNamespace {
     @exclusivity(unchecked) var recent: RecentPushes
     /// Of the worker.
     private let number: Int
+    /// Device tokens may say what they are answered.
+    private let readsTokens: Bool
 
     /// - Parameters:
     ///   - tokens: the worker's, for all its namespaces.
@@ -24,7 +26,8 @@ final class WorkerNamespace {
             members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets, rules: configuration.rules)
         channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
         handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
-        dice = FaultDice(namespace.plan, worker: number)
+        readsTokens = configuration.scriptedTokens
+        dice = FaultDice(namespace.script, worker: number, readsTokens: readsTokens)
         recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
     }
 
@@ -33,8 +36,9 @@ final class WorkerNamespace {
         statistics.restart()
         topics.reset()
         recent.reset()
-        dice = FaultDice(dice.plan, worker: number)
+        useRules()
     }
 
-    func use(_ plan: FaultPlan) { dice = FaultDice(plan, worker: number) }
+    /// The namespace's rules are others now, or have begun anew.
+    func useRules() { dice = FaultDice(shared.script, worker: number, readsTokens: readsTokens) }
 }

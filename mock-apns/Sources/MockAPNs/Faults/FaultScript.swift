@@ -1,0 +1,61 @@
+import Synchronization
+
+/// A fault plan in force, and how far its counted rules have come: shared by all workers, so that "the next 2" are two of the
+/// whole server's.
+final class FaultScript: Sendable {
+    /// Of a rule that counts.
+    private final class Count: Sendable {
+        /// Requests that it was for; with steps: that took one.
+        let matched = Atomic<UInt64>(0)
+        /// Requests that it did something to.
+        let done = Atomic<UInt64>(0)
+    }
+
+    let plan: FaultPlan
+    /// Since when; monotonic nanoseconds. Bursts count from it.
+    let startedAt: UInt64
+    /// By rule; nil: it counts nothing.
+    private let counts: [Count?]
+    /// A rule asks for the team.
+    let asksForTeams: Bool
+
+    init(_ plan: FaultPlan, startedAt: UInt64) {
+        self.plan = plan
+        self.startedAt = startedAt
+        counts = plan.rules.map { $0.isCounted ? Count() : nil }
+        asksForTeams = plan.rules.contains { $0.match.teams != nil }
+    }
+
+    /// The same, as if no request had come yet; bursts go on as they were.
+    func begunAnew() -> FaultScript { FaultScript(plan, startedAt: startedAt) }
+
+    /// The rule of this number is not used up by what was counted so far.
+    func isLeft(_ number: Int) -> Bool {
+        guard let count = counts[number] else { return true }
+        let rule = plan.rules[number]
+        if let times = rule.times, count.done.load(ordering: .relaxed) >= times { return false }
+        let most = rule.steps.isEmpty || rule.repeatsSteps ? rule.next : UInt64(rule.steps.count)
+        return most.map { count.matched.load(ordering: .relaxed) < $0 } ?? true
+    }
+
+    /// A request that the rule of this number is for.
+    ///
+    /// - Returns: which it is, from 0; nil when others were quicker and the rule is used up.
+    func match(_ number: Int) -> UInt64? {
+        guard let count = counts[number] else { return 0 }
+        let rule = plan.rules[number]
+        guard rule.next != nil || !rule.steps.isEmpty else { return 0 }
+        let place = count.matched.wrappingAdd(1, ordering: .relaxed).oldValue
+        if let next = rule.next, place >= next { return nil }
+        if !rule.steps.isEmpty, !rule.repeatsSteps, place >= rule.steps.count { return nil }
+        return place
+    }
+
+    /// The rule of this number does something to a request.
+    ///
+    /// - Returns: false when it has done so often enough.
+    func perform(_ number: Int) -> Bool {
+        guard let count = counts[number], let times = plan.rules[number].times else { return true }
+        return count.done.wrappingAdd(1, ordering: .relaxed).oldValue < times
+    }
+}
