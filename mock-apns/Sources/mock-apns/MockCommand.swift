@@ -14,8 +14,8 @@ struct MockCommand: ParsableCommand {
             """,
         version: Version.number,
         subcommands: [
-            ServeCommand.self, CheckCommand.self, BackendCommand.self, TokenCommand.self, DeviceTokenCommand.self,
-            HealthCommand.self,
+            ServeCommand.self, CheckCommand.self, ExamCommand.self, BackendCommand.self, TokenCommand.self,
+            DeviceTokenCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: ServeCommand.self)
 
