@@ -23,6 +23,7 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "The backend of devices") var echo: EchoOptions
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
     @OptionGroup(title: "Namespaces") var namespaces: NamespaceOptions
+    @OptionGroup(title: "Recording") var recording: RecordOptions
 
     @Option(
         parsing: .unconditional,
@@ -95,8 +96,10 @@ struct ServeCommand: ParsableCommand {
             configuration.ledgerCapacity = capacity
             if let ledgerOut { try checkOutput("--ledger-out", ledgerOut) }
             if let timesOut { try checkOutput("--times-out", timesOut) }
+            try recording.apply(to: &configuration)
             try checkDifferent([
                 ("--device-log", delivery.deviceLog), ("--ledger-out", ledgerOut), ("--times-out", timesOut),
+                ("--record", recording.record),
             ])
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
@@ -122,6 +125,11 @@ struct ServeCommand: ParsableCommand {
             Output.error("mock-apns: \(error)")
             throw ExitCode(error.kind == .configuration ? 64 : 1)
         }
+        do throws(BinaryFileFailure) { try configuration.recording?.begin() } catch {
+            Output.error("mock-apns: \(error)")
+            server.stop()
+            throw ExitCode(74)
+        }
         configuration.deviceLog?.begin()
         announce(server, configuration, created)
         // Who starts a server and cannot be told where it listens has no server.
@@ -142,6 +150,7 @@ struct ServeCommand: ParsableCommand {
             }
         }
         write { try server.endDeviceLog() }
+        write { try recording.end(configuration, json: json) }
         if let timesOut {
             if let entry = server.book.runs.first {
                 if let times = entry.times {

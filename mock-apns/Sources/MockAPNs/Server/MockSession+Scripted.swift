@@ -144,6 +144,7 @@ extension MockSession {
             cutOff(rule.close!)
             return true
         }
+        if let reason = answer.reason { worker.statistics.count(channel: reason) }
         if let seconds = rule.retryAfter, answer.reason != nil {
             answer.headers.append(("retry-after", String(seconds)))
         }

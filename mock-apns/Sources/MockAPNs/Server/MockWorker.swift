@@ -35,6 +35,8 @@ final class MockWorker {
     @exclusivity(unchecked) private(set) var isShuttingDown = false
     let log: MockLog
     @exclusivity(unchecked) private var marks: LedgerMarks
+    /// nil: nothing is recorded.
+    private let recorder: PushRecorder?
 
     private let shared: MockShared
     private let fleets: DeviceFleets?
@@ -79,6 +81,7 @@ final class MockWorker {
         current = .passUnretained(home)
         statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
+        recorder = configuration.recording.map { PushRecorder($0, worker: number) }
         readBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
@@ -153,6 +156,7 @@ final class MockWorker {
         for connection in connections.values { connection.close() }
         connections = [:]
         lagging = []
+        recorder?.flush()
     }
 
     /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
@@ -168,6 +172,7 @@ final class MockWorker {
 
     private func tick() {
         nextTick = now + tickInterval
+        recorder?.flush()
         // In the order they came, so that a seed replays it.
         for connection in connections.values.sorted(by: { $0.token < $1.token }) {
             connection.tick(now: now)
@@ -403,6 +408,14 @@ final class MockWorker {
         current._withUnsafeGuaranteedRef { $0.topics.note(state.value(.topic), isAccepted: answer.isAccepted) }
         if keepsPushes { keep(state, answer, nil, connection: connection, environment) }
         if log.isVerbose { log.push(state, answer, connection: connection) }
+        if recorder != nil { record(state, answer, connection: connection) }
+    }
+
+    /// - Parameter answer: nil: it is never answered.
+    @inline(never)
+    private func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
+        recorder?.note(
+            state, answer, connection: connection, time: state.begunAt - min(state.begunAt, shared.startedAt))
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws; of all namespaces, the marks in ledgers too.
@@ -420,6 +433,7 @@ final class MockWorker {
         _ state: RequestState, _ how: RecentPushes.Unanswered, connection: UInt64, _ environment: PushEnvironment
     ) {
         if keepsPushes { keep(state, .accepted, how, connection: connection, environment) }
+        record(state, nil, connection: connection)
     }
 
     private func keep(
