@@ -8,7 +8,8 @@ import Testing
     private func entry(_ number: UInt64, topic: String = "com.a", status: Int = 200) -> RecentPushes.Entry {
         .init(
             number: number, namespace: nil, time: Int64(number) * 10, status: status,
-            reason: status == 200 ? nil : "BadTopic", unanswered: nil, identifier: "ID", unique: RandomUUID(high: number, low: 0),
+            reason: status == 200 ? nil : "BadTopic", unanswered: nil, identifier: "ID",
+            unique: RandomUUID(high: number, low: 0),
             token: "0a", topic: topic, pushType: .alert, priority: 10, collapseID: nil, expiration: nil, connection: 1,
             environment: .production, headers: HeaderRecord(), payload: [])
     }
