@@ -3,15 +3,17 @@ SHELL := /bin/bash
 PACKAGES := libnghttp2-dev libssl-dev libjemalloc-dev libroaring-dev libsqlite3-dev libcurl4-openssl-dev pkg-config
 TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium openmpi-bin slurmctld slurmd slurm-client munge iproute2
 CLIENT_PACKAGES := golang-go default-jdk-headless
+DEB_PACKAGES := dpkg-dev python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks \
 	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
+PREFIX ?= /usr/local
 ARGS ?= -n 1M
 FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +23,25 @@ run: build ## build for release and send a million pushes to the bundled mock
 
 build: deps ## both programs for release, into .build/release
 	swift build -c release
+
+static: deps ## both programs with the Swift library inside, into .build/static/release: they need no Swift to run
+	for product in pushload mock-apns; do \
+	swift build -c release --static-swift-stdlib --scratch-path .build/static --product $$product || exit 1; done
+
+install: static ## them with manual pages, completions and the mock's unit below PREFIX=/usr/local (DESTDIR=… comes before all paths)
+	packaging/install .build/static/release "$(PREFIX)" "$(DESTDIR)"
+
+deb: static ## a Debian package of the same, in .build/deb
+	@missing=""; for p in $(DEB_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	rm -rf .build/deb
+	packaging/deb .build/static/release .build/deb
+
+test-deb: deb ## that package in a bare Debian, by the steps of the Dockerfile: health check, pushes, removal (needs root)
+	@dpkg -s mmdebstrap >/dev/null 2>&1 || { echo "installing mmdebstrap"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mmdebstrap >/dev/null; }
+	$(SUDO) packaging/test-deb .build/deb/*.deb
 
 test: test-deps build ## every test; those of the programs take them as released
 	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test
@@ -33,6 +54,9 @@ test-clients: build test-deps ## other people's clients, Go and Java too, agains
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
+
+exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
+	Tests/Clients/exam.py .build/release --write docs/exam.md
 
 deps: ## install the Debian packages that building needs
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
@@ -59,6 +83,9 @@ format: ## write every source as .swift-format wants it
 
 lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
+
+example-package: deps ## the tests of mock-apns/examples/swift-package, which uses the mock as a library
+	swift test --package-path mock-apns/examples/swift-package
 
 asan: test-deps ## the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/Tests/asan.supp swift test --disable-default-traits --sanitize=address --scratch-path .build/asan

@@ -145,10 +145,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
+        // The examination of clients.
+        .target(
+            name: "Exam", dependencies: ["HTTP2", "Networking", "Settings", "Signing"], path: "mock-apns/Sources/Exam",
+            swiftSettings: cold),
         .executableTarget(
             name: "mock-apns",
             dependencies: [
-                "MockAPNs", "Backend", "Devices", "Echo", "Faults", "Networking", "Payloads", "Signing", "Measurement",
+                "MockAPNs", "Backend", "Devices", "Echo", "Exam", "Faults", "Networking", "Payloads", "Signing",
+                "Measurement",
                 "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -233,6 +238,9 @@ let package = Package(
                 "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ExamTests", dependencies: ["Exam", "HTTP2", "Networking", "Settings", "Signing", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "BackendTests",

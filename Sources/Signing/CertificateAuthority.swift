@@ -8,19 +8,6 @@ public final class CertificateAuthority {
     public struct Issued: Sendable {
         public let certificate: [UInt8]
         public let key: [UInt8]
-
-        /// Whether the certificate is for this name (or a name of `*.name`) or address.
-        package func isFor(_ host: String) -> Bool {
-            guard let bio = certificate.withUnsafeBytes({ BIO_new_mem_buf($0.baseAddress, Int32($0.count)) }) else {
-                return false
-            }
-            defer { BIO_free(bio) }
-            guard let parsed = PEM_read_bio_X509(bio, nil, nil, nil) else { return false }
-            defer { X509_free(parsed) }
-            if X509_check_ip_asc(parsed, host, 0) == 1 { return true }
-            let name = host.hasPrefix("*.") ? "any" + host.dropFirst() : host
-            return X509_check_host(parsed, name, name.utf8.count, 0, nil) == 1
-        }
     }
 
     private let certificate: OpaquePointer
@@ -38,20 +25,47 @@ public final class CertificateAuthority {
         certificate = made
     }
 
+    /// An authority that was made before.
+    ///
+    /// - Parameter folder: that of ca.pem and ca.key, for error messages.
+    /// - Throws: one line naming the file that is wrong.
+    init(certificate pem: [UInt8], key keyPEM: [UInt8], folder: String) throws(SigningError) {
+        key = try ProviderKey(pem: keyPEM, origin: folder + "/ca.key")
+        guard let read = Self.read(pem) else { throw SigningError("\(folder)/ca.pem: not a PEM certificate") }
+        guard X509_check_private_key(read, key.key) == 1 else {
+            X509_free(read)
+            _ = takeOpenSSLError()
+            throw SigningError("\(folder)/ca.key: not the key of ca.pem")
+        }
+        certificate = read
+    }
+
     deinit { X509_free(certificate) }
 
     /// The authority's own certificate, PEM: what clients must trust.
     public func certificatePEM() -> [UInt8] { Self.pem(certificate) }
+
+    /// The authority's key, PEM: who has it can make certificates that those clients trust.
+    func keyPEM() -> [UInt8] { key.privateKeyPEM() }
 
     /// A server certificate for `localhost`, 127.0.0.1, ::1 and `hosts`, valid for 397 days.
     ///
     /// - Parameter hosts: names, of which the first label may be `*` (RFC 6125 section 6.4.3), and addresses.
     /// - Throws: one line naming the host that is neither.
     public func issueServer(hosts: [String] = []) throws(SigningError) -> Issued {
+        try issueServer(hosts: hosts, key: nil)
+    }
+
+    /// The same for a key that is there already, or a fresh one, valid for some days, but no longer than the authority.
+    package func issueServer(hosts: [String], key: ProviderKey?, days: Int = 397) throws(SigningError) -> Issued {
         var alternatives = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
-        for host in hosts { alternatives.append(try Self.alternative(host)) }
-        let names = alternatives.joined(separator: ",")
-        return try issue([(NID_commonName, "mock-apns")], usage: "serverAuth", names: names)
+        for host in hosts {
+            let alternative = try Self.alternative(host)
+            if !alternatives.contains(alternative) { alternatives.append(alternative) }
+        }
+        return try issue(
+            [(NID_commonName, "mock-apns")], usage: "serverAuth", names: alternatives.joined(separator: ","), key: key,
+            days: days)
     }
 
     /// A client certificate whose subject UID is `topic`, as Apple's push certificates have it.
@@ -75,15 +89,18 @@ public final class CertificateAuthority {
         return "DNS:\(host)"
     }
 
-    private func issue(_ subject: [(Int32, String)], usage: String, names: String?) throws(SigningError) -> Issued {
-        let leafKey = try ProviderKey.ephemeral()
+    private func issue(
+        _ subject: [(Int32, String)], usage: String, names: String?, key present: ProviderKey? = nil, days: Int = 397
+    ) throws(SigningError) -> Issued {
+        let leafKey: ProviderKey
+        if let present { leafKey = present } else { leafKey = try ProviderKey.ephemeral() }
         var extensions: [(Int32, String)] = [
             (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
             (NID_ext_key_usage, usage), (NID_authority_key_identifier, "keyid"),
         ]
         if let names { extensions.append((NID_subject_alt_name, names)) }
         let leaf = try Self.make(
-            subject: subject, issuer: certificate, publicKey: leafKey, signingKey: key, days: 397,
+            subject: subject, issuer: certificate, publicKey: leafKey, signingKey: key, days: days,
             extensions: extensions)
         defer { X509_free(leaf) }
         return Issued(certificate: Self.pem(leaf), key: leafKey.privateKeyPEM())
@@ -105,6 +122,11 @@ public final class CertificateAuthority {
         BN_free(number)
         X509_gmtime_adj(X509_getm_notBefore(certificate), -3600)
         X509_gmtime_adj(X509_getm_notAfter(certificate), days * 86_400)
+        if let issuer, let last = X509_get0_notAfter(issuer),
+            ASN1_TIME_compare(X509_get0_notAfter(certificate), last) > 0
+        {
+            X509_set1_notAfter(certificate, last)
+        }
         X509_set_pubkey(certificate, publicKey.key)
         let name = X509_get_subject_name(certificate)
         for (field, value) in subject {
@@ -127,6 +149,20 @@ public final class CertificateAuthority {
         }
         isDone = true
         return certificate
+    }
+
+    /// The first certificate of a PEM text, which the caller frees; nil when there is none.
+    static func read(_ pem: [UInt8]) -> OpaquePointer? {
+        // A memory BIO refers to the bytes.
+        pem.withUnsafeBytes { bytes in
+            guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
+            defer { BIO_free(bio) }
+            guard let certificate = PEM_read_bio_X509(bio, nil, nil, nil) else {
+                _ = takeOpenSSLError()
+                return nil
+            }
+            return certificate
+        }
     }
 
     private static func pem(_ certificate: OpaquePointer) -> [UInt8] {

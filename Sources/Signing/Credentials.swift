@@ -3,7 +3,8 @@ import Glibc
 
 /// What client and mock must agree on: the provider key and its ids, the topic, and the certificates.
 ///
-/// As a folder: `ca.pem`, `server.pem`, `server.key`, `AuthKey.p8` and `credentials.json` (`key_id`, `team_id`, `topic`).
+/// As a folder: `ca.pem`, `server.pem`, `server.key`, `AuthKey.p8` and `credentials.json` (`key_id`, `team_id`, `topic`). With
+/// `ca.key` beside them the server's certificate is made anew before it ends, and for further names (`ServerRenewal`).
 public struct Credentials: Sendable {
     public let identity: ProviderIdentity
     public let topic: String
@@ -11,6 +12,10 @@ public struct Credentials: Sendable {
     public let ca: [UInt8]
     /// The mock's certificate; nil when only a client reads the folder and it is not there.
     public let server: CertificateAuthority.Issued?
+    /// What the server's user should know of its certificate: one line, such as that it ends soon.
+    package internal(set) var note: String?
+    /// The authority's key, PEM, of credentials that were just made.
+    private let authorityKey: [UInt8]?
 
     public static let defaultTopic = "com.example.pushload"
 
@@ -33,7 +38,8 @@ public struct Credentials: Sendable {
         return Credentials(
             identity: try ProviderIdentity(
                 key: try ProviderKey.ephemeral(), keyID: randomID(), teamID: randomID()),
-            topic: topic, ca: authority.certificatePEM(), server: try authority.issueServer(hosts: hosts))
+            topic: topic, ca: authority.certificatePEM(), server: try authority.issueServer(hosts: hosts),
+            authorityKey: authority.keyPEM())
     }
 
     private static func randomID() -> String {
@@ -63,22 +69,35 @@ public struct Credentials: Sendable {
                 certificate: try read(directory + "/server.pem"), key: try read(directory + "/server.key"))
         }
         return Credentials(
-            identity: identity, topic: document.topic, ca: try read(directory + "/ca.pem"), server: server)
+            identity: identity, topic: document.topic, ca: try read(directory + "/ca.pem"), server: server,
+            authorityKey: nil)
     }
 
-    /// Reads a folder after making what is missing, keys with mode 0600. Two programs may do so at once. A folder with all
-    /// of it is only read: it may be one that cannot be written to.
+    /// Reads a folder after making what is missing, keys with mode 0600, and a new server certificate where it ends within 30
+    /// days or lacks one of the hosts. Two programs may do so at once. A folder that needs none of it is only read: it may be one
+    /// that cannot be written to.
     ///
     /// - Returns: the credentials, and the names of the files made.
     public static func loadOrCreate(
         directory: String, topic: String = defaultTopic, hosts: [String] = []
     ) throws(SigningError) -> (credentials: Credentials, created: [String]) {
-        func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/" + name) }
-        // A certificate, its key and the CA that signed it belong together.
-        let certificates = ["ca.pem", "server.pem", "server.key"]
-        if (certificates + ["AuthKey.p8", "credentials.json"]).allSatisfy(has) {
-            return (try load(directory: directory), [])
-        }
+        let isComplete = (Self.certificates + ["AuthKey.p8", "credentials.json"]).allSatisfy { has($0, directory) }
+        let made = isComplete ? [] : try makeMissing(directory, topic: topic, hosts: hosts)
+        let (credentials, renewed) = try load(directory: directory).withLastingCertificate(directory, hosts: hosts)
+        return (credentials, made + renewed)
+    }
+
+    /// A certificate, its key and the CA that signed it belong together.
+    private static let certificates = ["ca.pem", "server.pem", "server.key"]
+
+    static func has(_ name: String, _ directory: String) -> Bool {
+        FileManager.default.fileExists(atPath: directory + "/" + name)
+    }
+
+    /// - Returns: the names of the files made.
+    private static func makeMissing(_ directory: String, topic: String, hosts: [String]) throws(SigningError)
+        -> [String]
+    {
         if !FileManager.default.fileExists(atPath: directory) {
             do {
                 try FileManager.default.createDirectory(
@@ -87,38 +106,61 @@ public struct Credentials: Sendable {
                 throw SigningError("cannot make the credentials folder \(directory): \(reason(error))")
             }
         }
-        let lock = open(directory + "/.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard lock >= 0 else {
-            throw SigningError(
-                "cannot write to the credentials folder \(directory): \(String(cString: strerror(errno)))")
-        }
+        let lock = try locked(directory)
         defer { close(lock) }
-        flock(lock, LOCK_EX)
         let fresh = try ephemeral(topic: topic, hosts: hosts)
         var created: [String] = []
         func make(_ name: String, _ bytes: [UInt8], mode: mode_t) throws(SigningError) {
             try write(bytes, to: directory + "/" + name, mode: mode)
             created.append(name)
         }
-        let present = certificates.filter(has)
-        if present.isEmpty, let server = fresh.server {
+        let present = (certificates + ["ca.key"]).filter { has($0, directory) }
+        if present.isEmpty, let server = fresh.server, let authorityKey = fresh.authorityKey {
             try make("ca.pem", fresh.ca, mode: 0o644)
             try make("server.pem", server.certificate, mode: 0o644)
             try make("server.key", server.key, mode: 0o600)
-        } else if present.count < certificates.count {
-            let missing = certificates.filter { !has($0) }.joined(separator: ", ")
+            try make("ca.key", authorityKey, mode: 0o600)
+        } else if present == ["ca.pem", "ca.key"] {
+            let server = try authority(directory).issueServer(hosts: hosts)
+            try make("server.pem", server.certificate, mode: 0o644)
+            try make("server.key", server.key, mode: 0o600)
+        } else if let missing = missing(present) {
             throw SigningError(
                 "\(directory): \(missing) is missing beside \(present.joined(separator: ", ")); "
-                    + "add it, or remove all three to have new ones made")
+                    + "add it, or remove all of them to have new ones made")
         }
-        if !has("AuthKey.p8") { try make("AuthKey.p8", fresh.identity.key.privateKeyPEM(), mode: 0o600) }
-        if !has("credentials.json") {
+        if !has("AuthKey.p8", directory) {
+            try make("AuthKey.p8", fresh.identity.key.privateKeyPEM(), mode: 0o600)
+        }
+        if !has("credentials.json", directory) {
             let text =
                 "{\n  \"key_id\": \"\(fresh.identity.keyID)\",\n  \"team_id\": \"\(fresh.identity.teamID)\",\n"
                 + "  \"topic\": \"\(topic)\"\n}\n"
             try make("credentials.json", Array(text.utf8), mode: 0o644)
         }
-        return (try load(directory: directory), created)
+        return created
+    }
+
+    private static func missing(_ present: [String]) -> String? {
+        let missing = certificates.filter { !present.contains($0) }
+        return missing.isEmpty ? nil : missing.joined(separator: ", ")
+    }
+
+    /// The authority of a folder that has its key.
+    static func authority(_ directory: String) throws(SigningError) -> CertificateAuthority {
+        try CertificateAuthority(
+            certificate: try read(directory + "/ca.pem"), key: try read(directory + "/ca.key"), folder: directory)
+    }
+
+    /// Who holds the descriptor is the only one that writes to the folder.
+    static func locked(_ directory: String) throws(SigningError) -> Int32 {
+        let lock = open(directory + "/.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw SigningError(
+                "cannot write to the credentials folder \(directory): \(String(cString: strerror(errno)))")
+        }
+        flock(lock, LOCK_EX)
+        return lock
     }
 
     private static func readDocument(_ path: String) throws(SigningError) -> Document {
@@ -151,7 +193,7 @@ public struct Credentials: Sendable {
     }
 
     /// Writes a whole file or nothing: to a temporary name, then renamed.
-    private static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningError) {
+    static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningError) {
         let temporary = path + ".new"
         unlink(temporary)
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)

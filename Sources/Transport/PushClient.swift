@@ -639,7 +639,12 @@ public final class PushClient {
         var isAsked = isOpen
         for lane in lanes {
             isAsked[lane.target] = true
-            if lane.connection?.state == .open { isOpen[lane.target] = true }
+            guard let connection = lane.connection, connection.state == .open else { continue }
+            if connection.session.streamLimit > 0 {
+                isOpen[lane.target] = true
+            } else {
+                reachability.allowsNothing(lane.target)
+            }
         }
         for connection in draining { isOpen[lanes[connection.lane].target] = true }
         let now = loop.now

@@ -3,7 +3,6 @@ import Flags
 import Harness
 import Networking
 import Payloads
-import Settings
 import Signing
 
 struct TokenCommand: ParsableCommand {
@@ -68,18 +67,10 @@ struct DeviceTokenCommand: ParsableCommand {
     var count = "1"
 
     func run() throws {
-        let device = try Self.read("device", device)
-        let seed = try Self.read("--seed", seed)
-        let count = try Self.read("--count", count)
-        let (last, isTooLarge) = device.addingReportingOverflow(count)
-        guard count > 0, !isTooLarge else {
-            throw HarnessError("--count \(count): expected at least 1, and no device beyond 2^64")
+        do throws(PayloadError) {
+            try DeviceTokens(device: device, seed: seed, count: count).forEach { Console.output($0 + "\n") }
+        } catch {
+            throw HarnessError(error.description)
         }
-        let devices = SyntheticDevices(seed: seed, count: .max)
-        for number in device..<last { Console.output(devices.token(number) + "\n") }
-    }
-
-    private static func read(_ name: String, _ text: String) throws(HarnessError) -> UInt64 {
-        do throws(Units.ParseError) { return try Units.count(text) } catch { throw HarnessError("\(name): \(error)") }
     }
 }

@@ -28,6 +28,14 @@ import Testing
         #expect(checked.status == 0 && checked.output.contains("can be run"), "\(checked)")
     }
 
+    @Test("The image that the Dockerfile makes has the user and the programs that the manifests name")
+    func image() throws {
+        let recipe = try String(contentsOfFile: Self.root + "/Dockerfile", encoding: .utf8)
+        #expect(recipe.contains("\nUSER 10001:10001\n") && recipe.contains("useradd --uid 10001 --gid 10001 "))
+        let mocks = try String(contentsOfFile: Self.manifests + "/mocks.yaml", encoding: .utf8)
+        #expect(mocks.contains("command: [mock-apns, serve]") && recipe.contains("ENTRYPOINT [\"mock-apns\"]"))
+    }
+
     @Test(
         "A manifest with a mistake is found out",
         arguments: [
@@ -36,6 +44,14 @@ import Testing
             ("workers.yaml", "parallelism: 4", "parallelism: 5", "completions, parallelism and WORKERS differ: 4, 5"),
             ("mocks.yaml", "port: admin", "port: adm", "is probed at adm, which is no port of it"),
             ("mocks.yaml", "claimName: runs", "claimName: run", "mounts PersistentVolumeClaim/run, which is not there"),
+            (
+                "reader.yaml", "pushload:latest", "mock-apns:latest",
+                "containers of registry.example.com/mock-apns:latest as 10001, registry.example.com/pushload:latest as 10001"
+            ),
+            (
+                "workers.yaml", "runAsUser: 10001", "runAsUser: 10002",
+                "registry.example.com/pushload:latest as 10002: expected one image, as the user of the Dockerfile"
+            ),
             ("network.yaml", "mock-apns", "mock", "selects no pod: {'app.kubernetes.io/name': 'mock'}"),
         ])
     func mistakes(_ file: String, _ right: String, _ wrong: String, _ problem: String) throws {

@@ -153,7 +153,7 @@ final class TemporaryFolder {
         let folder = try TemporaryFolder()
         let path = folder.path + "/c"
         let (first, created) = try Credentials.loadOrCreate(directory: path)
-        #expect(created == ["ca.pem", "server.pem", "server.key", "AuthKey.p8", "credentials.json"])
+        #expect(created == ["ca.pem", "server.pem", "server.key", "ca.key", "AuthKey.p8", "credentials.json"])
         let (second, again) = try Credentials.loadOrCreate(directory: path)
         #expect(again.isEmpty)
         #expect(first.identity.keyID == second.identity.keyID && first.ca == second.ca)

@@ -171,6 +171,11 @@ import Testing
         #expect(Set(driver.accepted) == Set(0..<driver.count).subtracting(failed), context)
         let causes: Set<FailureCause> = cut == .fin || cut == .closeNotify ? [.connectionClosed] : [.connectionReset]
         #expect(Set(driver.failed.values).isSubset(of: causes), "\(driver.failed.values)")
+        // A busy machine may let all leave before the cut: then nobody needs a second connection.
+        guard pair.peer.connections.count > 1 else {
+            #expect(requeued.isEmpty && UInt64(written.count) == driver.count, context)
+            return
+        }
         // What was sent again had not come whole, and came once.
         let (here, there) = (first.session.receivedSet, pair.peer.connections[1].session.receivedSet)
         #expect(pair.peer.connections.count == 2 && here.isDisjoint(with: requeued), context)

@@ -5,7 +5,7 @@
 
 Each object is held against the API's schema, without fields it does not know, of the oldest Kubernetes the manifests are for and
 of the newest that kubernetes-validate has. Then names: what a pod mounts is there or made by hand, what selects pods selects some,
-and a run has as many workers as its Job has pods. One line for each problem; exit status 1 when there are any. --scenario writes
+all containers are of one image and user, and a run has as many workers as its Job has pods. One line for each problem; exit status 1 when there are any. --scenario writes
 the scenario of the ConfigMap to a file.
 """
 
@@ -101,6 +101,11 @@ def main():
     known = {(document["kind"], document["metadata"].get("name")) for _, document in documents}
     labels = [label for _, document in documents for label, _ in pods(document)]
     found = []
+    made = sorted({f"{container['image']} as {spec.get('securityContext', {}).get('runAsUser')}"
+                   for _, document in documents for _, spec in pods(document) for container in spec["containers"]
+                   if "image" in container})
+    if made != ["registry.example.com/pushload:latest as 10001"]:
+        found.append(f"containers of {', '.join(made)}: expected one image, as the user of the Dockerfile")
     for path, document in documents:
         problems = schema_problems(document)
         # What is no object of Kubernetes cannot be looked into.

@@ -136,7 +136,8 @@ struct BackendCommand: ParsableCommand {
         if let credentials {
             guard !credentials.isEmpty else { throw Misuse("--credentials: expected a folder, not an empty text") }
             let (loaded, _) = try Credentials.loadOrCreate(
-                directory: credentials, hosts: host == "127.0.0.1" ? [] : [host])
+                directory: credentials, hosts: TrustOptions.isAny(host) ? [] : [host])
+            if let note = loaded.note { Output.error("mock-apns: \(note)") }
             guard let server = loaded.server else {
                 throw Misuse("\(credentials): server.pem and server.key are missing")
             }

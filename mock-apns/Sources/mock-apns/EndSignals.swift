@@ -23,6 +23,14 @@ struct EndSignals {
         }
     }
 
+    /// Whether one of them has come since the last time; waits for nothing.
+    var hasCome: Bool {
+        var waited = signals
+        var none = timespec()
+        let number = sigtimedwait(&waited, nil, &none)
+        return number > 0 && number != SIGUSR1
+    }
+
     /// Ends when standard input is closed.
     func watchStandardInput() {
         Thread.detachNewThread {

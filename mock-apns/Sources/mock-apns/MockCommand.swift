@@ -13,7 +13,11 @@ struct MockCommand: ParsableCommand {
             `mock-apns serve --help`.
             """,
         version: Version.number,
-        subcommands: [ServeCommand.self, CheckCommand.self, BackendCommand.self], defaultSubcommand: ServeCommand.self)
+        subcommands: [
+            ServeCommand.self, CheckCommand.self, ExamCommand.self, BackendCommand.self, TokenCommand.self,
+            DeviceTokenCommand.self, HealthCommand.self,
+        ],
+        defaultSubcommand: ServeCommand.self)
 
     static func main() {
         StandardStreams.prepare()

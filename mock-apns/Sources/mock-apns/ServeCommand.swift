@@ -22,6 +22,7 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "Devices and delivery") var delivery: DeliveryOptions
     @OptionGroup(title: "The backend of devices") var echo: EchoOptions
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
+    @OptionGroup(title: "Namespaces") var namespaces: NamespaceOptions
     @OptionGroup(title: "Recording") var recording: RecordOptions
 
     @Option(
@@ -86,6 +87,7 @@ struct ServeCommand: ParsableCommand {
             try echo.apply(to: &configuration, credentials: trust.credentials)
             configuration.faults = try faults.plan()
             configuration.scriptedTokens = faults.scriptedTokens
+            try namespaces.apply(to: &configuration)
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
             guard (1...1 << 40).contains(capacity) else {

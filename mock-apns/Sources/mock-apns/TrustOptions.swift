@@ -13,11 +13,11 @@ struct TrustOptions: ParsableArguments {
     var credentials: String?
 
     @Option(
-        name: .customLong("server-name"),
+        name: [.customLong("san"), .customLong("server-name")],
         help: ArgumentHelp(
             """
-            A name or address that clients call this server by, for the certificate that --credentials makes, beside localhost, \
-            127.0.0.1, ::1 and --host; *.name: all hosts of a domain. Repeatable.
+            A name or address that clients call this server by, for the certificate of --credentials, beside localhost, 127.0.0.1, \
+            ::1 and --host; *.name: all hosts of a domain. Repeatable.
             """, valueName: "host"))
     var serverNames: [String] = []
 
@@ -90,14 +90,13 @@ struct TrustOptions: ParsableArguments {
         }
         for name in serverNames where cert == nil {
             guard let credentials, let server = loaded?.server else {
-                throw Misuse("--server-name \(name) needs --credentials, whose certificate is made for it")
+                throw Misuse("--san \(name) needs --credentials, whose certificate is made for it")
             }
             guard server.isFor(name) else {
-                throw Misuse(
-                    "--server-name \(name): \(credentials)/server.pem is not for it; remove ca.pem, server.pem and server.key to "
-                        + "have new ones made")
+                throw Misuse("--san \(name): \(loaded?.note ?? "\(credentials)/server.pem is not for it")")
             }
         }
+        if cert == nil, let note = loaded?.note { Output.error("mock-apns: \(note)") }
         if let key {
             guard let keyID, let teamID else { throw Misuse("--key needs --key-id and --team-id") }
             configuration.accounts = [
@@ -123,7 +122,7 @@ struct TrustOptions: ParsableArguments {
     }
 
     /// Whether a server that listens on this address is called by others, or by names a certificate has already.
-    private static func isAny(_ host: String) -> Bool {
+    static func isAny(_ host: String) -> Bool {
         ["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].contains(host)
     }
 

@@ -22,6 +22,8 @@ final class MockWorker {
     let hasNamespaces: Bool
     /// Requests are kept for whoever asks.
     let keepsPushes: Bool
+    /// How many namespaces' worth of requests are kept.
+    private static let fullNamespaces = 16
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
@@ -65,11 +67,13 @@ final class MockWorker {
         self.loop = if let loop { loop } else { try Reactor() }
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         let tokens = TokenCache(configuration.accounts, updates: shared.tokenUpdates)
-        let home = WorkerNamespace(shared.home, shared, tokens: tokens, answers: answers, number: number)
+        let room = RecentPushes.Room(Self.fullNamespaces * configuration.keptPushes)
+        let home = WorkerNamespace(
+            shared.home, shared, tokens: tokens, answers: answers, room: room, number: number)
         self.home = home
         namespaces = shared.namespaces.map { [answers] registry in
             WorkerNamespaces(registry, home: home) {
-                WorkerNamespace($0, shared, tokens: tokens, answers: answers, number: number)
+                WorkerNamespace($0, shared, tokens: tokens, answers: answers, room: room, number: number)
             }
         }
         hasNamespaces = namespaces != nil
@@ -255,14 +259,6 @@ final class MockWorker {
     /// All that it has.
     var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
 
-    /// What it has of a namespace; nil: nothing has come for that.
-    ///
-    /// - Parameter name: nil: the default one.
-    func namespace(_ name: String?) -> WorkerNamespace? {
-        guard let name else { return home }
-        return namespaces?.find(name)
-    }
-
     // What the request at hand is judged by, without counting references.
 
     var dice: FaultDice {
@@ -409,30 +405,50 @@ final class MockWorker {
     func note(
         _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
     ) {
-        current._withUnsafeGuaranteedRef { namespace in
-            namespace.topics.note(state.value(.topic), isAccepted: answer.isAccepted)
-            if namespace.recent.isOn {
-                namespace.recent.add(
-                    .init(
-                        state, answer, identifier: answers.identifier(of: state),
-                        unique: answers.uniqueIdentifier(of: state), connection: connection, environment,
-                        time: unixMilliseconds))
-            }
-        }
+        current._withUnsafeGuaranteedRef { $0.topics.note(state.value(.topic), isAccepted: answer.isAccepted) }
+        if keepsPushes { keep(state, answer, nil, connection: connection, environment) }
         if log.isVerbose { log.push(state, answer, connection: connection) }
         if recorder != nil { record(state, answer, connection: connection) }
     }
 
     /// - Parameter answer: nil: it is never answered.
     @inline(never)
-    func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
+    private func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
         recorder?.note(
             state, answer, connection: connection, time: state.begunAt - min(state.begunAt, shared.startedAt))
     }
 
-    /// Begins anew: counts, what is kept, and the faults' draws.
-    func restart() {
-        for namespace in allNamespaces { namespace.restart() }
-        marks.restart()
+    /// Begins anew: counts, what is kept, and the faults' draws; of all namespaces, the marks in ledgers too.
+    func restart(_ choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
+        if case .all = choice { marks.restart() }
+    }
+
+    func useRules(of choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.useRules() }
+    }
+
+    /// Notes a request that gets no answer.
+    func noteUnanswered(
+        _ state: RequestState, _ how: RecentPushes.Unanswered, connection: UInt64, _ environment: PushEnvironment
+    ) {
+        if keepsPushes { keep(state, .accepted, how, connection: connection, environment) }
+        record(state, nil, connection: connection)
+    }
+
+    private func keep(
+        _ state: RequestState, _ answer: PushAnswer, _ how: RecentPushes.Unanswered?, connection: UInt64,
+        _ environment: PushEnvironment
+    ) {
+        current._withUnsafeGuaranteedRef { namespace in
+            namespace.recent.add(
+                .init(
+                    state, answer, how, identifier: answers.identifier(of: state),
+                    unique: answers.uniqueIdentifier(of: state),
+                    .init(
+                        number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                        environment: environment, time: unixMilliseconds)))
+        }
+        shared.watch.tell()
     }
 }

@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+/// What `mock-apns` alone gives to who writes a client: tokens, certificates for more names, and whether it is well.
+@Suite(.serialized, .waitsForPrograms) struct MockToolTests {
+    private let device = String(repeating: "0a", count: 32)
+
+    @Test("The provider token of mock-apns token is taken by the mock, an old one refused, as that of pushload")
+    func token() throws {
+        let mock = try Mock()
+        func status(_ program: String, _ more: [String]) throws -> String {
+            let token = try Programs.run(program, ["token", "--credentials", mock.folder] + more)
+            #expect(token.status == 0 && token.output.hasPrefix("bearer ") && token.output.hasSuffix("\n"), "\(token)")
+            return try Programs.run(
+                "/usr/bin/curl",
+                [
+                    "-s", "--http2", "--cacert", mock.folder + "/ca.pem", "-w", " %{http_code}",
+                    "\(mock.url)/3/device/\(device)", "-H", "authorization: " + token.output.dropLast(), "-H",
+                    "apns-topic: com.example.app", "-d", #"{"aps":{"alert":"hi"}}"#,
+                ]
+            ).output
+        }
+        for program in ["mock-apns", "pushload"] {
+            #expect(try status(program, []) == " 200")
+            #expect(
+                try status(program, ["--issued-at", "1700000000"]) == #"{"reason":"ExpiredProviderToken"} 403"#)
+        }
+        _ = try mock.stop()
+    }
+
+    @Test(
+        "A token for nobody is refused in one line",
+        arguments: [
+            (["token"], "give --credentials, or --key with --key-id and --team-id"),
+            (["token", "--key", "k.p8"], "--key needs --key-id and --team-id"),
+            (
+                ["token", "--credentials", "/nonexistent"],
+                "cannot read /nonexistent/AuthKey.p8: No such file or directory"
+            ),
+            (["device-token", "x"], "device: \"x\" is not a count; expected a whole number such as 5000, 10k or 1.5M"),
+            (["device-token", "0", "--count", "0"], "--count 0: expected at least 1, and no device beyond 2^64"),
+        ])
+    func refused(_ arguments: [String], _ line: String) throws {
+        let finished = try Programs.run("mock-apns", arguments)
+        #expect(
+            finished.status == 64 && finished.output.isEmpty && finished.error == "mock-apns: \(line)\n", "\(finished)")
+    }
+
+    @Test("Both programs print the same device tokens")
+    func deviceTokens() throws {
+        for (arguments, count) in [
+            (["0"], 1), (["10k", "--count", "3"], 3), (["7", "--seed", "5", "--count", "99"], 99),
+        ] {
+            let ours = try Programs.run("mock-apns", ["device-token"] + arguments)
+            #expect(ours.status == 0 && ours.output.count { $0 == "\n" } == count, "\(ours)")
+            #expect(try Programs.run("pushload", ["device-token"] + arguments).output == ours.output)
+        }
+    }
+
+    @Test("--san adds names and addresses to a certificate that is there, which clients find by them")
+    func names() throws {
+        let first = try Mock()
+        _ = try first.stop()
+        let again = try Programs.start(
+            "mock-apns",
+            ["--port", "0", "--credentials", first.folder, "--san", "mock.test", "--server-name", "10.1.2.3"])
+        try again.waitFor("made \(first.folder)/server.pem")
+        let port = String(again.text.split(separator: "\n")[0].split(separator: ":").last!)
+        let handshake = try Programs.run(
+            "/bin/sh",
+            [
+                "-c",
+                "for check in '-verify_hostname mock.test' '-verify_ip 10.1.2.3'; do echo | openssl s_client -connect "
+                    + "127.0.0.1:\(port) -CAfile \(first.folder)/ca.pem -verify_return_error $check -alpn h2 2>&1; done",
+            ])
+        #expect(
+            handshake.output.components(separatedBy: "Verification: OK").count == 3
+                && !handshake.output.contains("verify error"), "\(handshake)")
+        kill(again.process.processIdentifier, SIGTERM)
+        #expect(try again.wait().error.isEmpty)
+        // Without the authority's key no other can be made.
+        try FileManager.default.removeItem(atPath: first.folder + "/ca.key")
+        let refused = try Programs.run(
+            "mock-apns", ["--port", "0", "--credentials", first.folder, "--san", "other.test"])
+        #expect(
+            refused.status == 64 && refused.output.isEmpty
+                && refused.error
+                    == "mock-apns: --san other.test: \(first.folder)/server.pem is not for other.test, and was not made "
+                    + "anew: there is no ca.key to sign another with; remove ca.pem, server.pem and server.key to have new ones made\n",
+            "\(refused)")
+    }
+
+    @Test("A certificate that ends soon is made anew as the mock starts; without the authority's key that is said")
+    func ending() throws {
+        let first = try Mock()
+        _ = try first.stop()
+        let (folder, kept) = (first.folder, try OutputFolder.made())
+        let made = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-key", folder + "/server.key", "-out", folder + "/server.pem", "-days", "10", "-subj",
+                "/CN=mock", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:mock.test",
+            ])
+        try #require(made.status == 0, "\(made)")
+        try FileManager.default.moveItem(atPath: folder + "/ca.key", toPath: kept.path + "/ca.key")
+        func run(_ said: String) throws -> (finished: Finished, curl: Finished) {
+            let running = try Programs.start("mock-apns", ["--port", "0", "--credentials", folder])
+            try running.waitFor(said)
+            let port = String(running.text.split(separator: "\n")[0].split(separator: ":").last!)
+            let curl = try Programs.run(
+                "/usr/bin/curl", ["-sS", "--http2", "--cacert", folder + "/ca.pem", "https://localhost:\(port)/"])
+            kill(running.process.processIdentifier, SIGTERM)
+            return (try running.wait(), curl)
+        }
+        let without = try run("listening on ")
+        #expect(
+            without.finished.status == 0 && without.finished.error.split(separator: "\n").count == 1
+                && without.finished.error.hasPrefix("mock-apns: \(folder)/server.pem ends on ")
+                && without.finished.error.contains("there is no ca.key to sign another with"), "\(without)")
+        #expect(without.curl.error.contains("certificate"), "\(without)")
+        try FileManager.default.moveItem(atPath: kept.path + "/ca.key", toPath: folder + "/ca.key")
+        let renewed = try run("made \(folder)/server.pem")
+        #expect(renewed.finished.error.isEmpty && renewed.curl.output.contains("MethodNotAllowed"), "\(renewed)")
+        let names = try Programs.run(
+            "/usr/bin/openssl",
+            ["verify", "-CAfile", folder + "/ca.pem", "-verify_hostname", "mock.test", folder + "/server.pem"])
+        #expect(names.status == 0, "\(names)")
+    }
+
+    @Test("health says whether a mock answers at its admin port")
+    func health() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        let port = try mock.port(of: "admin")
+        let well = try Programs.run("mock-apns", ["health", "--admin-port", port])
+        #expect(well.status == 0 && well.output == "ok\n" && well.error.isEmpty, "\(well)")
+        let other = try Programs.run("mock-apns", ["health", "--admin-port", mock.port])
+        #expect(
+            other.status == 1 && other.output.isEmpty && other.error.contains("127.0.0.1:\(mock.port): "), "\(other)")
+        _ = try mock.stop()
+        let gone = try Programs.run("mock-apns", ["health", "--admin-port", port])
+        #expect(
+            gone.status == 1 && gone.error == "mock-apns: 127.0.0.1:\(port): Connection refused\n", "\(gone)")
+    }
+}

@@ -1,0 +1,58 @@
+import HTTP2
+
+/// The header fields of a push that the exam looks at.
+struct RequestHeader {
+    var method = ""
+    var path = ""
+    var authorization: String?
+    var apnsID: String?
+    /// A field's value has more bytes than are kept: none of them is.
+    var isTooLong = false
+
+    /// The longest value that is kept, bytes.
+    private static let longest = 4096
+
+    /// Decodes a whole header block; nil when it is not valid HPACK, and the connection is over.
+    init?(_ block: [UInt8], _ decoder: HPACKDecoder) {
+        let isValid = block.withUnsafeBufferPointer { bytes -> Bool in
+            var nothing: UInt8 = 0
+            return withUnsafePointer(to: &nothing) { empty in
+                decoder.begin(bytes.baseAddress ?? empty, bytes.count)
+                var field = HPACKField()
+                while true {
+                    switch decoder.next(&field) {
+                    case .field: take(field)
+                    case .end: return true
+                    case .failed: return false
+                    }
+                }
+            }
+        }
+        if !isValid { return nil }
+    }
+
+    private mutating func take(_ field: HPACKField) {
+        let name = UnsafeBufferPointer(start: field.name, count: field.nameLength)
+        guard field.valueLength <= Self.longest else {
+            isTooLong = true
+            return
+        }
+        var value: String {
+            String(decoding: UnsafeBufferPointer(start: field.value, count: field.valueLength), as: UTF8.self)
+        }
+        switch String(decoding: name.prefix(32), as: UTF8.self) {
+        case ":method": method = value
+        case ":path": path = value
+        case "authorization": authorization = value
+        case "apns-id": apnsID = value
+        default: break
+        }
+    }
+
+    /// The device token of `/3/device/<token>`, lower case; nil for any other request.
+    var device: String? {
+        let prefix = "/3/device/"
+        guard method == "POST", path.hasPrefix(prefix) else { return nil }
+        return path.dropFirst(prefix.count).lowercased()
+    }
+}
