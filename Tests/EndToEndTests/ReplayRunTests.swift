@@ -253,6 +253,21 @@ import Testing
         #expect(one.pushes.accepted == 120 && one.pushes.lost == 0 && one.connections.opened == 2, "\(problem)")
     }
 
+    @Test("Pushes that were refused are recorded with their status and reason, and sent again as they came")
+    func refused() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        // The provider's tokens are none of these.
+        let mock = try Recorder(path, ["--devices", "5"])
+        _ = try Self.provide(mock, connections: 1, count: 12)
+        _ = try mock.stop()
+        let recording = try RecordingFile.read(path)
+        #expect(recording.pushes.count == 12 && recording.pushes.allSatisfy { $0.status == 400 })
+        #expect(recording.pushes.allSatisfy { recording.reasons[Int($0.reason)] == "BadDeviceToken" })
+        let (result, status, error) = try Programs.load(["--replay", path] + Self.anyRate)
+        #expect(status == 0 && result.pushes.accepted == 12, "\(error)")
+    }
+
     @Test("A push whose connection is busy for longer than a second goes over another one, which is counted and said")
     func moved() throws {
         let folder = try OutputFolder.made()
