@@ -174,7 +174,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     }
 
     /// In all.
-    public static let mostConnections = Limits.connections.upperBound
+    package static let mostConnections = Limits.connections.upperBound
 
     /// The bundled mock is of the first unless told otherwise.
     public static let environments = ["production", "development", "any"]

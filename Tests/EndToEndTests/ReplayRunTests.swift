@@ -253,17 +253,43 @@ import Testing
         #expect(one.pushes.accepted == 120 && one.pushes.lost == 0 && one.connections.opened == 2, "\(problem)")
     }
 
+    @Test("Pushes that were refused are recorded with their status and reason, and sent again as they came")
+    func refused() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        // The provider's tokens are none of these.
+        let mock = try Recorder(path, ["--devices", "5"])
+        _ = try Self.provide(mock, connections: 1, count: 12)
+        _ = try mock.stop()
+        let recording = try RecordingFile.read(path)
+        #expect(recording.pushes.count == 12 && recording.pushes.allSatisfy { $0.status == 400 })
+        #expect(recording.pushes.allSatisfy { recording.reasons[Int($0.reason)] == "BadDeviceToken" })
+        let (result, status, error) = try Programs.load(["--replay", path] + Self.anyRate)
+        #expect(status == 0 && result.pushes.accepted == 12, "\(error)")
+    }
+
     @Test("A push whose connection is busy for longer than a second goes over another one, which is counted and said")
     func moved() throws {
         let folder = try OutputFolder.made()
         let path = folder.path + "/a.pushes"
-        let mock = try Recorder(path)
-        _ = try Self.provide(mock, connections: 2, count: 6)
-        _ = try mock.stop()
-        // One stream a connection, which is held for longer than that: the two pushes that wait for each are let go.
+        // One push of one connection, and three of another at nearly the same time.
+        let writer = RecordingWriter(path, types: ["alert"], reasons: [], limit: 10)
+        try writer.begin()
+        let topic = Array("com.example.pushload".utf8).withUnsafeBytes { writer.topic($0) }
+        let block = RecordingBlock(writer, thread: 0)
+        for number in UInt64(0)..<4 {
+            var push = RecordedPush()
+            (push.time, push.device, push.size, push.topic) = (number * 1_000_000, number + 1, 200, topic)
+            (push.connection, push.status, push.priority) = (number == 0 ? 1 : 2, 200, 10)
+            block.add(push)
+        }
+        block.flush()
+        _ = try writer.end()
+        // With one stream, held for 1.5 s, the last of them is due for as long, while the other connection has a stream free.
         let flags = "--latency 1500ms --max-concurrent-streams 1"
         let (result, status, error) = try Programs.load(["--replay", path, "--mock-flags", flags] + Self.anyRate)
-        #expect(status == 0 && result.pushes.accepted == 6 && result.pushes.lost == 0, "\(error)")
+        #expect(status == 0 && result.pushes.accepted == 4 && result.pushes.lost == 0, "\(error)")
+        #expect(result.connections.opened == 2)
         #expect(result.notes.contains { $0.contains("went over another connection than recorded") }, "\(result.notes)")
     }
 
