@@ -25,8 +25,6 @@ class Play {
     func didComplete(_ push: Int, _ connection: ExamConnection) { connection.session.answer(push, .accepted) }
 
     func didAcknowledgePing(_ connection: ExamConnection) {}
-
-    func didClose(_ connection: ExamConnection) {}
 }
 
 /// How long a situation's waits are.

@@ -177,6 +177,5 @@ final class ExamConnection {
         stage.journal.connections[number].isClosedByClient = byClient && leaveBy == nil
         session.end()
         stage.loop.remove(stream.descriptor)
-        stage.play.didClose(self)
     }
 }

