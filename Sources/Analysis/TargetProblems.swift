@@ -24,7 +24,7 @@ enum TargetProblems {
                 ? nil : "target \(target.target): no connection could be made\(why)"
         }
         return connections.lost == 0 && connections.goAways == 0
-            ? "target \(target.target): not every worker could reach it\(why)"
+            ? "target \(target.target): not every worker could reach it, or was let send to it\(why)"
             : "target \(target.target): connections were lost and not made again before the end of the run\(why)"
     }
 }

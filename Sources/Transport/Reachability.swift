@@ -51,6 +51,9 @@ struct Reachability {
     /// not why the rest is not sent.
     func isCutOff(_ now: UInt64) -> Bool { !lastProblem.isEmpty && isLost(now, for: TargetContact.cutOffAfter) }
 
+    /// A connection is open, and the peer allows no stream on it.
+    mutating func allowsNothing(_ target: Int) { contacts[target].hasProblem = true }
+
     /// The worker is about to say goodbye to its connections.
     mutating func end(_ target: Int, isOpen: Bool, now: UInt64) { contacts[target].end(isOpen: isOpen, now: now) }
 }

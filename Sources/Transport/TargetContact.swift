@@ -4,7 +4,7 @@ package struct TargetContact: Sendable, Equatable {
     var lastOpen: UInt64
     /// A connection was open at some time.
     package internal(set) var hasOpened = false
-    /// A connection was lost or could not be made.
+    /// A connection was lost, could not be made, or at the end let nothing be sent.
     var hasProblem = false
     /// When a worker ended that had missed it for a while, ns; 0: none did.
     private var missedAt: UInt64 = 0

@@ -329,6 +329,7 @@ import Testing
         // The second is judged: it names no channel.
         #expect(text(whole(client, 3).last).contains("MissingChannelId"))
         #expect(server.counts.channelRequests == 5 && server.counts.requests == 0)
+        #expect(server.counts.channelReasons == ["ServiceUnavailable": 1, "MissingChannelId": 1])
         server.stop()
     }
 

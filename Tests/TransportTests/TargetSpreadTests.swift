@@ -1,3 +1,4 @@
+import HTTP2
 import Networking
 import Synchronization
 import Testing
@@ -107,6 +108,20 @@ private final class ScriptedAddresses: TargetAddresses {
         #expect(driver.abandonedBy == .connectionRefused)
         client.end()
         #expect(client.contacts.map(\.hasOpened) == [true, false] && client.contacts.allSatisfy(\.isMissing))
+    }
+
+    @Test("A target that allows no stream is not reached at the end, unless that came only shortly before")
+    func noStream() throws {
+        let client = try client(try [1, 2, 3].map(target), connections: 3)
+        // SETTINGS_MAX_CONCURRENT_STREAMS 0.
+        let settings = WirePair.frame(Frame.settings, 0, 0, [0, 3, 0, 0, 0, 0])
+        loop.streams[1].input = settings
+        pass(500_000_000, client)
+        loop.streams[2].input = settings
+        pass(100_000_000, client)
+        client.end()
+        #expect(client.contacts.map(\.isMissing) == [false, true, false])
+        #expect(client.contacts.allSatisfy(\.hasOpened) && driver.abandonedBy == nil)
     }
 
     @Test("What another worker had until later is not missing")

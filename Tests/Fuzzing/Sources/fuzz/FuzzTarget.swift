@@ -30,8 +30,8 @@ enum FuzzTarget: String, CaseIterable {
     case admin, pages
     /// The body of a request that makes a broadcast channel, and of a broadcast.
     case channels
-    /// A file of devices, of a device model, and of a provider key.
-    case devices, model, keys
+    /// A file of devices, of a device model, of a provider key, and of several.
+    case devices, model, keys, keyfile
 
     nonisolated(unsafe) static var chosen = FuzzTarget.checks
 
@@ -50,6 +50,7 @@ enum FuzzTarget: String, CaseIterable {
         case .devices: _ = try? DeviceRegister(parsing: Data(bytes), file: "d")
         case .model: _ = try? DeviceModelFile.parse(String(decoding: bytes, as: UTF8.self), file: "m")
         case .keys: Self.keys(Array(bytes))
+        case .keyfile: Self.keyFile(Data(bytes))
         }
     }
 
@@ -136,6 +137,14 @@ enum FuzzTarget: String, CaseIterable {
             precondition((try? TokenSigner.bearer(identity, unixTime: 1_700_000_000)) != nil)
         }
         _ = try? ProviderKey.publicKey(pem: bytes, origin: "k")
+    }
+
+    private static let keyFilePath = NSTemporaryDirectory() + "fuzz-keys-\(getpid()).yaml"
+
+    private static func keyFile(_ bytes: Data) {
+        guard (try? bytes.write(to: URL(fileURLWithPath: keyFilePath))) != nil else { return }
+        _ = try? KeyFile(keyFilePath)
+        unlink(keyFilePath)
     }
 
     private static func scenario(_ text: String) {

@@ -21,7 +21,8 @@ enum PageFuzz {
         guard case .request(let request, let used) = PlainRequest.parse(Array(bytes)) else { return }
         precondition(used <= bytes.count)
         _ = HostRule().refusal(request)
-        guard AdminPages.refusal(request) == nil, request.path != "/events", request.path != "/faults" else { return }
+        guard AdminPages.refusal(request, RequestRules()) == nil, request.path != "/events", request.path != "/faults"
+        else { return }
         let answer = AdminPages(server: server, subscribers: 0).answer(request)
         precondition((200..<600).contains(answer.status))
         // What it keeps of devices does not become all there is.

@@ -20,6 +20,8 @@ final class MockConnection {
     private(set) var held = 0
     /// Bytes that each connection may hold without being counted.
     private static let freelyHeld = 8192
+    /// What TLS keeps of a record that the socket does not take, bytes.
+    private static let sealedRecord = 17_000
     private let handshakeDeadline: UInt64
     private let failsHandshake: Bool
     private var lastHeard: UInt64
@@ -282,7 +284,8 @@ final class MockConnection {
         let before = held
         held = 0
         if let session, !isClosed {
-            let bytes = session.held + unsent.capacity
+            var bytes = session.held + unsent.capacity
+            if worker.isSecure, !unsent.isEmpty { bytes += Self.sealedRecord }
             if bytes > Self.freelyHeld { held = bytes }
         }
         return held - before

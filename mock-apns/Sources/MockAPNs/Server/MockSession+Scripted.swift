@@ -28,6 +28,7 @@ extension MockSession {
         }
         if let batch = choice.rule.batch { return hold(state, choice, batch) }
         if let goAway = choice.rule.goAway, !self.goAway(goAway, handling: state.stream) {
+            worker.noteUnanswered(state, .unhandled, connection: token, environment)
             return MockStatistics.increment(worker.statistics.unhandled)
         }
         carryOut(choice, on: state, trace)
@@ -49,12 +50,15 @@ extension MockSession {
         case .rejected(let reason): conclude(state, .rejected(reason), rule)
         case .silent:
             if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
+            worker.noteUnanswered(state, .silent, connection: token, environment)
             MockStatistics.increment(worker.statistics.silenced)
         case .reset:
+            worker.noteUnanswered(state, .reset, connection: token, environment)
             MockStatistics.increment(worker.statistics.reset)
             submitReset(stream: state.stream, code: rule.resetCode)
         case .answered: answer(state, trace, rule, by: rule.answer!)
         case .closed:
+            worker.noteUnanswered(state, .closed, connection: token, environment)
             MockStatistics.increment(worker.statistics.unhandled)
             cutOff(rule.close!)
         }
@@ -140,6 +144,7 @@ extension MockSession {
             cutOff(rule.close!)
             return true
         }
+        if let reason = answer.reason { worker.statistics.count(channel: reason) }
         if let seconds = rule.retryAfter, answer.reason != nil {
             answer.headers.append(("retry-after", String(seconds)))
         }

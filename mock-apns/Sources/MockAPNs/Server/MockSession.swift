@@ -142,7 +142,7 @@ final class MockSession: ServerSession {
         return withState(context) {
             if header == .authorization { $0.hasKnownToken = false }
             $0.set(header, value, length)
-            // Far more than APNs' headers can take: such a request is reset.
+            // Far more than APNs' headers can take: such a request is answered 431.
             return !$0.isOverflowing
         }
     }
@@ -277,6 +277,7 @@ final class MockSession: ServerSession {
             unwrittenSince = state.begunAt
         }
         unwritten &+= 1
+        if penalty != nil, answer.rawStatus == 0 { penalise(answer.reason) }
         if scripted != nil, respondByScript(state, answer) { return }
         count(answer, state, worker)
         let identifier = state.has(.identifier) ? state.value(.identifier) : nil
@@ -287,10 +288,11 @@ final class MockSession: ServerSession {
                 answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
                 unique: state.uniqueIdentifier, environment: environment),
             stream: state.stream, hasBody: answer.reason != nil)
-        if penalty != nil { penalise(answer.reason) }
     }
 
-    /// - Parameter reason: of the answer that was given; nil: accepted.
+    /// What an answer by hand says is no mistake of the client's, and does not come here.
+    ///
+    /// - Parameter reason: of the answer that is being given; nil: accepted.
     private func penalise(_ reason: Reason?) {
         switch penalty!.note(reason) {
         case .none: break
@@ -407,8 +409,10 @@ final class MockSession: ServerSession {
         lastHandled != .max && (openStreams == 0 && scripted?.secondGoAway == nil || closing != nil)
     }
 
-    /// An answer waits for its time.
-    var hasAnswersDue: Bool { contexts.contains { withState($0) { $0.isWaiting } } }
+    /// An answer waits for its time, or for others to be answered with.
+    var hasAnswersDue: Bool {
+        scripted?.batches.isEmpty == false || contexts.contains { withState($0) { $0.isWaiting } }
+    }
 
     /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once
     /// the answers are written, so that the client stops sending (RFC 9113 section 8.1).
