@@ -14,10 +14,13 @@ public final class CertificateAuthority {
     private let key: ProviderKey
 
     /// A new authority, valid for ten years.
-    public init() throws(SigningError) {
+    public convenience init() throws(SigningError) { try self.init(days: 3650) }
+
+    /// The same, valid for some days.
+    package init(days: Int) throws(SigningError) {
         key = try ProviderKey.ephemeral()
         let made = try Self.make(
-            subject: [(NID_commonName, "pushload test CA")], issuer: nil, publicKey: key, signingKey: key, days: 3650,
+            subject: [(NID_commonName, "pushload test CA")], issuer: nil, publicKey: key, signingKey: key, days: days,
             extensions: [
                 (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
                 (NID_subject_key_identifier, "hash"),

@@ -45,8 +45,10 @@ extension Credentials {
         }
         let key = try ProviderKey(pem: server.key, origin: directory + "/server.key")
         let issued = try authority(directory).issueServer(hosts: server.hosts + hosts, key: key)
-        guard let end = issued.end, end > now else {
-            throw SigningError("\(directory)/ca.pem itself has ended")
+        // It is valid no longer than its authority.
+        let isNoBetter = server.end == issued.end && hosts.allSatisfy(server.isFor)
+        if let reason = reasonToRenew(issued, hosts: hosts, now: now), isNoBetter || issued.end ?? 0 <= now {
+            throw SigningError("\(directory)/ca.pem itself \(reason)")
         }
         try write(issued.certificate, to: directory + "/server.pem", mode: 0o644)
         return (try load(directory: directory), ["server.pem"])

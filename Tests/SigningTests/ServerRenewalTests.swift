@@ -127,6 +127,28 @@ import Testing
         #expect(server.end == authority.end)
     }
 
+    @Test("When the authority itself ends soon, what it can sign is signed once, then that is said, and then refused")
+    func authorityEndsSoon() throws {
+        func replace(_ days: Int) throws {
+            let authority = try CertificateAuthority(days: days)
+            try write(authority.certificatePEM(), to: "ca.pem")
+            try write(authority.keyPEM(), to: "ca.key")
+            try write(try authority.issueServer(hosts: [], key: nil, days: min(days, 5)).certificate, to: "server.pem")
+        }
+        try replace(10)
+        let (renewed, created) = try Credentials.loadOrCreate(directory: path, hosts: ["mock-apns"])
+        #expect(created == ["server.pem"] && renewed.note == nil)
+        let (noted, none) = try Credentials.loadOrCreate(directory: path, hosts: ["mock-apns"])
+        #expect(none.isEmpty && noted.note?.contains("\(path)/ca.pem itself ends on ") == true, "\(noted.note ?? "")")
+        #expect(noted.server?.certificate == renewed.server?.certificate)
+        let (named, again) = try Credentials.loadOrCreate(directory: path, hosts: ["other.test"])
+        #expect(again == ["server.pem"] && named.server?.isFor("other.test") == true)
+        try replace(-1)
+        #expect { try Credentials.loadOrCreate(directory: path) } throws: {
+            "\($0)".contains("server.pem ended on ") && "\($0)".contains("\(path)/ca.pem itself ended on ")
+        }
+    }
+
     @Test("With an authority's certificate and key a server certificate is made; its key alone is refused")
     func ownAuthority() throws {
         try remove("server.pem")
