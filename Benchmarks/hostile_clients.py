@@ -100,7 +100,9 @@ def attack(kind, ports, count, authority, ready, stop):
 
     def connect(number):
         connection = socket.socket()
+        # What a client's own kernel holds is not the mock's, but on one host both draw on the same memory.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
         connection.connect(("127.0.0.1", ports[is_admin]))
         if not is_admin:
             connection = context.wrap_socket(connection, server_hostname="127.0.0.1")

@@ -8,6 +8,16 @@ public struct SocketOptions: Sendable, Equatable {
     public var sendBuffer: Int?
     /// SO_RCVBUF in bytes; nil leaves the kernel's own tuning.
     public var receiveBuffer: Int?
+    /// TCP_NOTSENT_LOWAT in bytes: what the kernel takes though it cannot send it yet; nil: what its buffers hold.
+    public var mostUnsent: Int?
+
+    /// For a server: peers that do not read hold 64 KiB of the kernel's memory each, which all connections of a host share. Without it
+    /// 10,000 of them slow the others down to a fiftieth.
+    public static let accepted: SocketOptions = {
+        var options = SocketOptions()
+        options.mostUnsent = 65_536
+        return options
+    }()
 
     public init(noDelay: Bool = true, sendBuffer: Int? = nil, receiveBuffer: Int? = nil) {
         self.noDelay = noDelay
@@ -18,6 +28,7 @@ public struct SocketOptions: Sendable, Equatable {
     func apply(to descriptor: Int32) {
         setInt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, noDelay ? 1 : 0)
         if let sendBuffer { setInt(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer)) }
+        if let mostUnsent { setInt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Int32(clamping: mostUnsent)) }
         if let receiveBuffer { setInt(descriptor, SOL_SOCKET, SO_RCVBUF, Int32(clamping: receiveBuffer)) }
     }
 }

@@ -157,7 +157,7 @@ public final class PlainServer {
                     close(descriptor)
                     continue
                 }
-                guard let stream = try? SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()) else {
+                guard let stream = try? SocketStream(accepted: descriptor, tls: tls, options: .accepted) else {
                     continue
                 }
                 connections[nextToken] = PlainConnection(

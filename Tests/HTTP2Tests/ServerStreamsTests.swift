@@ -3,6 +3,24 @@ import Testing
 @testable import HTTP2
 
 @Suite struct ServerStreamsTests {
+    @Test("Streams are found after their memory was given back; it is not while one is open")
+    func shrink() {
+        var streams = ServerStreams()
+        for id in stride(from: 1, to: 2001, by: 2) as StrideTo<Int32> {
+            _ = streams.open(id, receiveWindow: 1, sendWindow: 1)
+        }
+        streams.shrink()
+        #expect(streams.find(1999) >= 0 && streams.count == 1000)
+        for slot in streams.open { streams.close(slot, .finished) }
+        streams.shrink()
+        #expect(streams.count == 0 && streams.open.isEmpty && streams.find(1999) < 0)
+        #expect(streams.ending(1999) == .finished)
+        for id in stride(from: 2001, to: 2101, by: 2) as StrideTo<Int32> {
+            _ = streams.open(id, receiveWindow: 1, sendWindow: 1)
+        }
+        #expect(streams.count == 50 && streams.find(2001) >= 0 && streams.find(2099) >= 0 && streams.find(1) < 0)
+    }
+
     /// Opens and closes streams at random; a dictionary says what must be found.
     @Test("Whatever is opened and closed, exactly the open streams are found", arguments: [1, 3, 40, 700])
     func random(_ most: Int) throws {

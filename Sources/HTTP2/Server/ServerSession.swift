@@ -178,6 +178,14 @@ open class ServerSession {
     /// The client does not take what is written: nothing is kept for what comes next; what `nextOutput` returned is then gone.
     public final func releaseOutput() { output.pointee.release() }
 
+    /// No stream is open: gives back memory that only traffic needs.
+    public final func rest() {
+        guard streams.pointee.count == 0 else { return }
+        streams.pointee.shrink()
+        output.pointee.release()
+        input.pointee.shrink()
+    }
+
     /// The client has begun with HTTP/2's preface and SETTINGS.
     public final var hasBegun: Bool { hasSettings }
 

@@ -48,9 +48,10 @@ struct ServerStreams: ~Copyable {
     private var closed: UnsafeMutablePointer<(id: Int32, ending: Ending)>?
     private var closedCount = 0
     static let closedKept = 1024
+    private static let least = 4
 
     init() {
-        capacity = 4
+        capacity = Self.least
         slots = .allocate(capacity: capacity)
         slots.initialize(repeating: ServerStream(), count: capacity)
         mask = 7
@@ -171,6 +172,21 @@ struct ServerStreams: ~Copyable {
         table.initialize(repeating: 0, count: mask + 1)
         displaced = 0
         for slot in 0..<capacity where slots[slot].id != 0 { insert(slots[slot].id, slot) }
+    }
+
+    /// Gives back what many streams needed, while none is open.
+    mutating func shrink() {
+        guard count == 0, capacity > Self.least else { return }
+        slots.deallocate()
+        capacity = Self.least
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: ServerStream(), count: capacity)
+        freeSlots = (0..<Int32(capacity)).reversed()
+        table.deallocate()
+        mask = capacity * 2 - 1
+        table = .allocate(capacity: mask + 1)
+        table.initialize(repeating: 0, count: mask + 1)
+        displaced = 0
     }
 
     /// How a stream that is not open any more ended; nil when that is too long ago to be known, or it never was open.

@@ -18,6 +18,8 @@ final class MockConnection {
     private(set) var isClosed = false
     /// Bytes that wait for the client, as far as they are more than `freelyHeld`.
     private(set) var held = 0
+    /// Requests it had had at the last tick.
+    private var requestsBefore: UInt64 = 0
     /// Bytes that each connection may hold without being counted.
     private static let freelyHeld = 8192
     /// What TLS keeps of a record that the socket does not take, bytes.
@@ -359,6 +361,8 @@ final class MockConnection {
             worker.log.debug("connection \(token): its answers are not read")
             return drop()
         }
+        if session.requests == requestsBefore { session.giveBackMemory() }
+        requestsBefore = session.requests
         var hasSomething = endHeldBack(session, now)
         if now >= nextChangeAt, changeSettings(faults, now) { hasSomething = true }
         if isIdle(session, now) || hasStuckHeaders(session, now) {

@@ -393,6 +393,13 @@ final class MockSession: ServerSession {
     }
     private static let fewUnfinished = 16
 
+    /// Nothing was asked for a while.
+    func giveBackMemory() {
+        guard openStreams == 0 else { return }
+        rest()
+        freeStates = []
+    }
+
     // MARK: Time passes
 
     /// GOAWAY naming what has been begun; that is still answered, and nothing after it. Its debug data says why, as the body

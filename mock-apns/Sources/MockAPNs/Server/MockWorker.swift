@@ -360,7 +360,7 @@ final class MockWorker {
             return
         }
         do throws(NetworkError) {
-            adopt(try SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()), role)
+            adopt(try SocketStream(accepted: descriptor, tls: tls, options: .accepted), role)
         } catch {
             shared.spread.ended(number)
             log.warning("\(error)")
