@@ -164,7 +164,8 @@ import Testing
     @Test("GOAWAY keeps the first pushes of a batch; those above it are neither handled nor answered")
     func keep() throws {
         let server = try start(
-            "{next: 4, batch: 4, goaway: {keep: 2, code: ENHANCE_YOUR_CALM, debug: enough}, within: 1h}")
+            "{next: 4, batch: 4, goaway: {keep: 2, code: ENHANCE_YOUR_CALM, debug: enough}, within: 1h}"
+        ) { $0.adminPort = 0 }
         let client = try Client(port: server.port)
         client.send([1, 3, 5, 7].flatMap { Client.push($0) } + Client.push(9))
         let told = try #require(client.wait { $0.type == Frame.goAway })
@@ -173,6 +174,9 @@ import Testing
         let counts = server.counts
         #expect(counts.requests == 4 && counts.accepted == 2 && counts.unhandled == 2)
         #expect(server.deliveryCounts.delivered == 2)
+        let kept = server.ask { $0.home.recent.list(PushFilter()) }.flatMap { $0 }
+        #expect(kept.compactMap(\.unanswered) == [.unhandled, .unhandled])
+        #expect(kept.count == 4 && kept.allSatisfy { $0.token == String(repeating: "ab", count: 32) })
         server.stop()
     }
 
@@ -192,7 +196,8 @@ import Testing
             }
             #expect(named == name && answered == accepted && client.isClosed)
         }
-        #expect(server.counts.unhandled == 1 && server.counts.accepted == 5)
+        let counts = server.counts
+        #expect(counts.unhandled == 1 && counts.accepted == 5, "\(counts)")
         server.stop()
     }
 
