@@ -13,7 +13,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ test-clients: build test-deps ## other people's clients, Go and Java too, agains
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
+
+exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
+	Tests/Clients/exam.py .build/release --write docs/exam.md
 
 deps: ## install the Debian packages that building needs
 	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

@@ -226,7 +226,7 @@ class Shell:
         self.count += 1
         place = os.path.join(self.folder, "tmp", f"command-{self.count}")
         line = command.split("\n")[0]
-        is_server = re.match(r"(\S*/)?mock-apns(?! (?:check|token|device-token|health)\b)(\s|$)", line) and not re.search(
+        is_server = re.match(r"(\S*/)?mock-apns(?! (?:check|exam|token|device-token|health)\b)(\s|$)", line) and not re.search(
             r"--help|--version|--generate|--until-stdin-closes", command)
         if is_server and not re.search(r"&\s*(#.*)?$", command):
             command = re.sub(r"(?=\s*(\s#.*)?$)", " &", command, count=1)

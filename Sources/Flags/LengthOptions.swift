@@ -22,6 +22,15 @@ package struct LengthOptions: ParsableArguments {
     @Option(name: .customLong("trace"), help: .of("trace", "file"))
     package var trace: String?
 
+    @Option(name: .customLong("replay"), help: .of("replay", "file"))
+    package var replay: String?
+
+    @Option(name: .customLong("speed"), help: .of("speed", "factor"))
+    package var speed: String?
+
+    @Option(name: .customLong("replay-check"), help: .of("replay_check", "digits"))
+    package var replayCheck: String?
+
     @Option(name: .customLong("warmup"), help: .of("warmup", "text"))
     package var warmup: String?
 
@@ -55,6 +64,9 @@ package struct LengthOptions: ParsableArguments {
             ("drain", drain.map { [$0] }),
             ("stages", stages.isEmpty ? nil : stages),
             ("trace", trace.map { [$0] }),
+            ("replay", replay.map { [$0] }),
+            ("speed", speed.map { [$0] }),
+            ("replay_check", replayCheck.map { [$0] }),
             ("warmup", warmup.map { [$0] }),
             ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),

@@ -179,7 +179,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             scenario = try source.scenario(given)
         }
         if scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty, scenario.trace == nil,
-            scenario.sends.isEmpty
+            scenario.sends.isEmpty, scenario.replay == nil
         {
             scenario.pushes = GateOptions.pushes
         }

@@ -40,6 +40,8 @@ struct LoadOutcome: Sendable {
     var targets: [TargetCounts] = []
     var holdUps = HoldUps()
     var tokensSigned: UInt64 = 0
+    /// Pushes of a recording that went over another connection than their own.
+    var movedPushes: UInt64 = 0
     /// What workers know of it. It starts when the schedule or the first push of a closed loop does (empty: nothing did), and lasts
     /// from the first intended send time to the end of the last push; where nothing began, for as long as it was tried to.
     var run = ResultDocument.Run()

@@ -164,6 +164,7 @@ final class LoadRun: Sendable {
             outcome.connections.add(driver.connections)
             outcome.lateConnections.add(driver.lateConnections)
             outcome.addTargets(of: worker)
+            outcome.movedPushes += driver.movedPushes
             outcome.tokensSigned += driver.composer.tokensSigned
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes

@@ -58,10 +58,13 @@ struct PushComposer {
         sign(connection, isSampled, ticket.isMeasured, &request, recorder)
         let begin = isSampled ? clock.now() : 0
         if isSingle {
-            write(writer, 0, sequence, &request)
+            write(writer, sequence, &request)
         } else {
-            let (writer, firstEntry) = writers.writer(sequence)
-            write(writer, firstEntry, sequence, &request)
+            let written = writers.write(
+                sequence, unixTime: UInt64(truncatingIfNeeded: unixTime),
+                into: .init(token: request.token, payload: request.payload))
+            (request.headerSet, request.tokenLength) = (written.headerSet, written.token)
+            request.payloadLength = written.payload
         }
         if sendsIdentifier {
             PushID.write(run: run, sequence: sequence, into: request.identifier)
@@ -74,9 +77,9 @@ struct PushComposer {
     }
 
     @inline(__always)
-    private func write(_ writer: PayloadWriter, _ firstEntry: Int, _ sequence: UInt64, _ request: inout PushRequest) {
+    private func write(_ writer: PayloadWriter, _ sequence: UInt64, _ request: inout PushRequest) {
         let profile = writer.profileIndex(sequence: sequence)
-        request.headerSet = firstEntry &+ profile
+        request.headerSet = profile
         request.tokenLength = writer.writeToken(device: writer.device(sequence: sequence), into: request.token)
         request.payloadLength = writer.write(
             sequence: sequence, profile: profile, unixTime: UInt64(truncatingIfNeeded: unixTime),

@@ -35,7 +35,8 @@ package final class PushSample {
         writers = PushWriters(inputs)
         headers = inputs.headers
         isSynthetic = if case .synthetic = inputs.population { true } else { false }
-        count = isSynthetic ? inputs.population.count : inputs.planned ?? inputs.population.count
+        count =
+            isSynthetic && inputs.replay == nil ? inputs.population.count : inputs.planned ?? inputs.population.count
         payload = .allocate(capacity: writers.capacity)
         token = .allocate(capacity: inputs.population.longestToken)
     }
@@ -47,16 +48,14 @@ package final class PushSample {
 
     /// Makes push `sequence`, below `count`.
     package func make(_ sequence: UInt64, unixTime: UInt64, _ body: (Push) -> Void) {
-        let (writer, firstEntry) = writers.writer(sequence)
-        let profile = writer.profileIndex(sequence: sequence)
-        let device = writer.device(sequence: sequence)
-        let digits = writer.writeToken(device: device, into: token)
-        let size = writer.write(sequence: sequence, profile: profile, unixTime: unixTime, into: payload)
-        let headers = headers[firstEntry + profile]
+        let written = writers.write(sequence, unixTime: unixTime, into: .init(token: token, payload: payload))
+        let headers = headers[written.headerSet]
         body(
             Push(
-                token: UnsafeRawBufferPointer(start: token, count: digits), device: isSynthetic ? device : 0,
+                token: UnsafeRawBufferPointer(start: token, count: written.token),
+                device: isSynthetic ? written.device : 0,
                 type: headers.pushType, priority: headers.priority, collapseID: headers.collapseID,
-                expiration: headers.expiration, payload: UnsafeRawBufferPointer(start: payload, count: size)))
+                expiration: headers.expiration, payload: UnsafeRawBufferPointer(start: payload, count: written.payload))
+        )
     }
 }

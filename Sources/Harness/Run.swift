@@ -62,7 +62,8 @@ package struct Run: Sendable {
         _ scenario: Scenario, identity: Identity, injectedCPU: UInt64 = 0, place: RunPlace = .alone
     ) throws(HarnessError) {
         var scenario = scenario
-        if scenario.target == nil, let folder = identity.credentials,
+        // A recording has topics of its own.
+        if scenario.replay == nil, scenario.target == nil, let folder = identity.credentials,
             FileManager.default.fileExists(atPath: folder + "/credentials.json")
         {
             // A folder in use fixes the topic, unless another was asked for.
@@ -72,7 +73,7 @@ package struct Run: Sendable {
                 }
             }
         }
-        if scenario.topic.isEmpty { scenario.topic = Credentials.defaultTopic }
+        if scenario.topic.isEmpty, scenario.replay == nil { scenario.topic = Credentials.defaultTopic }
         var inputs = try RunInputs(scenario, place: place)
         try inputs.checkMeaning()
         try inputs.checkPlace()

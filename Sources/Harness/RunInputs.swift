@@ -23,6 +23,8 @@ package struct RunInputs: Sendable {
     package let sends: Sends?
     /// Open loop with several sends: whose turn it is when.
     let turns: SendTurns?
+    /// A recording that is sent again; nil: what is sent is made.
+    let replay: Replay?
     /// The number of pushes, where it is known beforehand; nil when it depends on how fast they go.
     package let planned: UInt64?
     /// What outcomes are kept apart by besides.
@@ -50,6 +52,10 @@ package struct RunInputs: Sendable {
     private init(loading scenario: Scenario, run: RunID? = nil, place: RunPlace = .alone) throws {
         var scenario = scenario
         self.place = place
+        replay = try scenario.replay.map {
+            try Replay($0, speed: scenario.speed, topic: scenario.topic, now: Int64(Date().timeIntervalSince1970))
+        }
+        if let replay { try Self.take(replay, into: &scenario, place) }
         policy = try SigningPolicy(parsing: scenario.signPolicy)
         sends = try scenario.registrations.map { try Sends(scenario, $0, now: place.common?.created) }
         if let sends, !sends.isOnce, scenario.pushes == nil, scenario.duration == nil, scenario.stages.isEmpty,
@@ -66,10 +72,10 @@ package struct RunInputs: Sendable {
             population = .synthetic(SyntheticDevices(seed: scenario.seed, count: scenario.devices))
         }
         let longestToken = population.longestToken
-        mix = try sends?.mix ?? Self.mix(scenario, longestToken: longestToken)
-        var headers: [PushHeaders] = []
+        mix = try sends?.mix ?? replay?.mix ?? Self.mix(scenario, longestToken: longestToken)
+        var headers = replay?.headers ?? []
         let owners = sends?.all.flatMap { send in send.mix.entries.map { _ in send } }
-        for (place, entry) in mix.entries.enumerated() {
+        for (place, entry) in mix.entries.enumerated() where replay == nil {
             // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
             let wanted = (owners.map { $0[place].priority } ?? scenario.priority).flatMap {
                 entry.profile.pushType == .background && $0 == 10 ? nil : $0
@@ -82,7 +88,10 @@ package struct RunInputs: Sendable {
         }
         self.headers = headers
         let order = sends.flatMap { $0.isOnce ? Self.order($0) : nil }
-        (schedule, turns) = try Self.schedule(scenario, order)
+        (schedule, turns) =
+            try replay.map {
+                (LoadSchedule(trace: $0.dues, limit: scenario.pushes, length: scenario.duration), nil)
+            } ?? Self.schedule(scenario, order)
         breakdown = try scenario.by.map(BreakdownDimension.init(parsing:))
         planned = schedule?.count ?? (order != nil ? sends?.count : scenario.duration == nil ? scenario.pushes : nil)
         self.run = run ?? place.common?.run ?? RunID(UInt64.random(in: 1 ... .max))
@@ -155,7 +164,8 @@ package struct RunInputs: Sendable {
 
     /// Keys that say whether others make sense.
     package static let shaping: Set<String> = [
-        "pushes", "duration", "rate", "stages", "trace", "arrivals", "measure", "warmup", "target", "no_auth", "cert",
+        "pushes", "duration", "rate", "stages", "trace", "replay", "speed", "arrivals", "measure", "warmup", "target",
+        "no_auth", "cert",
         "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext", "devices", "registrations",
         "audience",
         "sends", "templates", "properties",
@@ -177,6 +187,7 @@ package struct RunInputs: Sendable {
         var usable = Scenario().withDefaultTopic
         (usable.pushes, usable.duration) = (scenario.pushes, scenario.duration)
         (usable.rate, usable.stages, usable.trace) = (scenario.rate, scenario.stages, scenario.trace)
+        (usable.replay, usable.speed) = (scenario.replay, scenario.speed)
         (usable.arrivals, usable.measure) = (scenario.arrivals, scenario.measure)
         if scenario.backlog > 0 { usable.backlog = scenario.backlog }
         usable.pacing = scenario.pacing
@@ -233,6 +244,8 @@ package struct RunInputs: Sendable {
             && scenario.pushes == nil && scenario.duration == nil
         if endsWithAudience {
             _ = attempt { try Arrivals(parsing: scenario.arrivals) }
+        } else if let replay = scenario.replay {
+            _ = attempt { try Replay(replay, speed: 1000, topic: scenario.topic, now: 0) }
         } else if scenario.validate().isEmpty {
             _ = attempt { try scenario.makeSchedule() }
         } else if let trace = scenario.trace {

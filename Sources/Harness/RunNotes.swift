@@ -9,11 +9,23 @@ struct RunNotes {
     let mock: MockAccount?
 
     var all: [String] {
-        outcome.notes + (inputs.sends?.notes ?? [])
+        outcome.notes + (inputs.sends?.notes ?? []) + replay
             + [
                 connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 } + devices
+    }
+
+    /// What there is to know of a recording.
+    private var replay: [String] {
+        guard let replay = inputs.replay else { return [] }
+        let moved =
+            outcome.movedPushes > 0
+            ? [
+                "\(Units.counted(outcome.movedPushes, "push")) went over another connection than recorded, because that was not "
+                    + "open or had no stream free for a second"
+            ] : []
+        return replay.notes + moved
     }
 
     /// What became of pushes after APNs took them.

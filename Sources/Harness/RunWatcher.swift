@@ -277,7 +277,7 @@ final class RunWatcher: @unchecked Sendable {
 
     /// What the schedule asks for, pushes a second; nil without one, and where due times are recorded ones.
     private func target(_ elapsed: UInt64) -> Double? {
-        inputs.scenario.trace == nil
+        inputs.scenario.trace == nil && inputs.replay == nil
             ? inputs.schedule.map { $0.rate(at: Double(elapsed + inputs.passed) / 1e9) / Double(inputs.place.workers) }
             : nil
     }

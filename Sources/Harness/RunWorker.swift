@@ -89,6 +89,7 @@ extension RunInputs {
         options.connections = part.count
         options.firstConnection = own.first + part.first
         options.streams = scenario.streams
+        options.bindsPushes = replay != nil
         options.sendBatch = scenario.sendBatch
         options.pacing = pacing(cores: CoreAffinity.allowed().count)
         options.session.streamWindow = UInt32(scenario.streamWindow)

@@ -78,6 +78,13 @@ final class WorkerDriver: PushDriver {
     private(set) var feedback = Feedback()
     private let keepsFeedback: Bool
     private let sends: Sends?
+    /// A recording that is sent again; nil: there is none.
+    private let replay: Replay?
+    private let isReplay: Bool
+    /// Connections of the run, over which the recorded ones are dealt.
+    private let connectionCount: Int
+    /// Pushes of the recording that went over another connection than their own.
+    private(set) var movedPushes: UInt64 = 0
     /// Pushes of a target that is gone, of which each is looked at: a second or two.
     var mostCountedApart: UInt64 = 20_000_000
 
@@ -101,6 +108,9 @@ final class WorkerDriver: PushDriver {
         retries = Retries(scenario, worker: share.worker)
         retriesOff = retries.isOff
         sends = inputs.sends
+        replay = inputs.replay
+        isReplay = replay != nil
+        connectionCount = scenario.connections
         keepsFeedback = scenario.feedback && sends != nil
         isOpenLoop = inputs.schedule != nil
         breaksDown = breakdowns.isOn
@@ -319,7 +329,12 @@ final class WorkerDriver: PushDriver {
 
     // MARK: A push's way
 
+    override func connection(of ticket: borrowing PushTicket) -> Int {
+        (replay?.connection(ticket.sequence) ?? 0) % connectionCount
+    }
+
     override func compose(_ ticket: borrowing PushTicket, connection: Int, into request: inout PushRequest) {
+        if isReplay, connection != self.connection(of: ticket) { movedPushes += 1 }
         composer.compose(ticket, connection: connection, into: &request, recorder)
     }
 
@@ -397,7 +412,7 @@ final class WorkerDriver: PushDriver {
         let total = time > ticket.due ? time &- ticket.due : 1
         switch outcome {
         case .accepted:
-            accepted.mark(ticket.sequence)
+            if isReplay ? replay!.isTraced(ticket.sequence) : true { accepted.mark(ticket.sequence) }
             if let intended { intended.note(ticket.sequence, due: ticket.due, isMeasured: ticket.isMeasured) }
             recorder.accepted(total: total, isMeasured: isMeasured)
             window.noteAnswer(time, total: total, isAccepted: true, isMeasured: ticket.isMeasured)

@@ -106,7 +106,8 @@ final class BinaryFileReader {
 
     deinit { fclose(file) }
 
-    private static func open(_ what: String, _ path: String) throws(BinaryFileFailure) -> UnsafeMutablePointer<FILE> {
+    /// A regular file, to be read.
+    static func open(_ what: String, _ path: String) throws(BinaryFileFailure) -> UnsafeMutablePointer<FILE> {
         func obstacle() -> BinaryFileFailure {
             BinaryFileFailure("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
         }

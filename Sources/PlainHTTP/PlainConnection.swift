@@ -162,11 +162,11 @@ final class PlainConnection: ServedConnection {
         send(response.bytes(closes: true), now)
     }
 
-    override func beginEvents(_ now: UInt64) {
+    override func beginEvents(_ answer: PlainResponse, _ now: UInt64) {
         isEventStreamBegun = true
         received = []
         needed = 1
-        send(PlainResponse.events.bytes(closes: false) + Array(": ready\n\n".utf8), now)
+        send(answer.bytes(closes: false) + Array(": ready\n\n".utf8), now)
     }
 
     override func sendEvent(_ bytes: [UInt8], now: UInt64, isFull: Bool) -> Bool {

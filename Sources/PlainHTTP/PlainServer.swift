@@ -57,6 +57,9 @@ public final class PlainServer {
     /// Told when the process has no descriptor left for another connection; once, until all that waited have been accepted.
     public var exhausted: () -> Void = {}
 
+    /// Lines of the head of every answer to a request that could be read, without their ends: `server: mock-apns/1.0`.
+    public var fields: [String] = []
+
     public private(set) var counts = PlainCounts()
     /// Connections that are open.
     public var open: Int { connections.count }
@@ -169,9 +172,9 @@ public final class PlainServer {
         let hasMore = connection.handle(buffer, now: now) { request, stream in
             if let refusal = hosts.refusal(request) {
                 counts.refused += 1
-                return refusal
+                return complete(refusal)
             }
-            return answer(request, Self.number(connection.token, stream))
+            return answer(request, Self.number(connection.token, stream)).map(complete)
         }
         if let next = connection.successor {
             // It goes on with what was read already.
@@ -192,6 +195,12 @@ public final class PlainServer {
         guard !connection.isWaiting else { return }
         connection.isWaiting = true
         waiting.append(connection)
+    }
+
+    private func complete(_ response: PlainResponse) -> PlainResponse {
+        var response = response
+        response.fields += fields
+        return response
     }
 
     /// Counts what a connection now holds, and lets it go when it is closed.
@@ -259,7 +268,7 @@ public final class PlainServer {
     @discardableResult
     public func respond(_ response: PlainResponse, to number: UInt64) -> Bool {
         guard let connection = connection(number) else { return false }
-        let isTaken = connection.respond(response, stream: Self.stream(number), now)
+        let isTaken = connection.respond(complete(response), stream: Self.stream(number), now)
         if connection.hasMore { handleAgain(connection) }
         didTouch(connection)
         return isTaken
@@ -302,7 +311,7 @@ public final class PlainServer {
     // MARK: Event streams
 
     /// Makes an event stream of a connection that is being answered, in HTTP/1.1 only.
-    public func beginEvents(_ number: UInt64) { connection(number)?.beginEvents(now) }
+    public func beginEvents(_ number: UInt64) { connection(number)?.beginEvents(complete(.events), now) }
 
     /// Sends it, or drops it where the client does not keep up.
     public func sendEvent(_ bytes: [UInt8], to number: UInt64) {

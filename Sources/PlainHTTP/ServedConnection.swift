@@ -75,7 +75,7 @@ class ServedConnection {
     func expire(_ now: UInt64) {}
 
     /// The answer to a subscription; events follow.
-    func beginEvents(_ now: UInt64) {}
+    func beginEvents(_ answer: PlainResponse, _ now: UInt64) {}
     /// - Parameter isFull: nothing is kept for who has not read the event before.
     /// - Returns: false when the event was dropped because the client does not keep up.
     func sendEvent(_ bytes: [UInt8], now: UInt64, isFull: Bool) -> Bool { false }

@@ -15,6 +15,12 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var arrivals = "constant"
     /// A file of recorded due times, instead of a rate or stages.
     public var trace: String?
+    /// A recording of what a provider sent (`mock-apns --record`), sent again instead of what else says what is sent and when.
+    public var replay: String?
+    /// As many times as fast as it was recorded.
+    public var speed = 1.0
+    /// Which recording it is, 16 hexadecimal digits; a run that has read it says so.
+    public var replayCheck: String?
     /// Open loop: pushes that may wait although they are due; what comes due beyond it has overflowed and is not sent.
     public var backlog: UInt64 = 10_000_000
     /// How workers wait for a push to be due: `sleep`, `spin`, or `auto` (spin where a core is free for it).
@@ -164,7 +170,11 @@ public struct Scenario: Sendable, Equatable, Codable {
         static let encoderTable = 0...1_048_576
         static let maxFrame = 16_384...16_777_215
         static let retryLimit = 0...255
+        static let speed = 0.01...1000
     }
+
+    /// In all.
+    public static let mostConnections = Limits.connections.upperBound
 
     /// The bundled mock is of the first unless told otherwise.
     public static let environments = ["production", "development", "any"]
@@ -176,7 +186,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public init() {}
 
     /// Open loop: pushes are due at their time, whatever the answers do. Closed loop: a push is due when a stream is free.
-    public var isOpenLoop: Bool { rate != nil || !stages.isEmpty || trace != nil }
+    public var isOpenLoop: Bool { rate != nil || !stages.isEmpty || trace != nil || replay != nil }
 
     /// When pushes are due; nil in closed loop. Poisson arrivals are counted through once, so that it is asked for once a run.
     ///
@@ -203,7 +213,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Settings of which only one can be in force.
     static let exclusive: [Set<String>] = [
-        ["rate", "stages", "trace"], ["profile", "template"], ["devices", "device_file", "registrations"],
+        ["rate", "stages", "trace", "replay"], ["profile", "template", "replay"],
+        ["devices", "device_file", "registrations", "replay"],
         ["audience", "sends"], ["key", "credentials"],
         ["key", "no_auth"],
     ]
@@ -238,6 +249,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         case "rate": rate = nil
         case "stages": stages = []
         case "trace": trace = nil
+        case "replay": (replay, speed, replayCheck) = (nil, usual.speed, nil)
         case "profile": profile = usual.profile
         case "template": (template, pushType) = (nil, usual.pushType)
         case "devices": devices = usual.devices
@@ -274,7 +286,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// With the topic a run without credentials has, for checking.
     public var withDefaultTopic: Scenario {
         var scenario = self
-        if scenario.topic.isEmpty { scenario.topic = "com.example.pushload" }
+        // A recording has its own.
+        if scenario.topic.isEmpty, scenario.replay == nil { scenario.topic = "com.example.pushload" }
         return scenario
     }
 
@@ -317,6 +330,34 @@ public struct Scenario: Sendable, Equatable, Codable {
         return problems
     }
 
+    /// What does not go together with a recording.
+    private var replayProblems: [String] {
+        var problems: [String] = []
+        if !Limits.speed.contains(speed) { problems.append("speed \(speed): expected 0.01 to 1000") }
+        guard replay != nil else {
+            for (name, isGiven) in [("speed", speed != Scenario().speed), ("replay_check", replayCheck != nil)]
+            where isGiven {
+                problems.append("\(name): goes with replay, the recording that is sent again")
+            }
+            return problems
+        }
+        let usual = Scenario()
+        for (name, isGiven) in [
+            ("rate", rate != nil), ("stages", !stages.isEmpty), ("trace", trace != nil),
+            ("profile", profile != usual.profile), ("template", template != nil), ("device_file", deviceFile != nil),
+            ("registrations", registrations != nil), ("arrivals", arrivals != usual.arrivals),
+            ("priority", priority != nil), ("expiration", expiration != nil), ("collapse_id", collapseID != nil),
+        ] where isGiven {
+            problems.append("\(name): does not go with replay, the recording says it")
+        }
+        if threads != 1 {
+            problems.append(
+                "threads \(threads): a recording is sent by one, so that each push goes over its connection; leave it out"
+            )
+        }
+        return problems
+    }
+
     /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
     public func validate() -> [String] {
         var problems: [String] = []
@@ -324,7 +365,7 @@ public struct Scenario: Sendable, Equatable, Codable {
             if !isRight { problems.append(problem()) }
         }
         check(
-            pushes != nil || duration != nil || trace != nil || !stages.isEmpty || registrations != nil
+            pushes != nil || duration != nil || trace != nil || replay != nil || !stages.isEmpty || registrations != nil
                 || audience != nil
                 || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
@@ -332,6 +373,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
             "a rate, stages and a trace exclude each other: give one of them")
+        problems += replayProblems
         for stage in stages {
             if let problem = stage.problem { problems.append("stage \"\(stage.name)\": \(problem)") }
         }

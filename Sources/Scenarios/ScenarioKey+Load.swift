@@ -53,6 +53,23 @@ extension ScenarioKey {
             "File of recorded due times to replay: one a line with its unit (1.5s, 20ms), or the first column of a CSV under "
                 + "a header that names it (due_s, due_ms).",
             example: "due-times.csv", \.trace),
+        optional(
+            "replay",
+            "Recording of what a provider sent, as mock-apns writes it, to send again: the same times, types, sizes, priorities, topics, devices and connections.",
+            example: "monday.pushes", \.replay),
+        ScenarioKey(
+            "speed", .text, "Replay: as many times as fast as it was recorded.", range: "0.01 to 1000",
+            write: { $0.speed == $0.speed.rounded() ? "\(Int($0.speed))" : "\($0.speed)" }
+        ) { (scenario, texts) throws(SettingsError) in
+            guard let value = Double(try one(texts)), Scenario.Limits.speed.contains(value) else {
+                throw SettingsError("\"\(texts[0])\": expected a number from 0.01 to 1000")
+            }
+            scenario.speed = value
+        },
+        optional(
+            "replay_check",
+            "Replay: which recording it has to be, as results and scenario schedule name it; another one is refused.",
+            example: "f72355fa02c3be5b", \.replayCheck),
         count(
             "backlog", "Open loop: pushes that may wait although they are due; more overflow and are not sent.",
             range: "at least 1", \.backlog),

@@ -59,7 +59,8 @@ public struct ScenarioKey: Sendable {
     /// Its value is a file or folder, in a scenario file meant from where that lies.
     package var isPath: Bool { Self.paths.contains(name) }
     private static let paths: Set<String> = [
-        "trace", "template", "device_file", "registrations", "templates", "credentials", "key", "cert", "cert_key",
+        "trace", "replay", "template", "device_file", "registrations", "templates", "credentials", "key", "cert",
+        "cert_key",
         "cacert", "device_model",
     ]
     /// Values that are no paths after all, whatever their case.

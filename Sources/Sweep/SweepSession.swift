@@ -32,7 +32,7 @@ struct SweepSession {
         schedule = SweepSchedule(plan)
         var impossible: [Int: String] = [:]
         // Files with many lines are read for one point only.
-        let isQuick = plan.scenario.deviceFile == nil && plan.scenario.trace == nil
+        let isQuick = plan.scenario.deviceFile == nil && plan.scenario.trace == nil && plan.scenario.replay == nil
         for (index, point) in schedule.points.enumerated() {
             do throws(HarnessError) {
                 let scenario = try Self.scenario(plan, SweepJob(point: point, repetition: 1))

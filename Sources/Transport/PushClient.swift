@@ -27,6 +27,12 @@ public final class PushClient {
     private var byToken: [UInt64: PushConnection] = [:]
     private var nextToken: UInt64 = 0
     @exclusivity(unchecked) private var retries = RetryQueue()
+    /// Pushes that wait for the connection they belong to.
+    private var bound: BoundPushes
+    /// Lanes whose connections have something to write.
+    private var touched: LaneQueue
+    /// With `bindsPushes`: every connection has been open, or could not be made.
+    private var areAllBegun = false
     @exclusivity(unchecked) private var ready: LaneQueue
     /// A rate is kept: pushes have been waited for.
     @exclusivity(unchecked) private var isPaced = false
@@ -109,6 +115,8 @@ public final class PushClient {
                 backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
         }
         ready = LaneQueue(count: options.connections)
+        bound = BoundPushes(lanes: options.bindsPushes ? options.connections : 0)
+        touched = LaneQueue(count: options.connections)
         reachability = Reachability(targets: targets.count, now: self.loop.now)
         let wakeUp = self.loop.wakeUp
         control.register { wakeUp.signal() }
@@ -117,6 +125,7 @@ public final class PushClient {
     deinit {
         scratch.deallocate()
         ready.release()
+        touched.release()
     }
 
     /// Runs until every push of the driver has ended; blocks the calling thread.
@@ -142,7 +151,7 @@ public final class PushClient {
         var all = EngineLeftovers()
         all.connections = byToken.count
         all.slots = inFlight
-        all.refused = retries.count
+        all.refused = retries.count + bound.count
         all.buffers = sendBuffers.lent
         return all
     }
@@ -174,7 +183,11 @@ public final class PushClient {
         if request == .abort { abandonAll(now) }
         var wakeAt: UInt64?
         if request == .none {
-            wakeAt = now < pace.gathersUntil && retries.isEmpty ? pace.wakeAt : fill(&now)
+            if options.bindsPushes {
+                wakeAt = fillBound(&now)
+            } else {
+                wakeAt = now < pace.gathersUntil && retries.isEmpty ? pace.wakeAt : fill(&now)
+            }
         } else {
             if !isStopped {
                 isStopped = true
@@ -218,11 +231,12 @@ public final class PushClient {
     private func isOver(_ request: RunControl.Request, _ now: UInt64) -> Bool {
         if request == .none {
             // Once others are through, what was asked of them is asked here, too.
-            return isFinished && retries.isEmpty && inFlight == 0 && !isReachingOut && driver.mayEnd(now: now)
+            return isFinished && retries.isEmpty && bound.isEmpty && inFlight == 0 && !isReachingOut
+                && driver.mayEnd(now: now)
                 && control.request == .none
         }
         // What waits to be sent again will not be: it ends here.
-        while let ticket = retries.popFirst() { fail(ticket, control.cause) }
+        failWaiting(control.cause)
         return inFlight == 0
     }
 
@@ -320,6 +334,88 @@ public final class PushClient {
             }
         }
         return .push
+    }
+
+    // MARK: Pushes that belong to connections
+
+    /// Puts what is due on the connections that it belongs to, and writes it; returns when to look again, nil when that cannot be
+    /// said. What cannot go over its connection yet waits for it.
+    private func fillBound(_ now: inout UInt64) -> UInt64? {
+        if !areAllBegun {
+            areAllBegun = lanes.allSatisfy { $0.connection?.state == .open || $0.firstFailure != nil }
+            guard areAllBegun else { return nil }
+        }
+        if !bound.isEmpty { sendWaiting(now) }
+        var wakeAt: UInt64?
+        var untilReading = Self.clockInterval
+        while wakeAt == nil, let lane = ready.popFirst() {
+            guard lanes[lane].connection?.canSend == true else { continue }
+            var ticket = PushTicket(sequence: 0, due: 0)
+            if let again = retries.popFirst() {
+                send(again, over: lane, now)
+            } else {
+                let supply = isFinished ? .finished : driver.take(now: now, into: &ticket)
+                switch supply {
+                case .push: place(ticket, instead: lane, now)
+                case .notBefore(let due): (nextDue, wakeAt) = (due, due)
+                case .finished: isFinished = true
+                }
+            }
+            ready.append(lane)
+            if isFinished, retries.isEmpty { break }
+            untilReading -= 1
+            if untilReading == 0 {
+                now = loop.now
+                untilReading = Self.clockInterval
+            }
+        }
+        flushTouched()
+        now = loop.now
+        return wakeAt
+    }
+
+    /// - Parameter spare: a lane whose connection can take it, where its own cannot and will not soon.
+    private func place(_ ticket: PushTicket, instead spare: Int, _ now: UInt64) {
+        let lane = (driver.connection(of: ticket) - options.firstConnection) % lanes.count
+        guard let own = lanes[lane].connection, !bound.isFull else { return send(ticket, over: spare, now) }
+        if own.canSend, !bound.isWaiting(lane: lane) {
+            send(ticket, over: lane, now)
+        } else {
+            bound.append(ticket, lane: lane)
+        }
+    }
+
+    /// The lane's connection can take it.
+    private func send(_ ticket: PushTicket, over lane: Int, _ now: UInt64) {
+        guard let connection = lanes[lane].connection else { return retries.append(ticket) }
+        connection.send(ticket, now: now)
+        _ = connection.flushFullBatches()
+        lanes[lane].noteAsked()
+        touched.append(lane)
+    }
+
+    private func sendWaiting(_ now: UInt64) {
+        for lane in lanes.indices where bound.isWaiting(lane: lane) {
+            while lanes[lane].connection?.canSend == true, let ticket = bound.popFirst(lane: lane) {
+                send(ticket, over: lane, now)
+            }
+        }
+    }
+
+    private func flushTouched() {
+        while let lane = touched.popFirst() {
+            guard let connection = lanes[lane].connection else { continue }
+            connection.flush()
+            settle(connection)
+        }
+    }
+
+    /// Pushes whose connection is gone, or has kept them waiting for too long, go over any.
+    private func releaseBound(_ now: UInt64) {
+        for lane in lanes.indices where bound.isWaiting(lane: lane) {
+            let limit = lanes[lane].connection == nil ? .max : now - min(now, BoundPushes.patience)
+            while let ticket = bound.popOverdue(lane: lane, before: limit) { retries.append(ticket) }
+        }
     }
 
     // MARK: Connections
@@ -453,6 +549,7 @@ public final class PushClient {
             connection.tick(now: now)
             settle(connection)
         }
+        if !bound.isEmpty { releaseBound(now) }
         if !isFinished, !driver.hasMore(now: now) {
             isFinished = true
             if isCutOff(now) { giveUp(now) }
@@ -463,7 +560,7 @@ public final class PushClient {
         }
         var isHeldBack = false
         let mayReconnect = !isHopeless
-        let isSomethingDue = !isStopped && (!retries.isEmpty || !isFinished && now >= nextDue)
+        let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
                 guard connection.state == .open else { continue }
@@ -475,7 +572,8 @@ public final class PushClient {
                     isHeldBack = true
                     lanes[lane].noteAsked()
                 }
-            } else if mayReconnect, now >= lanes[lane].retryAt, !isFinished || !retries.isEmpty || inFlight > 0,
+            } else if mayReconnect, now >= lanes[lane].retryAt,
+                !isFinished || !retries.isEmpty || !bound.isEmpty || inFlight > 0,
                 draining.count(where: { $0.lane == lane }) < 2
             {
                 driver.connection(options.firstConnection + lane, .reconnecting)
@@ -518,7 +616,7 @@ public final class PushClient {
     /// No connection for too long: everything left fails with what kept the last connection from working.
     private func giveUp(_ now: UInt64) {
         hasGivenUp = true
-        while let ticket = retries.popFirst() { fail(ticket, reachability.lastCause) }
+        failWaiting(reachability.lastCause)
         driver.abandon(reachability.lastCause, now: now)
         isFinished = true
         leave()
@@ -559,6 +657,14 @@ public final class PushClient {
         for connection in connections {
             connection.close(control.cause, text: "the run is over")
             settle(connection)
+        }
+    }
+
+    /// Pushes that wait to be sent, or sent again, will not be.
+    private func failWaiting(_ cause: FailureCause) {
+        while let ticket = retries.popFirst() { fail(ticket, cause) }
+        for lane in lanes.indices where !bound.isEmpty {
+            while let ticket = bound.popFirst(lane: lane) { fail(ticket, cause) }
         }
     }
 

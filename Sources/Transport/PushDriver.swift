@@ -100,6 +100,9 @@ open class PushDriver {
     /// connection can send is over all the same.
     open func hasMore(now: UInt64) -> Bool { true }
 
+    /// With `TransportOptions.bindsPushes`: the number of the connection within the run that the push belongs to.
+    open func connection(of ticket: borrowing PushTicket) -> Int { 0 }
+
     /// The engine had nothing to do until `time`, ns: it waited for that time to come, for a stream or for a connection. What
     /// was due and is late since then is the engine's own fault.
     open func idled(until time: UInt64) {}

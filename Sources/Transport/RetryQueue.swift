@@ -8,6 +8,8 @@ package struct RetryQueue {
     package var isEmpty: Bool { head == tickets.count }
     package var count: Int { tickets.count - head }
 
+    var first: PushTicket? { isEmpty ? nil : tickets[head] }
+
     package mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
 
     package mutating func popFirst() -> PushTicket? {

@@ -46,6 +46,8 @@ public struct TransportOptions: Sendable {
     public var streams = 1000
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
     public var sendBatch = 65_536
+    /// Each push goes over the connection that its driver names, where that is there and can take it.
+    public var bindsPushes = false
     /// How due pushes are waited for.
     public var pacing = Pacing.sleep
     public var session = SessionSettings()

@@ -67,6 +67,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             if let output {
                 throw HarnessError("--output \(output): results go to the folder of --rendezvous; leave --output out")
             }
+            // Before the folder has anything of it.
+            if let replay = scenario.replay { throw RunInputs.refusal(ofWorkersFor: replay) }
             return try await run(scenario, as: rank)
         }
         let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }

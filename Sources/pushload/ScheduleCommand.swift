@@ -19,6 +19,12 @@ struct ScheduleCommand: ParsableCommand {
     @Option(name: .customLong("trace"), help: .shown("trace", "file"))
     var trace: String?
 
+    @Option(name: .customLong("replay"), help: .shown("replay", "file"))
+    var replay: String?
+
+    @Option(name: .customLong("speed"), help: .shown("speed", "factor"))
+    var speed: String?
+
     @Option(name: [.customShort("n"), .customLong("pushes")], help: .shown("pushes", "count"))
     var pushes: String?
 
@@ -40,6 +46,7 @@ struct ScheduleCommand: ParsableCommand {
     private var given: [(key: String, texts: [String]?)] {
         [
             ("rate", rate.map { [$0] }), ("stages", stages.isEmpty ? nil : stages), ("trace", trace.map { [$0] }),
+            ("replay", replay.map { [$0] }), ("speed", speed.map { [$0] }),
             ("pushes", pushes.map { [$0] }), ("duration", duration.map { [$0] }),
             ("arrivals", arrivals.map { [$0] }), ("seed", seed.map { [$0] }),
         ]
@@ -51,7 +58,7 @@ struct ScheduleCommand: ParsableCommand {
         // As a run has it: an audience says how many pushes there are, and sends whose turn it is.
         let inputs = try source.locating(scenario, given) { try RunInputs(scenario) }
         guard let schedule = inputs.schedule else {
-            throw HarnessError("closed loop has no schedule: give --rate, --stages or --trace")
+            throw HarnessError("closed loop has no schedule: give --rate, --stages, --trace or --replay")
         }
         guard !csv || schedule.duration > 0 else {
             throw HarnessError("--csv: all pushes are due at once, which is no rate over time")
@@ -59,6 +66,7 @@ struct ScheduleCommand: ParsableCommand {
         let stages =
             scenario.stages.isEmpty && scenario.rate != nil
             ? [LoadStage(name: "hold", shape: .hold(rate: scenario.rate ?? 0))] : scenario.stages
+        if let facts = inputs.replayFacts, !csv { Console.output(ReplayReport.text(facts)) }
         Console.output(
             csv
                 ? ScheduleReport.csv(schedule, buckets: rows)

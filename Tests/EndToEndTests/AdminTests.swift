@@ -141,7 +141,8 @@ import Testing
             ("GET", "/reset", nil, "GET /reset: expected POST\n405"),
             ("DELETE", device, nil, "DELETE \(device): expected GET or PUT\n405"),
             ("GET", "/pushes?tokn=ab", nil, "/pushes: unknown query \"tokn\"; did you mean \"token\"?\n400"),
-            ("GET", "/stats?all", nil, "/stats: unknown query \"all\"; this page takes none\n400"),
+            ("GET", "/stats?all", nil, "/stats: unknown query \"all\"; expected one of namespace\n400"),
+            ("GET", "/metrics?all", nil, "/metrics: unknown query \"all\"; this page takes none\n400"),
             ("GET", "/pushes?limit=many", nil, "/pushes: limit \"many\": expected a number from 1\n400"),
             ("GET", "/pushes?limit=-1", nil, "/pushes: limit \"-1\": expected a number from 1\n400"),
             (

@@ -74,7 +74,13 @@ import Testing
             ("BadExpirationDate", 400, [.with { $0.headers.append("apns-expiration: soon") }]),
             ("BadMessageId", 400, [.with { $0.headers.append("apns-id: 17") }]),
             ("BadPriority", 400, [.with { $0.headers.append("apns-priority: 7") }]),
+            ("BadPriority", 400, [.with { $0.headers.append("apns-push-type: background") }]),
+            (
+                "BadPriority", 400,
+                [.typed("liveactivity", "\(Self.topic).push-type.liveactivity", "apns-priority: 1")]
+            ),
             ("BadTopic", 400, [.with { $0.headers.append("apns-push-type: voip") }]),
+            ("BadTopic", 400, [.typed("alert", "\(Self.topic).voip")]),
             ("DuplicateHeaders", 400, [.with { $0.headers.append("apns-topic: \(Self.topic)") }]),
             ("InvalidPushType", 400, [.with { $0.headers.append("apns-push-type: alarm") }]),
             ("MissingDeviceToken", 400, [.with { $0.path = "/3/device/" }]),
@@ -98,6 +104,18 @@ import Testing
             ),
         ]
         for (reason, status, requests) in rows { try check(mock, reason, status, requests) }
+        // A call of before iOS 13 has no push type, and is one by its topic.
+        let call = Request.with {
+            $0.headers = ["apns-topic: \(Self.topic).voip"]
+            $0.body = "{\"call\":\"\(String(repeating: "x", count: 5000))\"}"
+        }
+        let file = Request.with(.typed("fileprovider", "\(Self.topic).pushkit.fileprovider")) {
+            $0.body = "{\"container-identifier\":\"c\",\"domain\":\"d\"}"
+        }
+        #expect(
+            try Self.curl(mock, [call, file, .typed("background", Self.topic, "apns-priority: 5")]) == [
+                " 200", " 200", " 200",
+            ])
         _ = try mock.stop()
     }
 
@@ -112,12 +130,24 @@ import Testing
         \(token("2")),,,unregistered,1700000000
         \(token("3")),,,expired,1700000001
         \(token("4")),,development,,
+        \(token("5")),,,,
+        \(token("6")),,,,
         """.write(toFile: folder.path + "/devices.csv", atomically: true, encoding: .utf8)
         let sandbox = try ProviderIdentity(key: .ephemeral(), keyID: "SANDBOX000", teamID: "TEAM567890")
         let second = try ProviderIdentity(key: .ephemeral(), keyID: "SECONDKEY0", teamID: "TEAM567890")
         try Data(sandbox.key.privateKeyPEM()).write(to: URL(fileURLWithPath: folder.path + "/sandbox.p8"))
         try Data(second.key.privateKeyPEM()).write(to: URL(fileURLWithPath: folder.path + "/second.p8"))
+        let related = try ProviderIdentity(key: .ephemeral(), keyID: "RELATED000", teamID: "TEAM567890")
+        try Data(related.key.privateKeyPEM()).write(to: URL(fileURLWithPath: folder.path + "/related.p8"))
+        let team = try ["TEAMKEY000", "TEAMKEY111"].map {
+            let identity = try ProviderIdentity(key: .ephemeral(), keyID: $0, teamID: "TEAM567890")
+            try Data(identity.key.privateKeyPEM()).write(to: URL(fileURLWithPath: "\(folder.path)/\($0).p8"))
+            return identity
+        }
         try """
+        - {key: related.p8, key_id: RELATED000, team_id: TEAM567890, environment: production, related: SECONDKEY0}
+        - {key: TEAMKEY000.p8, key_id: TEAMKEY000, team_id: TEAM567890}
+        - {key: TEAMKEY111.p8, key_id: TEAMKEY111, team_id: TEAM567890, environment: production}
         - {key: sandbox.p8, key_id: SANDBOX000, team_id: TEAM567890, environment: development}
         - {key: second.p8, key_id: SECONDKEY0, team_id: TEAM567890, environment: production, topics: [com.example.app]}
         """.write(toFile: folder.path + "/keys.yaml", atomically: true, encoding: .utf8)
@@ -147,6 +177,15 @@ import Testing
                     $0.headers = ["apns-topic: com.third"]
                 }
             ])
+        // Keys that may share a connection do.
+        func by(_ identity: ProviderIdentity, _ digit: String) throws -> Request {
+            var request = device(digit)
+            request.authorization = try TokenSigner.bearer(identity, unixTime: now)
+            return request
+        }
+        #expect(try Self.curl(mock, [by(second, "5"), by(related, "5")]) == [" 200", " 200"])
+        #expect(try Self.curl(mock, [by(team[0], "6"), by(team[1], "6")]) == [" 200", " 200"])
+        try check(mock, "UnrelatedKeyIdInToken", 403, [by(team[0], "3"), by(second, "3")])
         // In the other environment, its key and its device are right, and there is an apns-unique-id.
         let development = try mock.port(of: "development")
         let answer = try Programs.run(
@@ -415,6 +454,10 @@ extension ReasonTests {
 }
 
 extension ReasonTests.Request {
+    static func typed(_ type: String, _ topic: String, _ more: String...) -> Self {
+        .with { $0.headers = ["apns-push-type: \(type)", "apns-topic: \(topic)"] + more }
+    }
+
     static func with(_ request: ReasonTests.Request, _ change: (inout ReasonTests.Request) -> Void) -> Self {
         var request = request
         change(&request)

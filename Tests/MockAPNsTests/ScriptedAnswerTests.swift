@@ -61,6 +61,7 @@ import Testing
         server.reset()
         #expect(answer(clients[0], 5).contains("503"))
         server.use(try FaultFile.parse("{rules: [{next: 1, reject: 403}]}", file: "f"))
+        #expect(server.shared.home.script.startedAt > server.shared.startedAt)
         #expect(answer(clients[0], 7).contains("403") && answer(clients[1], 5) == "200")
         server.stop()
     }
@@ -255,6 +256,67 @@ import Testing
         few.stop()
     }
 
+    @Test("A long body goes out as the client opens its window")
+    func long() throws {
+        let body = String(repeating: "0123456789abcdef", count: 4096)
+        let server = try start("{answer: {status: 200, body: \(body)}}")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1))
+        var received = ""
+        while received.utf8.count < body.utf8.count, let frame = client.wait({ $0.type == Frame.data }) {
+            received += text(frame)
+            // 65,535 bytes fit in at first; the last one does not.
+            if received.utf8.count == 65_535 {
+                client.send(Client.frame(Frame.windowUpdate, Client.number(10)))
+                client.send(Client.frame(Frame.windowUpdate, stream: 1, Client.number(10)))
+            }
+        }
+        #expect(received == body && client.wait { $0.type == Frame.data }?.flags == Frame.endStream)
+        server.stop()
+    }
+
+    @Test("A slow answer whose window the client does not open is reset in time")
+    func stuck() throws {
+        let server = try start("{answer: {status: 500, body: 0123456789, body_rate: 1MB/s}}") {
+            $0.writeTimeout = 100_000_000
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.frame(Frame.settings, Client.setting(4, 0)) + Client.push(1))
+        #expect(client.resetCode(1) == .cancel && client.isAlive())
+        server.stop()
+    }
+
+    @Test("Each namespace has counts and batches of its own, also where they come over one connection")
+    func namespaces() throws {
+        let server = try start("{push_type: voip, batch: 5, within: 20ms}, {then: [503, 200]}") {
+            $0.namespaceRule = .topic
+        }
+        let client = try Client(port: server.port)
+        func push(_ stream: Int32, _ topic: String, _ type: String = "alert") -> [UInt8] {
+            let headers = [
+                (":method", "POST"), (":scheme", "http"), (":path", "/3/device/" + String(repeating: "ab", count: 32)),
+                (":authority", "localhost"), ("apns-topic", topic), ("apns-push-type", type),
+            ]
+            return Client.headers(stream, headers, end: false)
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: stream, Client.payload)
+        }
+        for (stream, topic, status) in [(1, "com.one", "503"), (3, "com.two", "503"), (5, "com.one", "200")]
+            as [(Int32, String, String)]
+        {
+            client.send(push(stream, topic))
+            let frame = client.wait { $0.type == Frame.headers && $0.stream == stream }
+            #expect((frame?.payload.first == 0x88) == (status == "200"), "\(stream)")
+        }
+        client.send(push(7, "com.one.voip", "voip") + push(9, "com.two.voip", "voip"))
+        #expect(streams(client) { $0.count == 2 }.sorted() == [7, 9])
+        for (name, accepted) in [("com.one", 2), ("com.two", 1)] as [(String, UInt64)] {
+            var counts = MockCounts()
+            server.shared.namespaces?.named(name)?.add(to: &counts)
+            #expect(counts.accepted == accepted && counts.rejected == 1, "\(name)")
+        }
+        server.stop()
+    }
+
     @Test("A client is pinged at a push")
     func ping() throws {
         let server = try start("{next: 1, ping: 2}")
@@ -329,6 +391,7 @@ import Testing
         // The second is judged: it names no channel.
         #expect(text(whole(client, 3).last).contains("MissingChannelId"))
         #expect(server.counts.channelRequests == 5 && server.counts.requests == 0)
+        #expect(server.counts.channelReasons == ["ServiceUnavailable": 1, "MissingChannelId": 1])
         server.stop()
     }
 

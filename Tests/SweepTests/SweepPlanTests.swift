@@ -69,7 +69,7 @@ import Testing
                 "push_type": "voip", "priority": "5",
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
                 "sends": "{name: a, audience: b, collapse_id: c, repeat: 2, every: 1s}", "environment": "any",
-                "properties": "a=b",
+                "properties": "a=b", "speed": "7",
                 "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {

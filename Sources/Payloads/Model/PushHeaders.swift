@@ -9,6 +9,28 @@ public struct PushHeaders: Sendable, Equatable {
     public let expiration: Int64?
     /// At most 64 bytes.
     public let collapseID: String?
+    /// What a recorded provider did not send.
+    private var leavesOutType = false
+    private var leavesOutPriority = false
+
+    /// As a provider was recorded to send them, whether APNs takes them or not.
+    ///
+    /// - Parameters:
+    ///   - pushType: alert where `sendsType` is false.
+    ///   - topic: whole; empty sends none.
+    ///   - priority: nil sends none.
+    package init(
+        recorded pushType: PushType, sendsType: Bool, topic: String, priority: Int?, expiration: Int64?,
+        collapseID: String?
+    ) {
+        self.pushType = pushType
+        self.topic = topic
+        self.priority = priority ?? 10
+        self.expiration = expiration
+        self.collapseID = collapseID
+        leavesOutType = !sendsType
+        leavesOutPriority = priority == nil
+    }
 
     /// - Parameters:
     ///   - bundleID: the app's bundle id; the suffix of the push type is appended when it is not there.
@@ -51,9 +73,10 @@ public struct PushHeaders: Sendable, Equatable {
 
     /// Name and value of each header, in the order they are sent.
     public var fields: [(String, String)] {
-        var fields = [
-            ("apns-topic", topic), ("apns-push-type", pushType.rawValue), ("apns-priority", String(priority)),
-        ]
+        var fields: [(String, String)] = []
+        if !topic.isEmpty { fields.append(("apns-topic", topic)) }
+        if !leavesOutType { fields.append(("apns-push-type", pushType.rawValue)) }
+        if !leavesOutPriority { fields.append(("apns-priority", String(priority))) }
         if let expiration { fields.append(("apns-expiration", String(expiration))) }
         if let collapseID { fields.append(("apns-collapse-id", collapseID)) }
         return fields

@@ -9,7 +9,9 @@ struct RequestedRate {
 
     /// nil for a closed loop, and for recorded due times, which a result does not hold.
     init?(_ settings: [String: JSONValue]) {
-        guard settings["trace"] == nil || settings["trace"] == JSONValue.null else { return nil }
+        for name in ["trace", "replay"] {
+            guard settings[name] == nil || settings[name] == JSONValue.null else { return nil }
+        }
         // Of several sends there may be none that asks for anything for a while.
         if case .array(let sends)? = settings["sends"], !sends.isEmpty { return nil }
         let (limit, length) = (Self.whole(settings["pushes"]), Self.whole(settings["duration"]))

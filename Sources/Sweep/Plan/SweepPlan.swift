@@ -64,6 +64,9 @@ struct SweepPlan: Sendable, Equatable, Codable {
             throw SettingsError(
                 "search halving doubles the length of runs: give pushes or a duration, no stages or trace")
         }
+        guard scenario.replay == nil, names["replay"] == nil else {
+            throw SettingsError("search halving doubles the length of runs: give pushes or a duration, no replay")
+        }
         for key in ["pushes", "duration"] where names[key] != nil {
             throw SettingsError("search halving doubles the length of runs: \"\(key)\" cannot be varied as well")
         }

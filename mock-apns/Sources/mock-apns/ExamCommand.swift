@@ -146,10 +146,10 @@ struct ExamCommand: ParsableCommand {
     }
 
     private func scratchFolder() throws -> String {
-        var path = Array((NSTemporaryDirectory() + "/mock-apns-exam-XXXXXX").utf8CString)
+        let place = FileManager.default.temporaryDirectory.path
+        var path = Array((place + "/mock-apns-exam-XXXXXX").utf8CString)
         guard mkdtemp(&path) != nil else {
-            Output.error(
-                "mock-apns: cannot make a folder in \(NSTemporaryDirectory()): \(String(cString: strerror(errno)))")
+            Output.error("mock-apns: cannot make a folder in \(place): \(String(cString: strerror(errno)))")
             throw ExitCode(74)
         }
         return path.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
@@ -157,7 +157,7 @@ struct ExamCommand: ParsableCommand {
 
     private func hold(_ settings: ExamSettings, _ folder: String, _ signals: EndSignals) throws -> ReportCard {
         let place = credentials ?? folder
-        let loaded = try Credentials.loadOrCreate(directory: place, hosts: host == "127.0.0.1" ? [] : [host])
+        let loaded = try Credentials.loadOrCreate(directory: place, hosts: settings.isCalledLocalhost ? [] : [host])
             .credentials
         let tokens = folder + "/tokens.txt"
         try WholeFile.write(ExamDevices.tokens(settings.pushes).joined(separator: "\n") + "\n", to: tokens)

@@ -22,6 +22,8 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup(title: "Devices and delivery") var delivery: DeliveryOptions
     @OptionGroup(title: "The backend of devices") var echo: EchoOptions
     @OptionGroup(title: "Faults and link") var faults: FaultOptions
+    @OptionGroup(title: "Namespaces") var namespaces: NamespaceOptions
+    @OptionGroup(title: "Recording") var recording: RecordOptions
 
     @Option(
         parsing: .unconditional,
@@ -85,6 +87,7 @@ struct ServeCommand: ParsableCommand {
             try echo.apply(to: &configuration, credentials: trust.credentials)
             configuration.faults = try faults.plan()
             configuration.scriptedTokens = faults.scriptedTokens
+            try namespaces.apply(to: &configuration)
             guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
             guard (1...1 << 40).contains(capacity) else {
@@ -93,8 +96,10 @@ struct ServeCommand: ParsableCommand {
             configuration.ledgerCapacity = capacity
             if let ledgerOut { try checkOutput("--ledger-out", ledgerOut) }
             if let timesOut { try checkOutput("--times-out", timesOut) }
+            try recording.apply(to: &configuration)
             try checkDifferent([
                 ("--device-log", delivery.deviceLog), ("--ledger-out", ledgerOut), ("--times-out", timesOut),
+                ("--record", recording.record),
             ])
             configuration.adminPort = adminPort
             configuration.adminHost = adminHost
@@ -120,6 +125,11 @@ struct ServeCommand: ParsableCommand {
             Output.error("mock-apns: \(error)")
             throw ExitCode(error.kind == .configuration ? 64 : 1)
         }
+        do throws(BinaryFileFailure) { try configuration.recording?.begin() } catch {
+            Output.error("mock-apns: \(error)")
+            server.stop()
+            throw ExitCode(74)
+        }
         configuration.deviceLog?.begin()
         announce(server, configuration, created)
         // Who starts a server and cannot be told where it listens has no server.
@@ -140,6 +150,7 @@ struct ServeCommand: ParsableCommand {
             }
         }
         write { try server.endDeviceLog() }
+        write { try recording.end(configuration, json: json) }
         if let timesOut {
             if let entry = server.book.runs.first {
                 if let times = entry.times {

@@ -6,7 +6,7 @@ extension Criterion {
 
     /// There is something to judge.
     static func came(_ situation: String) -> Criterion {
-        Criterion(id: situation + ".came", .must, "comes with pushes", source: Source.own) { journal in
+        Criterion(id: situation + ".came", .must, "comes with pushes", source: Source.came) { journal in
             let devices = Set(journal.pushes.map(\.device))
             let come = journal.devices.count(where: devices.contains)
             return .of(come > 0, "\(come) of \(Units.counted(journal.devices.count, "push")) came")

@@ -40,6 +40,7 @@ enum Source {
     static let health =
         "Apple, Communicating with APNs: \"check the health of your connection using an HTTP/2 PING frame\""
     static let own = "the exam's own: a push that was sent once arrives once"
+    static let came = "the exam's own: what never comes cannot be judged"
     static let noHang = "the exam's own: a client that is done, or can do nothing more, comes to an end"
     static let noHammer = "the exam's own: at most 5 tries of a push within a second"
 }

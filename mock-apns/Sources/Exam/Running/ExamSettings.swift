@@ -20,6 +20,9 @@ package struct ExamSettings: Sendable {
     /// Without a command: a situation is over when nothing has come for so long, ns, before `patience`.
     package var quiet: UInt64 = 5_000_000_000
 
+    /// The client calls it `localhost`.
+    package var isCalledLocalhost: Bool { ["127.0.0.1", "0.0.0.0", "::1", "::", "localhost"].contains(host) }
+
     package init() {}
 }
 

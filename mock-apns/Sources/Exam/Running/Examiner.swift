@@ -41,7 +41,7 @@ package final class Examiner {
 
     /// What the client is told where, by names of environment variables.
     package func environment(_ situation: Situation) -> [String: String] {
-        let host = settings.host == "127.0.0.1" ? "localhost" : settings.host
+        let host = settings.isCalledLocalhost ? "localhost" : settings.host
         let port = listener.address.port
         let written = host.contains(":") ? "[\(host)]" : host
         return [

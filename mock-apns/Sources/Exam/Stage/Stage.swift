@@ -13,6 +13,8 @@ final class Stage {
     private let devices: Set<String>
     private var connections: [Int: ExamConnection] = [:]
     private var agenda: [(due: UInt64, work: () -> Void)] = []
+    /// Requests that one situation takes.
+    static let mostPushes = 200_000
     /// When anything last happened.
     private(set) var lastSign: UInt64 = 0
 
@@ -43,15 +45,17 @@ final class Stage {
 
     // MARK: Its turns
 
-    /// Takes over a descriptor that was accepted.
+    /// Takes over a descriptor that was accepted; the stream owns it, and closes it where it is not kept.
     func adopt(_ descriptor: Int32) {
+        adopt(try? SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()))
+    }
+
+    /// Takes over a connection of the event loop's kind; nil: one that there is no memory for.
+    func adopt(_ stream: ByteStream?) {
         let number = journal.connections.count
         journal.connections.append(ConnectionRecord(openedAt: now))
         lastSign = now
-        // The stream owns the descriptor, and closes it where it is not kept.
-        guard let stream = try? SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()),
-            play.takes(connection: number)
-        else {
+        guard let stream, play.takes(connection: number) else {
             journal.connections[number].closedAt = now
             journal.connections[number].isTurnedAway = true
             return

@@ -119,6 +119,10 @@ final class ExamSession {
         stage.end(push, .refused)
     }
 
+    private static func mayBeEchoed(_ identifier: String) -> Bool {
+        (1..<127).contains(identifier.utf8.count) && identifier.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
     /// What a push without an `apns-id` is given.
     private static func identifier(_ push: Int) -> String {
         let digits = String(push)
@@ -240,6 +244,9 @@ final class ExamSession {
             if endsStream { didEnd(stream) }
             return
         }
+        guard stage.journal.pushes.count < Stage.mostPushes else {
+            return violate(.enhanceYourCalm, "more than \(Stage.mostPushes) requests in a situation")
+        }
         highest = stream
         begin(stream, header)
         if endsStream { didEnd(stream) }
@@ -249,7 +256,7 @@ final class ExamSession {
         let push = stage.begin(header, connection: number, stream: stream)
         if let acknowledgedLimit, streams.count >= acknowledgedLimit { record.beyondLimit += 1 }
         streams[stream] = OpenStream(push: push, window: initialWindow)
-        identifiers[push] = header.apnsID.flatMap { (1..<127).contains($0.utf8.count) ? $0 : nil }
+        identifiers[push] = header.apnsID.flatMap { Self.mayBeEchoed($0) ? $0 : nil }
         record.mostOpen = max(record.mostOpen, streams.count)
         if let goAwayLimit, stream > goAwayLimit {
             streams[stream] = nil

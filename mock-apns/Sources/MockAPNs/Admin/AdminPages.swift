@@ -8,22 +8,25 @@ import Settings
 /// What the admin listener answers.
 struct AdminPages {
     let server: MockServer
-    let subscribers: Int
+    let watchers: StatsDocument.Watchers
 
     /// Every page: a path, or the kind of path that it has (`kind`); its methods; its query.
     private static let pages: [(path: String, methods: [String], query: [String], text: String)] = [
-        ("/stats", ["GET"], [], "GET /stats"), ("/metrics", ["GET"], [], "GET /metrics"),
-        ("/pushes", ["GET"], ["token", "limit"], "GET /pushes?token=&limit="), ("/ledger", ["GET"], [], "GET /ledger"),
-        ("/events", ["GET"], ["token", "channel"], "GET /events?token=|channel="),
-        ("/devices/", ["GET", "PUT"], [], "GET|PUT /devices/<token>"),
-        (ofDevice, ["GET", "POST"], [], DevicePages.pages), ("/faults", ["PUT"], [], "PUT /faults"),
-        ("/reset", ["POST"], [], "POST /reset"), ("/healthz", ["GET"], [], "GET /healthz"),
+        ("/stats", ["GET"], ["namespace"], "GET /stats"), ("/metrics", ["GET"], [], "GET /metrics"),
+        ("/", ["GET"], PushQuery.filters + ["follow"], "GET /, the pushes as they come, in a browser"),
+        ("/pushes", ["GET"], PushQuery.names, "GET /pushes?token=&topic=&status=&wait=&count=&…"),
+        ("/unique/", ["GET"], [], "GET /unique/<apns-unique-id>"), ("/ledger", ["GET"], [], "GET /ledger"),
+        ("/events", ["GET"], ["token", "channel", "namespace"], "GET /events?token=|channel="),
+        ("/devices/", ["GET", "PUT"], ["namespace"], "GET|PUT /devices/<token>"),
+        (ofDevice, ["GET", "POST"], [], DevicePages.pages), ("/faults", ["PUT"], ["namespace"], "PUT /faults"),
+        ("/reset", ["POST"], ["namespace"], "POST /reset"), ("/healthz", ["GET"], [], "GET /healthz"),
     ]
 
     private static let ofDevice = "/devices/<token>/"
 
     /// The path among those above that a request is for.
     private static func kind(_ path: String) -> String {
+        if path.hasPrefix("/unique/") { return "/unique/" }
         guard path.hasPrefix("/devices/") else { return path }
         return path.dropFirst("/devices/".count).contains("/") ? ofDevice : "/devices/"
     }
@@ -52,23 +55,51 @@ struct AdminPages {
 
     /// To a request that is not refused.
     func answer(_ request: PlainRequest) -> PlainResponse {
+        do throws(SettingsError) { return try page(request) } catch {
+            return .text("\(request.path): \(error)", status: 400)
+        }
+    }
+
+    /// - Throws: what is wrong with the query.
+    private func page(_ request: PlainRequest) throws(SettingsError) -> PlainResponse {
         switch (request.method, request.path) {
         case (_, "/healthz"): return .text("ok")
-        case (_, "/stats"): return Self.encoded(StatsDocument(server, subscribers: subscribers))
+        case (_, "/"): return LivePage.answer(hasDevices: server.shared.fleets != nil)
+        case (_, "/stats"):
+            return Self.encoded(
+                StatsDocument(server, watchers, of: try namespaces(request, isRead: true)))
         case (_, "/metrics"):
             return PlainResponse(
                 status: 200, type: MetricsText.contentType,
-                body: Array(Metrics.text(StatsDocument(server, subscribers: subscribers)).utf8))
-        case (_, "/pushes"): return pushes(request.query)
+                body: Array(Metrics.text(StatsDocument(server, watchers)).utf8))
+        case (_, "/pushes"):
+            let query = try PushQuery(request, of: server)
+            return PushDocument.answer(KeptPushes(server: server).list(query), isLines: query.isLines)
+        case (_, let path) where path.hasPrefix("/unique/"):
+            return FateDocument.answer(String(path.dropFirst("/unique/".count)), server)
         case (_, "/ledger"): return Self.encoded(server.book.runs.map(LedgerEntry.init))
-        case (_, "/faults"): return changeFaults(request.body)
+        case (_, "/faults"): return changeFaults(request.body, try namespaces(request, isRead: false))
         case (_, "/reset"):
-            server.reset()
+            // Without namespaces all there is.
+            let choice = try namespaces(request, isRead: server.shared.namespaces == nil)
+            server.reset(choice)
             return .text("reset")
         case (_, let path) where Self.kind(path) == Self.ofDevice: return DevicePages(server: server).answer(request)
-        case ("GET", let path): return device(path)
-        case (_, let path): return changeDevice(path, request.body)
+        case ("GET", let path): return device(path, try namespace(request))
+        case (_, let path): return changeDevice(path, request.body, try namespace(request))
         }
+    }
+
+    private func namespaces(_ request: PlainRequest, isRead: Bool) throws(SettingsError) -> NamespaceChoice {
+        try NamespaceChoice(request.query["namespace"], isRead: isRead, of: server)
+    }
+
+    /// The one that a device is asked for or changed in.
+    private func namespace(_ request: PlainRequest) throws(SettingsError) -> Namespace {
+        guard case .one(let namespace) = try namespaces(request, isRead: false) else {
+            throw SettingsError("namespace \"*\": expected the name of one")
+        }
+        return namespace
     }
 
     /// A body that is YAML.
@@ -84,51 +115,12 @@ struct AdminPages {
         return .json(String(decoding: data, as: UTF8.self))
     }
 
-    private func changeFaults(_ body: [UInt8]) -> PlainResponse {
+    private func changeFaults(_ body: [UInt8], _ choice: NamespaceChoice) -> PlainResponse {
         do throws(SettingsError) {
             let plan = try FaultFile.parse(try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)"))
-            server.use(plan)
+            server.use(plan, in: choice)
             return .text("rules \(plan.rules.count), seed \(plan.seed)")
         } catch { return .text(error.description, status: 400) }
-    }
-
-    // MARK: Pushes
-
-    private struct PushEntry: Encodable {
-        let entry: RecentPushes.Entry
-
-        enum CodingKeys: String, CodingKey {
-            case time, status, reason, token, topic, priority, expiration, connection, payload
-            case identifier = "apns_id"
-            case pushType = "push_type"
-            case collapseID = "collapse_id"
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(entry.time, forKey: .time)
-            try container.encode(entry.status, forKey: .status)
-            try container.encodeIfPresent(entry.reason, forKey: .reason)
-            try container.encode(entry.identifier, forKey: .identifier)
-            try container.encode(entry.token, forKey: .token)
-            try container.encode(entry.topic, forKey: .topic)
-            try container.encode(entry.pushType.rawValue, forKey: .pushType)
-            try container.encode(entry.priority, forKey: .priority)
-            try container.encodeIfPresent(entry.collapseID, forKey: .collapseID)
-            try container.encodeIfPresent(entry.expiration, forKey: .expiration)
-            try container.encode(entry.connection, forKey: .connection)
-            try container.encode(String(decoding: entry.payload, as: UTF8.self), forKey: .payload)
-        }
-    }
-
-    private func pushes(_ query: [String: String]) -> PlainResponse {
-        let token = query["token"]?.lowercased()
-        let limit = query["limit"].map { Int($0) ?? 0 } ?? 1000
-        guard limit > 0 else {
-            return .text("/pushes: limit \"\(query["limit"] ?? "")\": expected a number from 1", status: 400)
-        }
-        let found = server.ask { $0.home.recent.list(token: token) }.flatMap { $0 }.sorted { $0.time < $1.time }
-        return Self.encoded(found.suffix(limit).map(PushEntry.init))
     }
 
     // MARK: Devices
@@ -152,9 +144,9 @@ struct AdminPages {
             status: 400)
     }
 
-    private func device(_ path: String) -> PlainResponse {
+    private func device(_ path: String, _ namespace: Namespace) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
-        guard let record = server.shared.home.directory.record(key) else {
+        guard let record = namespace.directory.record(key) else {
             return .text("nothing is known of this device beyond the population's rules", status: 404)
         }
         return Self.encoded(
@@ -164,13 +156,13 @@ struct AdminPages {
     }
 
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
-    private func changeDevice(_ path: String, _ body: [UInt8]) -> PlainResponse {
+    private func changeDevice(_ path: String, _ body: [UInt8], _ namespace: Namespace) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
         let token = String(path.dropFirst("/devices/".count))
         do throws(SettingsError) {
             let value = try Self.parsed(body, "device", expected: "what to change, as in {state: unregistered}")
             var map = try value.map()
-            var record = server.shared.home.directory.record(key) ?? DeviceRecord()
+            var record = namespace.directory.record(key) ?? DeviceRecord()
             if let state = map.take("state") {
                 record.state = try state.reading { (text) throws(SettingsError) -> DeviceRecord.State in
                     guard let state = DeviceRecord.State(rawValue: text) else {
@@ -201,9 +193,9 @@ struct AdminPages {
             if map.entries.isEmpty {
                 throw value.error("nothing to change; expected state, offline, topic, environment or since")
             }
-            server.shared.home.directory.change(key, to: record)
+            namespace.directory.change(key, to: record)
             let now = MonotonicClock.now()
-            server.shared.home.desk.lookAgain(key, now: now)
+            namespace.desk.lookAgain(key, now: now)
             if let isOffline, let fleets = server.shared.fleets {
                 fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
             }

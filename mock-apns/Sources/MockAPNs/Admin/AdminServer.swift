@@ -1,5 +1,6 @@
 import Networking
 import PlainHTTP
+import Settings
 import Synchronization
 
 /// The thread beside the workers: it answers people and programs that watch the mock (plain HTTP/1.1), brings deliveries to
@@ -9,10 +10,16 @@ import Synchronization
 /// because it shares its thread with the delivery timers.
 final class AdminServer: @unchecked Sendable {
     /// What an event stream shows.
-    private enum Subscription {
-        case everything
-        case device(TokenKey)
-        case channel(String)
+    private struct Subscription {
+        enum Subject {
+            case everything
+            /// With the namespace that the device is attached in.
+            case device(TokenKey, Namespace)
+            case channel(String)
+        }
+
+        let subject: Subject
+        let namespaces: NamespaceChoice
     }
 
     /// Set once, before the thread is started.
@@ -25,6 +32,7 @@ final class AdminServer: @unchecked Sendable {
     // Touched by the thread only.
     private var plain: PlainServer!
     private var subscriptions: [UInt64: Subscription] = [:]
+    private var waits: PushWaits!
     private var everything: Set<UInt64> = []
     private var devices: [TokenKey: [UInt64]] = [:]
     private var channels: [String: [UInt64]] = [:]
@@ -45,21 +53,27 @@ final class AdminServer: @unchecked Sendable {
         let configuration = shared.configuration
         let hosts = HostRule(names: [configuration.adminHost] + configuration.adminNames, flag: "--admin-name")
         plain = PlainServer(listener: listener, reactor: reactor, hosts: hosts) { [unowned self] in answer($0, $1) }
-        defer { plain = nil }
+        waits = PushWaits(server)
+        defer {
+            plain = nil
+            waits = nil
+        }
+        plain.fields = ["server: mock-apns/\(Version.number)"]
         plain.ended = { [unowned self] in unsubscribe($0) }
         plain.dropped = { [shared] in shared.hub.countDropped(UInt64($0)) }
         plain.exhausted = { [shared] in
             shared.logger.warning("no file descriptor left for another connection to the admin port")
         }
         var nextHeartbeat = MonotonicClock.now() + Self.heartbeat
-        var nextDue = shared.home.desk.advance(now: MonotonicClock.now(), unixTime: MonotonicClock.unixSeconds())
+        var nextDue = deliver(now: MonotonicClock.now())
         while !stopping.load(ordering: .relaxed) {
             let before = MonotonicClock.now()
-            let until = min(nextDue ?? .max, nextHeartbeat)
+            let until = min(nextDue ?? .max, nextHeartbeat, waits.nextDue ?? .max)
             plain.turn(timeout: until > before ? until - before : 0)
             let now = MonotonicClock.now()
-            nextDue = shared.home.desk.advance(now: now, unixTime: MonotonicClock.unixSeconds())
+            nextDue = deliver(now: now)
             show(shared.hub.take())
+            for (request, answer) in waits.look(now: now) { plain.respond(answer, to: request) }
             if now >= nextHeartbeat {
                 nextHeartbeat = now + Self.heartbeat
                 plain.sendHeartbeats()
@@ -67,61 +81,96 @@ final class AdminServer: @unchecked Sendable {
         }
     }
 
+    /// Does what the desks of all namespaces have planned.
+    ///
+    /// - Returns: when to come again, monotonic ns; nil when nothing is planned.
+    private func deliver(now: UInt64) -> UInt64? {
+        let unixTime = MonotonicClock.unixSeconds()
+        return shared.allNamespaces.compactMap { $0.desk.advance(now: now, unixTime: unixTime) }.min()
+    }
+
     private func answer(_ request: PlainRequest, _ connection: UInt64) -> PlainResponse? {
         if let refusal = AdminPages.refusal(request, server.shared.configuration.rules) { return refusal }
-        guard request.path == "/events" else {
-            return AdminPages(server: server, subscribers: watchers).answer(request)
+        do throws(SettingsError) {
+            switch request.path {
+            case "/events": return try subscribe(request, connection)
+            case "/pushes" where request.query["wait"] != nil: return try wait(request, connection)
+            default:
+                return AdminPages(
+                    server: server, watchers: .init(subscribers: subscriptions.count, waiting: waits.count)
+                ).answer(request)
+            }
+        } catch { return .text("\(request.path): \(error)", status: 400) }
+    }
+
+    private func wait(_ request: PlainRequest, _ connection: UInt64) throws(SettingsError) -> PlainResponse? {
+        let query = try PushQuery(request, of: server)
+        guard !waits.isFull else {
+            return .text("/pushes: \(PushWaits.most) requests wait already", status: 503)
         }
+        if let answer = waits.add(query, for: connection, now: MonotonicClock.now()) { return answer }
+        plain.await(request, connection)
+        return nil
+    }
+
+    private func subscribe(_ request: PlainRequest, _ connection: UInt64) throws(SettingsError) -> PlainResponse? {
+        let name = request.query["namespace"]
+        let namespaces = try NamespaceChoice(name, isRead: true, of: server)
         if request.isHead { return .events }
         plain.beginEvents(connection)
         if let token = request.query["token"] {
             let key = TokenKey(token)
-            subscribe(connection, .device(key))
-            shared.home.desk.attach(key, now: MonotonicClock.now())
+            let home = if case .one(let namespace) = namespaces { namespace } else { shared.home }
+            subscribe(connection, .init(subject: .device(key, home), namespaces: namespaces))
+            home.desk.attach(key, now: MonotonicClock.now())
         } else if let channel = request.query["channel"] {
-            subscribe(connection, .channel(channel))
-            if let push = shared.home.channels.latest(channel, unixTime: MonotonicClock.unixSeconds()) {
-                show(push, to: [connection])
+            subscribe(connection, .init(subject: .channel(channel), namespaces: namespaces))
+            let unixTime = MonotonicClock.unixSeconds()
+            for namespace in shared.allNamespaces where namespaces.includes(namespace) {
+                if let push = namespace.channels.latest(channel, unixTime: unixTime) {
+                    show(push, to: [connection])
+                    break
+                }
             }
         } else {
-            subscribe(connection, .everything)
+            subscribe(connection, .init(subject: .everything, namespaces: namespaces))
         }
         return nil
     }
 
     // MARK: Subscribers
 
-    private var watchers: Int { subscriptions.count }
-
     private func subscribe(_ connection: UInt64, _ subscription: Subscription) {
         subscriptions[connection] = subscription
-        switch subscription {
+        switch subscription.subject {
         case .everything: everything.insert(connection)
-        case .device(let key): devices[key, default: []].append(connection)
+        case .device(let key, _): devices[key, default: []].append(connection)
         case .channel(let id): channels[id, default: []].append(connection)
         }
-        shared.hub.setSubscribers(watchers)
+        shared.hub.setSubscribers(subscriptions.count)
     }
 
     private func unsubscribe(_ connection: UInt64) {
         guard let subscription = subscriptions.removeValue(forKey: connection) else { return }
-        switch subscription {
+        switch subscription.subject {
         case .everything: everything.remove(connection)
-        case .device(let key):
+        case .device(let key, let namespace):
             devices[key]?.removeAll { $0 == connection }
             if devices[key]?.isEmpty == true { devices[key] = nil }
-            shared.home.desk.detach(key)
+            namespace.desk.detach(key)
         case .channel(let id):
             channels[id]?.removeAll { $0 == connection }
             if channels[id]?.isEmpty == true { channels[id] = nil }
         }
-        shared.hub.setSubscribers(watchers)
+        shared.hub.setSubscribers(subscriptions.count)
     }
 
     private func show(_ pushes: [DeliveredPush]) {
         for push in pushes {
             let own = push.channel.map { channels[$0] } ?? devices[push.key]
-            let receivers = everything.union(own ?? [])
+            let receivers = everything.union(own ?? []).filter {
+                subscriptions[$0]?.namespaces.includes(push.namespace) == true
+            }
             if !receivers.isEmpty { show(push, to: receivers) }
         }
     }

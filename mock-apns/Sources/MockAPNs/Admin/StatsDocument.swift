@@ -45,9 +45,37 @@ struct StatsDocument: Encodable {
         }
     }
 
+    /// Who watches at the admin port.
+    struct Watchers {
+        /// Event streams.
+        var subscribers: Int
+        /// Requests for `/pushes` that wait.
+        var waiting: Int
+    }
+
     struct Events: Encodable {
         let subscribers: Int
+        let waiting: Int
         let dropped: UInt64
+    }
+
+    struct Namespaces: Encodable {
+        let by: String
+        /// In the order in which they came, without the default one.
+        let names: [String]
+        /// Requests that belong to the default one because there are as many as there may be.
+        let beyondLimit: UInt64
+
+        init(_ namespaces: MockAPNs.Namespaces) {
+            by = namespaces.rule.rawValue
+            names = namespaces.all.compactMap(\.name)
+            beyondLimit = namespaces.refused
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case by, names
+            case beyondLimit = "beyond_limit"
+        }
     }
 
     struct Memory: Encodable {
@@ -69,6 +97,10 @@ struct StatsDocument: Encodable {
     /// Connections listed, at most.
     static let mostListed = 1000
 
+    /// The one whose counts these are, empty for the default one; nil: all.
+    let namespace: String?
+    /// nil: of one namespace, or there is one only.
+    let namespaces: Namespaces?
     let endpoints: [String: String]
     let uptimeSeconds: Double
     let faultSeed: UInt64
@@ -102,7 +134,8 @@ struct StatsDocument: Encodable {
     let answerTimes: MetricsText.Histogram
 
     enum CodingKeys: String, CodingKey {
-        case endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled, statuses, reasons, topics,
+        case namespace, namespaces, endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled,
+            statuses, reasons, topics,
             connections
         case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
@@ -115,11 +148,28 @@ struct StatsDocument: Encodable {
         case cpuNanoseconds = "cpu_ns"
     }
 
-    init(_ server: MockServer, subscribers: Int) {
-        let counts = server.counts
+    /// - Parameter choice: whose pushes are counted; all else is the server's.
+    init(_ server: MockServer, _ watchers: Watchers, of choice: NamespaceChoice = .all) {
+        let all = server.counts
+        let counts: MockCounts
+        switch choice {
+        case .all:
+            counts = all
+            namespace = nil
+            namespaces = server.shared.namespaces.map(Namespaces.init)
+            faultSeed = server.faultPlan.seed
+            delivery = server.deliveryCounts
+        case .one(let own):
+            var ownCounts = MockCounts()
+            own.add(to: &ownCounts)
+            counts = ownCounts
+            namespace = own.name ?? ""
+            namespaces = nil
+            faultSeed = own.plan.seed
+            delivery = own.deliveryCounts
+        }
         endpoints = Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.name, $0.url) })
         uptimeSeconds = Double(MonotonicClock.now() - server.shared.startedAt) * 1e-9
-        faultSeed = server.faultPlan.seed
         requests = counts.requests
         accepted = counts.accepted
         rejected = counts.rejected
@@ -138,12 +188,12 @@ struct StatsDocument: Encodable {
         for (status, count) in counts.scriptedStatuses { statuses[String(status), default: 0] += count }
         self.statuses = statuses
         connections = Connections(
-            accepted: counts.connectionsAccepted, open: counts.connectionsOpen,
-            handshakesFailed: counts.handshakesFailed
-        )
+            accepted: all.connectionsAccepted, open: all.connectionsOpen, handshakesFailed: all.handshakesFailed)
         let seen = server.ask { worker in
             (
-                topics: worker.home.topics.entries.map { ($0.name, $0.accepted, $0.rejected) },
+                topics: worker.allNamespaces.filter { choice.includes($0.shared) }.flatMap { namespace in
+                    namespace.topics.entries.map { ($0.name, $0.accepted, $0.rejected) }
+                },
                 connections: worker.connections.values.prefix(Self.mostListed).map { $0.description(of: worker) },
                 openStreams: worker.connections.values.reduce(0) { $0 + ($1.session?.openStreams ?? 0) }
             )
@@ -155,13 +205,13 @@ struct StatsDocument: Encodable {
         }
         self.topics = topics
         openStreams = seen.reduce(0) { $0 + $1.openStreams }
-        answerTimes = counts.answerTimes.metrics
+        answerTimes = all.answerTimes.metrics
         connectionList = Array(seen.flatMap(\.connections).sorted { $0.id < $1.id }.prefix(Self.mostListed))
-        bounds = counts.bounds
-        delivery = server.deliveryCounts
+        bounds = all.bounds
         devices = server.deviceFigures
         echo = server.echoFigures
-        events = Events(subscribers: subscribers, dropped: server.shared.hub.dropped)
+        events = Events(
+            subscribers: watchers.subscribers, waiting: watchers.waiting, dropped: server.shared.hub.dropped)
         let cost = ProcessCost.sample()
         memory = Memory(now: Self.residentBytes(), peak: cost?.peakMemory ?? 0)
         cpuNanoseconds = cost?.cpu ?? 0

@@ -28,6 +28,8 @@ struct ChannelAnswer: Equatable {
 struct ChannelRequests {
     let checks: RequestChecks
     let channels: ChannelDirectory
+    /// Whose they are; nil: the default one's.
+    var namespace: String?
     static let broadcastPath: StaticString = "/4/broadcasts/apps/"
     static let managementPath: StaticString = "/1/apps/"
 
@@ -191,7 +193,8 @@ struct ChannelRequests {
         let push = DeliveredPush(
             token: "", key: TokenKey(id), channel: id, topic: bundleID + PushType.liveactivity.topicSuffix,
             pushType: .liveactivity, priority: priority, identifier: identifier, collapseID: nil,
-            expiration: expiration, acceptedAt: milliseconds, payload: Array(request.body))
+            expiration: expiration, acceptedAt: milliseconds, payload: Array(request.body),
+            namespace: namespace)
         if channel.storagePolicy == 1 { channels.keep(push, in: id, client.environment) }
         return .success(push)
     }

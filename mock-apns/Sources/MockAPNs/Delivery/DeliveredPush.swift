@@ -18,6 +18,10 @@ struct DeliveredPush: Sendable {
     /// UNIX milliseconds.
     let acceptedAt: Int64
     let payload: [UInt8]
+    /// The namespace it came to; nil: the default one.
+    var namespace: String?
+    /// Of a push that is kept: its `apns-unique-id`.
+    var unique: RandomUUID?
     /// What its device did with it at once; nil: there is no device model.
     var outcome: DeviceOutcome?
 
@@ -34,6 +38,8 @@ struct DeliveredPush: Sendable {
         }
         text += "\"topic\":\(JSONText.quoted(topic)),\"push_type\":\"\(pushType.rawValue)\",\"priority\":\(priority)"
         text += ",\"apns_id\":\(JSONText.quoted(identifier))"
+        if let unique { text += ",\"unique_id\":\"\(unique.text)\"" }
+        if let namespace { text += ",\"namespace\":\(JSONText.quoted(namespace))" }
         if let collapseID { text += ",\"collapse_id\":\(JSONText.quoted(collapseID))" }
         if let expiration { text += ",\"expiration\":\(expiration)" }
         text += ",\"accepted_at\":\(acceptedAt),\"delivered_at\":\(deliveredAt)"

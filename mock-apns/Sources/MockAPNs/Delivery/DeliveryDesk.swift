@@ -50,15 +50,21 @@ final class DeliveryDesk: Sendable {
     private let settings: DeliverySettings
     private let directory: DeviceDirectory
     private let hub: EventHub
+    /// What becomes of pushes is noted there; nil: nowhere.
+    private let log: DeliveryLog?
     private let startedAt: UInt64
     private let state = Mutex(State())
     private static let mostWindows = 1_000_000
     private static let hour: UInt64 = 3_600_000_000_000
 
-    init(_ settings: DeliverySettings, directory: DeviceDirectory, hub: EventHub, startedAt: UInt64) {
+    init(
+        _ settings: DeliverySettings, directory: DeviceDirectory, hub: EventHub, log: DeliveryLog? = nil,
+        startedAt: UInt64
+    ) {
         self.settings = settings
         self.directory = directory
         self.hub = hub
+        self.log = log
         self.startedAt = startedAt
     }
 
@@ -103,10 +109,12 @@ final class DeliveryDesk: Sendable {
             defer { isSooner = (state.due.nextDue ?? .max) < before }
             if isDisabled(push.key) {
                 state.counts.discarded += 1
+                log?.note(.discarded, push.unique)
                 return nil
             }
             if push.pushType == .background, let release = throttle(push, now, &state) {
                 state.counts.throttled += 1
+                log?.note(.heldBack, push.unique)
                 return store(push, now, unixTime, release: release, &state)
             }
             if isOffline(push.key, now, state) { return store(push, now, unixTime, release: nil, &state) }
@@ -119,13 +127,14 @@ final class DeliveryDesk: Sendable {
                 let age = now - startedAt
                 plan(.delayed(state.nextNumber), due: startedAt + (age / interval + 1) * interval, &state)
                 state.counts.grouped += 1
+                log?.note(.grouped, push.unique)
                 return nil
             }
             state.counts.delivered += 1
             ready.append(push)
             return nil
         }
-        hub.post(ready)
+        post(ready)
         if isSooner { hub.wake() }
         return reason
     }
@@ -149,6 +158,7 @@ final class DeliveryDesk: Sendable {
                     guard let push = state.delayed.removeValue(forKey: number) else { continue }
                     if isDisabled(push.key) {
                         state.counts.discarded += 1
+                        log?.note(.discarded, push.unique)
                     } else if isOffline(push.key, now, state) {
                         _ = store(push, now, unixTime, release: nil, &state)
                     } else {
@@ -156,7 +166,9 @@ final class DeliveryDesk: Sendable {
                         ready.append(push)
                     }
                 case .expiry(let key, let bundleID, let number):
-                    if take(key, bundleID, number, &state) != nil { state.counts.expired += 1 }
+                    guard let push = take(key, bundleID, number, &state) else { continue }
+                    state.counts.expired += 1
+                    log?.note(.expired, push.unique)
                 case .comeback(let key):
                     state.planned.remove(key)
                     if !isOffline(key, now, state) { ready += takeAll(key, &state) }
@@ -169,8 +181,14 @@ final class DeliveryDesk: Sendable {
             }
             return state.due.nextDue
         }
-        hub.post(ready)
+        post(ready)
         return next
+    }
+
+    /// Tells who watches of pushes that were delivered.
+    private func post(_ pushes: [DeliveredPush]) {
+        if let log { for push in pushes { log.note(.delivered, push.unique) } }
+        hub.post(pushes)
     }
 
     // MARK: Presence
@@ -181,7 +199,7 @@ final class DeliveryDesk: Sendable {
             state.attached[key, default: 0] += 1
             return isOffline(key, now, state) ? [] : takeAll(key, &state)
         }
-        hub.post(ready)
+        post(ready)
     }
 
     func detach(_ key: TokenKey) {
@@ -196,14 +214,15 @@ final class DeliveryDesk: Sendable {
     func lookAgain(_ key: TokenKey, now: UInt64) {
         let ready = state.withLock { state in
             if isDisabled(key) {
-                let waiting = UInt64(state.stored.removeValue(forKey: key)?.count ?? 0)
-                state.counts.waiting -= waiting
-                state.counts.discarded += waiting
+                let waiting = state.stored.removeValue(forKey: key) ?? [:]
+                state.counts.waiting -= UInt64(waiting.count)
+                state.counts.discarded += UInt64(waiting.count)
+                for stored in waiting.values { log?.note(.discarded, stored.push.unique) }
                 return [DeliveredPush]()
             }
             return isOffline(key, now, state) ? [] : takeAll(key, &state)
         }
-        hub.post(ready)
+        post(ready)
     }
 
     private func isOffline(_ key: TokenKey, _ now: UInt64, _ state: borrowing State) -> Bool {
@@ -241,14 +260,17 @@ final class DeliveryDesk: Sendable {
         // 0: try once, do not store.
         if let expiration = push.expiration, expiration <= unixTime {
             if expiration == 0 { state.counts.notStored += 1 } else { state.counts.expired += 1 }
+            log?.note(expiration == 0 ? .notStored : .expired, push.unique)
             return nil
         }
         let bundleID = push.bundleID
         if let older = state.stored[push.key]?[bundleID] {
             if let collapseID = push.collapseID, older.push.collapseID == collapseID {
                 state.counts.collapsed += 1
+                log?.note(.collapsed, older.push.unique)
             } else {
                 state.counts.replaced += 1
+                log?.note(.replaced, older.push.unique)
             }
             state.counts.waiting -= 1
         } else if !hasRoom(state) {
@@ -258,6 +280,7 @@ final class DeliveryDesk: Sendable {
         let number = state.nextNumber
         state.stored[push.key, default: [:]][bundleID] = Stored(push: push, number: number)
         state.counts.stored += 1
+        log?.note(.stored, push.unique)
         state.counts.waiting += 1
         let end = min(push.expiration ?? .max, unixTime + DeliverySettings.longestStorage)
         plan(

@@ -60,6 +60,21 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
     /// Refused with 429.
     public var tooMany: UInt64 = 0
 
+    mutating func add(_ other: DeliveryCounts) {
+        delivered += other.delivered
+        deliveredLate += other.deliveredLate
+        stored += other.stored
+        waiting += other.waiting
+        replaced += other.replaced
+        collapsed += other.collapsed
+        expired += other.expired
+        discarded += other.discarded
+        notStored += other.notStored
+        throttled += other.throttled
+        grouped += other.grouped
+        tooMany += other.tooMany
+    }
+
     enum CodingKeys: String, CodingKey {
         case delivered, stored, waiting, replaced, collapsed, expired, throttled, grouped, discarded
         case deliveredLate = "delivered_late"

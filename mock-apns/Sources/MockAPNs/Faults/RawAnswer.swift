@@ -36,7 +36,12 @@ public struct RawAnswer: Sendable, Equatable {
     public init(status: Int) { self.status = status }
 
     /// It can be written in one go, as an ordinary answer.
-    var isPlain: Bool { trailers.isEmpty && ending == .stream && bodyRate == nil && !isAfterReset }
+    var isPlain: Bool {
+        trailers.isEmpty && ending == .stream && bodyRate == nil && !isAfterReset && body.count <= Self.mostPlainBytes
+    }
+
+    /// A longer body is not copied with each piece that the client's windows let out.
+    private static let mostPlainBytes = 16_384
 
     /// Bytes of the names and values of each block of headers, at most: one frame holds it.
     static let mostHeaderBytes = 8192

@@ -2,12 +2,6 @@ import Faults
 import HTTP2
 import Payloads
 
-/// A random UUID (RFC 9562 version 4).
-struct RandomUUID: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
-}
-
 /// The answers' header blocks and bodies, made once a worker.
 final class AnswerBlocks {
     private let accepted: ResponseBlock

@@ -4,6 +4,7 @@ import HTTP2
 /// byte first, then name and value. Bounded: fields beyond `capacity` bytes are only counted.
 struct HeaderRecord: Sendable {
     static let capacity = 16_384
+    private static let usual = 768
 
     private var bytes: [UInt8] = []
     /// Fields that had no room.
@@ -15,6 +16,7 @@ struct HeaderRecord: Sendable {
             lost += 1
             return
         }
+        if bytes.isEmpty { bytes.reserveCapacity(Self.usual) }
         for length in [name, value] {
             bytes.append(UInt8(truncatingIfNeeded: length))
             bytes.append(UInt8(truncatingIfNeeded: length >> 8))
@@ -23,9 +25,13 @@ struct HeaderRecord: Sendable {
         bytes.append(contentsOf: UnsafeBufferPointer(start: field.value, count: value))
     }
 
+    /// Bytes of memory.
+    var held: Int { bytes.capacity }
+
     mutating func reset() {
         guard !bytes.isEmpty || lost > 0 else { return }
-        bytes.removeAll(keepingCapacity: true)
+        // Kept requests share the memory.
+        bytes = []
         lost = 0
     }
 

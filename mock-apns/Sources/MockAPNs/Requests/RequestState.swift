@@ -120,7 +120,7 @@ final class RequestState {
     }
 
     /// Bytes of memory it takes, its stream's too, about.
-    var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + 640 }
+    var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + headers.held + 640 }
 
     /// Makes it ready for the next request.
     func reset() {

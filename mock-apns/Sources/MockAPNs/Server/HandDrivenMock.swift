@@ -19,9 +19,11 @@ public final class HandDrivenMock {
     public init(_ configuration: MockConfiguration, loop: EventLoop? = nil, seed: UInt64 = 1) throws(NetworkError) {
         var configuration = configuration
         configuration.threads = 1
-        let hub = EventHub(wakeUp: WakeUp())
+        let wakeUp = WakeUp()
         let logger = Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() }
-        shared = MockShared(configuration, hub: hub, logger: logger, startedAt: loop?.now ?? MonotonicClock.now())
+        shared = MockShared(
+            configuration, hub: EventHub(wakeUp: wakeUp), watch: PushWatch(wakeUp: wakeUp), logger: logger,
+            startedAt: loop?.now ?? MonotonicClock.now())
         worker = try MockWorker(shared, tls: nil, inbox: inbox, number: 0, loop: loop, seed: seed)
         role = ListenerRole(environment: configuration.environment, isManagement: false)
     }

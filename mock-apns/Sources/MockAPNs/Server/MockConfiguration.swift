@@ -96,6 +96,8 @@ public struct MockConfiguration: Sendable {
     public var ledgerCapacity: UInt64 = 1 << 32
     /// Note when one push in so many of the first run came and was answered; nil: of none.
     public var timesInterval: UInt64?
+    /// What comes is written down there; nil: nowhere.
+    package var recording: RecordingWriter?
 
     public init() {}
 }

@@ -9,7 +9,7 @@ import Synchronization
 public final class MockServer: Sendable {
     /// What is served where.
     public struct Endpoint: Sendable, Equatable {
-        /// `production`, `development`, `production management`, `development management`, `admin`.
+        /// `production`, `development`, `production management`, `development management`, `namespace` and its name, `admin`.
         public let name: String
         /// `https://127.0.0.1:2197` or `http://…`.
         public let url: String
@@ -17,6 +17,8 @@ public final class MockServer: Sendable {
     }
 
     public let endpoints: [Endpoint]
+    /// Names of the namespaces that have ports of their own.
+    let namespacePorts: [String]
     /// Of the first endpoint.
     public var url: String { endpoints[0].url }
     public var port: UInt16 { endpoints[0].port }
@@ -61,6 +63,20 @@ public final class MockServer: Sendable {
                     name: environment.rawValue + (isManagement ? " management" : ""), url: "\(scheme)://\(address)",
                     port: address.port))
         }
+        var namespacePorts: [String] = []
+        for port in configuration.namespacePorts {
+            let group = try Listener.group(host: configuration.host, port: port, count: threads)
+            let address = group[0].address
+            let name = String(address.port)
+            for (worker, listener) in group.enumerated() {
+                let role = ListenerRole(environment: configuration.environment, isManagement: false, namespace: name)
+                listeners[worker].append((listener, role))
+            }
+            namespacePorts.append(name)
+            endpoints.append(
+                Endpoint(name: "namespace \(name)", url: "\(scheme)://\(address)", port: address.port))
+        }
+        self.namespacePorts = namespacePorts
         var adminListener: Listener?
         if let port = configuration.adminPort {
             let listener = try Listener(host: configuration.adminHost, port: port, shared: false)
@@ -76,8 +92,9 @@ public final class MockServer: Sendable {
                 throw NetworkError(.configuration, error.description)
             }
         }
-        let hub = EventHub(wakeUp: reactor.wakeUp)
-        let shared = MockShared(configuration, hub: hub, logger: logger)
+        let shared = MockShared(
+            configuration, hub: EventHub(wakeUp: reactor.wakeUp), watch: PushWatch(wakeUp: reactor.wakeUp),
+            logger: logger)
         self.shared = shared
         var workers: [MockWorker] = []
         var inboxes: [MockInbox] = []
@@ -120,12 +137,16 @@ public final class MockServer: Sendable {
     /// The counts of this moment.
     public var counts: MockCounts {
         var counts = MockCounts()
-        shared.home.add(to: &counts)
+        for namespace in shared.allNamespaces { namespace.add(to: &counts) }
         return counts
     }
 
     /// What became of accepted pushes.
-    public var deliveryCounts: DeliveryCounts { shared.home.deliveryCounts }
+    public var deliveryCounts: DeliveryCounts {
+        var counts = DeliveryCounts()
+        for namespace in shared.allNamespaces { counts.add(namespace.deliveryCounts) }
+        return counts
+    }
 
     /// What became of them at their devices; nil: there is no device model.
     package var deviceFigures: DeviceFigures? { shared.fleets?.figures(now: MonotonicClock.now()) }
@@ -138,22 +159,32 @@ public final class MockServer: Sendable {
     /// What they asked of their backend; nil: there is none.
     package var echoFigures: EchoFigures? { shared.fleets?.echoFigures }
 
-    /// The fault plan in force.
+    /// The fault plan in force, of the default namespace.
     public var faultPlan: FaultPlan { shared.home.plan }
 
-    /// Changes the fault plan: rules at once, and their bursts and counts from now on; the link and what happens to connections
-    /// for those that come.
-    public func use(_ plan: FaultPlan) {
-        shared.home.use(plan)
-        _ = ask { $0.home.useRules() }
+    /// Changes the fault plan of all namespaces: rules at once, and their bursts and counts from now on; the link and what happens to
+    /// connections for those that come.
+    public func use(_ plan: FaultPlan) { use(plan, in: .all) }
+
+    /// The link and what happens to connections go by the default namespace's plan.
+    func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
+        if case .all = choice { shared.namespaces?.use(plan) }
+        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.use(plan) }
+        _ = ask { $0.useRules(of: choice) }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
-    public func reset() {
-        shared.book.reset()
-        shared.fleets?.reset(now: MonotonicClock.now())
-        shared.home.reset()
-        _ = ask { $0.restart() }
+    public func reset() { reset(.all) }
+
+    /// Of one namespace; ledgers and devices of a model have none and begin anew with all.
+    func reset(_ choice: NamespaceChoice) {
+        if case .all = choice {
+            shared.book.reset()
+            shared.fleets?.reset(now: MonotonicClock.now())
+            shared.log?.reset()
+        }
+        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.reset() }
+        _ = ask { $0.restart(choice) }
     }
 
     /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.

@@ -27,9 +27,7 @@ extension MockSession {
             return deliver(state, trace, nil)
         }
         if let batch = choice.rule.batch { return hold(state, choice, batch) }
-        if let goAway = choice.rule.goAway, !self.goAway(goAway, handling: state.stream) {
-            return MockStatistics.increment(worker.statistics.unhandled)
-        }
+        if let goAway = choice.rule.goAway, self.goAway(goAway, [state.stream]) < state.stream { return }
         carryOut(choice, on: state, trace)
     }
 
@@ -49,12 +47,15 @@ extension MockSession {
         case .rejected(let reason): conclude(state, .rejected(reason), rule)
         case .silent:
             if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
+            worker.noteUnanswered(state, .silent, connection: token, environment)
             MockStatistics.increment(worker.statistics.silenced)
         case .reset:
+            worker.noteUnanswered(state, .reset, connection: token, environment)
             MockStatistics.increment(worker.statistics.reset)
             submitReset(stream: state.stream, code: rule.resetCode)
         case .answered: answer(state, trace, rule, by: rule.answer!)
         case .closed:
+            worker.noteUnanswered(state, .closed, connection: token, environment)
             MockStatistics.increment(worker.statistics.unhandled)
             cutOff(rule.close!)
         }
@@ -109,7 +110,9 @@ extension MockSession {
     func answerByRules(_ state: RequestState, _ kind: FaultRule.Request, _ perform: () -> ChannelAnswer) -> Bool {
         guard let choice = worker.dice.choose(subject(state, kind), now: worker.now) else { return false }
         MockStatistics.increment(worker.statistics.channelRequests)
-        if let goAway = choice.rule.goAway, !self.goAway(goAway, handling: state.stream) { return true }
+        if let goAway = choice.rule.goAway, self.goAway(goAway, [state.stream], arePushes: false) < state.stream {
+            return true
+        }
         let rule = choice.rule
         sendPings(rule)
         var answer: ChannelAnswer
@@ -140,8 +143,9 @@ extension MockSession {
             cutOff(rule.close!)
             return true
         }
-        if let seconds = rule.retryAfter, answer.reason != nil {
-            answer.headers.append(("retry-after", String(seconds)))
+        if let reason = answer.reason {
+            worker.statistics.count(channel: reason)
+            if let seconds = rule.retryAfter { answer.headers.append(("retry-after", String(seconds))) }
         }
         var raw = RawAnswer(status: answer.status)
         raw.headers = answer.headers.map { .init($0.name, $0.value) }
@@ -177,7 +181,7 @@ extension MockSession {
             submitLate(block, body: raw.body, stream: stream)
         } else {
             submitHead(block, stream: stream)
-            scripted.bodies[stream] = .init(answer: raw, code: own.code, startedAt: worker.now)
+            scripted.bodies[stream] = .init(raw, code: own.code, startedAt: worker.now)
             continueBody(stream)
         }
         return true
@@ -204,6 +208,7 @@ extension MockSession {
     private func continueBody(_ stream: Int32) {
         guard let scripted, var body = scripted.bodies[stream] else { return }
         let owed = body.owed(worker.now)
+        let before = body.sent
         if owed > body.sent {
             guard let count = submitPiece(body.answer.body[body.sent..<owed], stream: stream) else {
                 return scripted.forget(stream)
@@ -211,8 +216,12 @@ extension MockSession {
             body.sent += count
         }
         guard body.sent == body.answer.body.count else {
+            let isStuck = owed > before && body.sent == before
+            body.stuckSince = isStuck ? body.stuckSince ?? worker.now : nil
+            if let since = body.stuckSince, isTooLate(since) { return endStuck(stream) }
+            let pause = body.pause(isStuck: isStuck)
             scripted.bodies[stream] = body
-            return worker.doLater(.body(stream: stream), connection: token, after: body.pause)
+            return worker.doLater(.body(stream: stream), connection: token, after: pause)
         }
         scripted.bodies[stream] = nil
         switch body.answer.ending {
@@ -227,6 +236,18 @@ extension MockSession {
         }
     }
 
+    /// The client has not opened its window for so long.
+    private func isTooLate(_ since: UInt64) -> Bool {
+        let limit = worker.configuration.writeTimeout
+        return limit > 0 && worker.now > since && worker.now - since > limit
+    }
+
+    private func endStuck(_ stream: Int32) {
+        MockStatistics.increment(worker.statistics.bounds.heldBack)
+        worker.log.debug("connection \(token), stream \(stream): the window for its answer is not opened")
+        submitReset(stream: stream, code: .cancel)
+    }
+
     // MARK: The connection
 
     /// Ends the connection once what was answered before is written; nothing after it is handled.
@@ -235,18 +256,21 @@ extension MockSession {
         lastHandled = 0
     }
 
-    /// - Parameter stream: the request that is to be handled or not.
-    /// - Returns: whether it is.
-    private func goAway(_ order: FaultRule.GoAway, handling stream: Int32) -> Bool {
-        switch order.last {
-        case .begun, .kept: return goAway(order, last: nil, handling: stream)
-        case .below(let count): return goAway(order, last: max(0, stream - 2 * count), handling: stream)
-        case .stream(let last): return goAway(order, last: last, handling: stream)
+    /// Requests wait to be handled, in a batch or one alone; those that GOAWAY does not name are not.
+    ///
+    /// - Parameter streams: theirs, ascending.
+    /// - Returns: the last stream that is handled.
+    private func goAway(_ order: FaultRule.GoAway, _ streams: [Int32], arePushes: Bool = true) -> Int32 {
+        let last = last(order, streams)
+        // While a second one is to come, no other is sent.
+        let limit = scripted?.secondGoAway == nil ? min(last ?? .max, lastHandled) : lastHandled
+        // Nothing is known of them any more once GOAWAY has ended their streams.
+        for stream in streams where stream > limit && arePushes {
+            withState(context(stream: stream)) {
+                worker.noteUnanswered($0, .unhandled, connection: token, environment)
+            }
+            MockStatistics.increment(worker.statistics.unhandled)
         }
-    }
-
-    /// - Parameter last: nil: the last stream begun.
-    private func goAway(_ order: FaultRule.GoAway, last: Int32?, handling stream: Int32) -> Bool {
         if order.isTwice, scripts.secondGoAway == nil, lastHandled == .max {
             scripts.secondGoAway = (order, last)
             // What the second will not name is left as it is until then.
@@ -256,7 +280,7 @@ extension MockSession {
         } else if scripted?.secondGoAway == nil {
             sendGoAway(order, last: last ?? lastStream)
         }
-        return stream <= lastHandled
+        return limit
     }
 
     private func debugData(_ order: FaultRule.GoAway) -> [UInt8] {
@@ -290,8 +314,9 @@ extension MockSession {
             return
         }
         var held = batch.held.filter { context(stream: $0.stream) != 0 }
-        if let goAway = rule.goAway, let highest = held.map(\.stream).max() {
-            held = self.goAway(goAway, held, highest)
+        if let goAway = rule.goAway, !held.isEmpty {
+            let last = self.goAway(goAway, held.map(\.stream).sorted())
+            held.removeAll { $0.stream > last }
         }
         switch rule.batch?.order {
         case .reversed: held.reverse()
@@ -303,20 +328,17 @@ extension MockSession {
         }
     }
 
-    /// Those of a batch that are handled, after GOAWAY.
-    private func goAway(
-        _ order: FaultRule.GoAway, _ held: [ScriptedStreams.Held], _ highest: Int32
-    ) -> [ScriptedStreams.Held] {
-        if case .kept(let count) = order.last {
-            let streams = held.map(\.stream).sorted()
-            let last = count == 0 ? max(0, streams[0] - 2) : streams[min(count, streams.count) - 1]
-            _ = goAway(order, last: last, handling: highest)
-        } else {
-            _ = goAway(order, handling: highest)
+    /// The last stream that GOAWAY is to name; nil: the last one begun.
+    ///
+    /// - Parameter streams: of the batch, or the one request's, ascending.
+    private func last(_ order: FaultRule.GoAway, _ streams: [Int32]) -> Int32? {
+        switch order.last {
+        case .begun: return nil
+        case .below(let count): return max(0, streams[streams.count - 1] - 2 * count)
+        case .stream(let last): return last
+        case .kept(0): return max(0, streams[0] - 2)
+        case .kept(let count): return streams[min(count, streams.count) - 1]
         }
-        let handled = held.filter { $0.stream <= lastHandled }
-        for _ in handled.count..<held.count { MockStatistics.increment(worker.statistics.unhandled) }
-        return handled
     }
 
     /// A push that was held is judged again: what was found of it then is not kept.

@@ -385,7 +385,7 @@ final class MockSession: ServerSession {
     /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
     var held: Int {
         var total = inputCapacity
-        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty {
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true {
             for context in contexts { total += withState(context) { $0.capacity } }
             for body in pendingBodies.values { total += body.capacity }
         }
@@ -418,7 +418,7 @@ final class MockSession: ServerSession {
 
     /// An answer waits for its time, or for others to be answered with.
     var hasAnswersDue: Bool {
-        scripted?.batches.isEmpty == false || contexts.contains { withState($0) { $0.isWaiting } }
+        scripted?.isBusy == true || contexts.contains { withState($0) { $0.isWaiting } }
     }
 
     /// Answers requests that were begun before `limit` and are not complete. Their streams are to be reset with NO_ERROR once

@@ -11,6 +11,9 @@ struct MockShared: Sendable {
     let namespaces: Namespaces?
     let tokenUpdates: TokenUpdates
     let hub: EventHub
+    let watch: PushWatch
+    /// What became of pushes that are kept; nil: none are.
+    let log: DeliveryLog?
     /// nil: there is no device model.
     let fleets: DeviceFleets?
     let book: LedgerBook
@@ -20,21 +23,27 @@ struct MockShared: Sendable {
     let startedAt: UInt64
 
     init(
-        _ configuration: MockConfiguration, hub: EventHub, logger: Logger, startedAt: UInt64 = MonotonicClock.now()
+        _ configuration: MockConfiguration, hub: EventHub, watch: PushWatch, logger: Logger,
+        startedAt: UInt64 = MonotonicClock.now()
     ) {
         self.configuration = configuration
         self.hub = hub
+        self.watch = watch
+        let kept = configuration.adminPort == nil ? 0 : configuration.keptPushes
+        let log = kept > 0 ? DeliveryLog(capacity: kept * max(1, configuration.threads)) : nil
+        self.log = log
         self.logger = logger
         self.startedAt = startedAt
         let startTime = MonotonicClock.unixMilliseconds()
-        let home = Namespace(name: nil, configuration, hub: hub, startedAt: startedAt, startTime: startTime)
+        let home = Namespace(name: nil, configuration, hub: hub, log: log, startedAt: startedAt, startTime: startTime)
         self.home = home
         namespaces = configuration.namespaceRule.map { rule in
             // A port's namespace has no management of its own.
             let channels = rule == .port ? home.channels : nil
-            return Namespaces(rule) {
+            return Namespaces(rule, rules: FaultScript(configuration.faults, startedAt: startedAt)) {
                 Namespace(
-                    name: $0, configuration, channels: channels, hub: hub, startedAt: startedAt, startTime: startTime)
+                    name: $0, configuration, rules: $1, channels: channels, hub: hub, log: log, startedAt: startedAt,
+                    startTime: startTime)
             }
         }
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
@@ -46,4 +55,7 @@ struct MockShared: Sendable {
         spread = ConnectionSpread(workers: max(1, configuration.threads))
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
     }
+
+    /// All namespaces, the default one first.
+    var allNamespaces: [Namespace] { [home] + (namespaces?.all ?? []) }
 }

@@ -22,6 +22,8 @@ final class MockWorker {
     let hasNamespaces: Bool
     /// Requests are kept for whoever asks.
     let keepsPushes: Bool
+    /// How many namespaces' worth of requests are kept.
+    private static let fullNamespaces = 16
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
@@ -33,6 +35,8 @@ final class MockWorker {
     @exclusivity(unchecked) private(set) var isShuttingDown = false
     let log: MockLog
     @exclusivity(unchecked) private var marks: LedgerMarks
+    /// nil: nothing is recorded.
+    private let recorder: PushRecorder?
 
     private let shared: MockShared
     private let fleets: DeviceFleets?
@@ -63,11 +67,13 @@ final class MockWorker {
         self.loop = if let loop { loop } else { try Reactor() }
         answers = AnswerBlocks(seed: seed, startTime: self.loop.unixSeconds)
         let tokens = TokenCache(configuration.accounts, updates: shared.tokenUpdates)
-        let home = WorkerNamespace(shared.home, shared, tokens: tokens, answers: answers, number: number)
+        let room = RecentPushes.Room(Self.fullNamespaces * configuration.keptPushes)
+        let home = WorkerNamespace(
+            shared.home, shared, tokens: tokens, answers: answers, room: room, number: number)
         self.home = home
         namespaces = shared.namespaces.map { [answers] registry in
             WorkerNamespaces(registry, home: home) {
-                WorkerNamespace($0, shared, tokens: tokens, answers: answers, number: number)
+                WorkerNamespace($0, shared, tokens: tokens, answers: answers, room: room, number: number)
             }
         }
         hasNamespaces = namespaces != nil
@@ -75,6 +81,7 @@ final class MockWorker {
         current = .passUnretained(home)
         statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
+        recorder = configuration.recording.map { PushRecorder($0, worker: number) }
         readBuffer = .allocate(capacity: 65_536)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
@@ -149,6 +156,7 @@ final class MockWorker {
         for connection in connections.values { connection.close() }
         connections = [:]
         lagging = []
+        recorder?.flush()
     }
 
     /// One round of the loop for who drives it by hand: takes in what is there, waits for nothing, accepts nobody.
@@ -164,6 +172,7 @@ final class MockWorker {
 
     private func tick() {
         nextTick = now + tickInterval
+        recorder?.flush()
         // In the order they came, so that a seed replays it.
         for connection in connections.values.sorted(by: { $0.token < $1.token }) {
             connection.tick(now: now)
@@ -249,14 +258,6 @@ final class MockWorker {
 
     /// All that it has.
     var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
-
-    /// What it has of a namespace; nil: nothing has come for that.
-    ///
-    /// - Parameter name: nil: the default one.
-    func namespace(_ name: String?) -> WorkerNamespace? {
-        guard let name else { return home }
-        return namespaces?.find(name)
-    }
 
     // What the request at hand is judged by, without counting references.
 
@@ -404,22 +405,50 @@ final class MockWorker {
     func note(
         _ state: RequestState, _ answer: PushAnswer, connection: UInt64, _ environment: PushEnvironment
     ) {
-        current._withUnsafeGuaranteedRef { namespace in
-            namespace.topics.note(state.value(.topic), isAccepted: answer.isAccepted)
-            if namespace.recent.isOn {
-                namespace.recent.add(
-                    .init(
-                        state, answer, identifier: answers.identifier(of: state),
-                        unique: answers.uniqueIdentifier(of: state), connection: connection, environment,
-                        time: unixMilliseconds))
-            }
-        }
+        current._withUnsafeGuaranteedRef { $0.topics.note(state.value(.topic), isAccepted: answer.isAccepted) }
+        if keepsPushes { keep(state, answer, nil, connection: connection, environment) }
         if log.isVerbose { log.push(state, answer, connection: connection) }
+        if recorder != nil { record(state, answer, connection: connection) }
     }
 
-    /// Begins anew: counts, what is kept, and the faults' draws.
-    func restart() {
-        for namespace in allNamespaces { namespace.restart() }
-        marks.restart()
+    /// - Parameter answer: nil: it is never answered.
+    @inline(never)
+    private func record(_ state: RequestState, _ answer: PushAnswer?, connection: UInt64) {
+        recorder?.note(
+            state, answer, connection: connection, time: state.begunAt - min(state.begunAt, shared.startedAt))
+    }
+
+    /// Begins anew: counts, what is kept, and the faults' draws; of all namespaces, the marks in ledgers too.
+    func restart(_ choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
+        if case .all = choice { marks.restart() }
+    }
+
+    func useRules(of choice: NamespaceChoice) {
+        for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.useRules() }
+    }
+
+    /// Notes a request that gets no answer.
+    func noteUnanswered(
+        _ state: RequestState, _ how: RecentPushes.Unanswered, connection: UInt64, _ environment: PushEnvironment
+    ) {
+        if keepsPushes { keep(state, .accepted, how, connection: connection, environment) }
+        record(state, nil, connection: connection)
+    }
+
+    private func keep(
+        _ state: RequestState, _ answer: PushAnswer, _ how: RecentPushes.Unanswered?, connection: UInt64,
+        _ environment: PushEnvironment
+    ) {
+        current._withUnsafeGuaranteedRef { namespace in
+            namespace.recent.add(
+                .init(
+                    state, answer, how, identifier: answers.identifier(of: state),
+                    unique: answers.uniqueIdentifier(of: state),
+                    .init(
+                        number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                        environment: environment, time: unixMilliseconds)))
+        }
+        shared.watch.tell()
     }
 }

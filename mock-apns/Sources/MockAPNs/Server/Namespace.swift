@@ -13,24 +13,29 @@ final class Namespace: Sendable {
     let statistics: [MockStatistics]
     /// The rules in force, which workers go by.
     private let rules: Mutex<FaultScript>
+    private let ownsChannels: Bool
 
     /// - Parameters:
+    ///   - rules: at first; nil: the configuration's.
     ///   - channels: another namespace's, where both have the same; nil: its own.
+    ///   - log: what becomes of pushes is noted there; nil: nowhere.
     ///   - startedAt: of the server, monotonic nanoseconds; `startTime`: UNIX milliseconds at the same moment.
     init(
-        name: String?, _ configuration: MockConfiguration, channels: ChannelDirectory? = nil, hub: EventHub,
-        startedAt: UInt64, startTime: Int64
+        name: String?, _ configuration: MockConfiguration, rules: FaultScript? = nil, channels: ChannelDirectory? = nil,
+        hub: EventHub,
+        log: DeliveryLog?, startedAt: UInt64, startTime: Int64
     ) {
         self.name = name
         directory = DeviceDirectory(
             configuration.population, decay: configuration.decay, developmentShare: configuration.developmentShare,
             seed: configuration.delivery.seed, startedAt: startedAt, startTime: startTime)
-        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, startedAt: startedAt)
+        desk = DeliveryDesk(configuration.delivery, directory: directory, hub: hub, log: log, startedAt: startedAt)
+        ownsChannels = channels == nil
         self.channels =
             channels
             ?? ChannelDirectory(limit: configuration.channelLimit, enabled: configuration.broadcastTopics)
         statistics = (0..<max(1, configuration.threads)).map { _ in MockStatistics() }
-        rules = Mutex(FaultScript(configuration.faults, startedAt: startedAt))
+        self.rules = Mutex(rules ?? FaultScript(configuration.faults, startedAt: startedAt))
     }
 
     var script: FaultScript { rules.withLock { $0 } }
@@ -45,7 +50,7 @@ final class Namespace: Sendable {
     /// Begins anew what is not the workers': what is stored, channels, changes of devices, and what rules have counted.
     func reset() {
         desk.reset()
-        channels.reset()
+        if ownsChannels { channels.reset() }
         directory.forgetChanges()
         rules.withLock { $0 = $0.begunAnew() }
     }

@@ -1,3 +1,4 @@
+import Networking
 import Synchronization
 
 /// The namespaces of a server beside the default one. They come into being when they are first named, by a request or at the admin
@@ -6,14 +7,26 @@ final class Namespaces: Sendable {
     static let most = 1000
 
     let rule: NamespaceRule
-    private let known = Mutex<(list: [Namespace], byName: [String: Namespace])>(([], [:]))
+    private struct State: Sendable {
+        var list: [Namespace] = []
+        var byName: [String: Namespace] = [:]
+        /// Of those to come.
+        var rules: FaultScript
+    }
+
+    private let known: Mutex<State>
     /// Requests that belong to the default one because there are as many as there may be.
     private let refusedCount = Atomic<UInt64>(0)
-    private let make: @Sendable (String) -> Namespace
+    private let make: @Sendable (String, FaultScript) -> Namespace
 
-    /// - Parameter make: a namespace of this name.
-    init(_ rule: NamespaceRule, make: @escaping @Sendable (String) -> Namespace) {
+    /// - Parameters:
+    ///   - rules: for each that comes into being.
+    ///   - make: a namespace of this name, with these rules.
+    init(
+        _ rule: NamespaceRule, rules: FaultScript, make: @escaping @Sendable (String, FaultScript) -> Namespace
+    ) {
         self.rule = rule
+        known = Mutex(State(rules: rules))
         self.make = make
     }
 
@@ -22,11 +35,17 @@ final class Namespaces: Sendable {
         known.withLock { known in
             if let found = known.byName[name] { return found }
             guard known.list.count < Self.most else { return nil }
-            let namespace = make(name)
+            let namespace = make(name, known.rules.begunAnew())
             known.list.append(namespace)
             known.byName[name] = namespace
             return namespace
         }
+    }
+
+    /// The rules for those to come.
+    func use(_ plan: FaultPlan) {
+        let rules = FaultScript(plan, startedAt: MonotonicClock.now())
+        known.withLock { $0.rules = rules }
     }
 
     /// In the order in which they came.

@@ -20,6 +20,10 @@ final class PushHandOver {
     private let isLimited: Bool
     private let answers: AnswerBlocks
     private let statistics: MockStatistics
+    /// Of the namespace; nil: the default one.
+    private let namespace: String?
+    /// nil: nobody can ask what became of a push.
+    private let log: DeliveryLog?
     /// Of the worker.
     private let number: Int
 
@@ -34,6 +38,8 @@ final class PushHandOver {
         isLimited = shared.configuration.delivery.perDeviceLimit != nil
         self.answers = answers
         self.statistics = statistics
+        self.namespace = namespace.name
+        log = shared.log
         self.number = number
     }
 
@@ -71,11 +77,13 @@ final class PushHandOver {
         let record = directory.mayBeUnreached ? directory.record(TokenKey(state.deviceToken)) : nil
         if record?.state == .disabled {
             desk.discard()
+            log?.note(.discarded, answers.uniqueIdentifier(of: state))
             return nil
         }
         let isOffline = record?.isOffline == true
         let outcome = fleets.receive(state, trace, listed: listed, isOffline: isOffline, now: moment.now, by: number)
         MockStatistics.increment(statistics.deliveredAtOnce)
+        log?.note(.delivered, answers.uniqueIdentifier(of: state), outcome: outcome.name)
         if hub.isWatched {
             var push = delivered(state, TokenKey(state.deviceToken), moment)
             push.outcome = outcome
@@ -91,6 +99,7 @@ final class PushHandOver {
             identifier: answers.identifier(of: state),
             collapseID: state.has(.collapseID) ? state.text(.collapseID) : nil,
             expiration: state.has(.expiration) ? Int64(state.text(.expiration)) : nil,
-            acceptedAt: moment.unixMilliseconds, payload: Array(state.body))
+            acceptedAt: moment.unixMilliseconds, payload: Array(state.body), namespace: namespace,
+            unique: log == nil ? nil : answers.uniqueIdentifier(of: state))
     }
 }

@@ -18,6 +18,19 @@ final class ScriptedStreams {
         let code: ErrorCode
         let startedAt: UInt64
         var sent = 0
+        /// Since when the client's windows let nothing out, ns; nil: they do.
+        var stuckSince: UInt64?
+        /// How long to wait when the client's windows let nothing out, ns.
+        private var patience = Self.shortest
+
+        private static let shortest: UInt64 = 10_000_000
+        private static let longest: UInt64 = 1_000_000_000
+
+        init(_ answer: RawAnswer, code: ErrorCode, startedAt: UInt64) {
+            self.answer = answer
+            self.code = code
+            self.startedAt = startedAt
+        }
 
         /// Bytes that are to have been sent by now.
         func owed(_ now: UInt64) -> Int {
@@ -27,10 +40,13 @@ final class ScriptedStreams {
             return Int(min(Double(answer.body.count), 1 + rate * seconds))
         }
 
-        /// How long to wait for the next piece, ns: 10 ms to 1 s.
-        var pause: UInt64 {
-            guard let rate = answer.bodyRate else { return 10_000_000 }
-            return UInt64(min(max(1e9 / rate, 10e6), 1e9))
+        /// How long to wait for the next piece, ns: 10 ms to 1 s; longer and longer while nothing can be sent.
+        ///
+        /// - Parameter isStuck: bytes were owed, and none could be sent.
+        mutating func pause(isStuck: Bool) -> UInt64 {
+            patience = isStuck ? min(2 * patience, Self.longest) : Self.shortest
+            guard let rate = answer.bodyRate, !isStuck else { return patience }
+            return UInt64(min(max(1e9 / rate, Double(Self.shortest)), Double(Self.longest)))
         }
     }
 
@@ -71,6 +87,9 @@ final class ScriptedStreams {
         batches[key]!.held.append(Held(stream: stream, choice: choice))
         return batches[key]!
     }
+
+    /// Something is still to come, for which streams are open.
+    var isBusy: Bool { !bodies.isEmpty || !batches.isEmpty }
 
     func forget(_ stream: Int32) {
         answers[stream] = nil

@@ -14,9 +14,12 @@ final class WorkerNamespace {
     private let readsTokens: Bool
 
     /// - Parameters:
-    ///   - tokens: the worker's, for all its namespaces.
+    ///   - tokens: the worker's, for all its namespaces; so is `room`, for pushes that are kept.
     ///   - number: of the worker.
-    init(_ namespace: Namespace, _ shared: MockShared, tokens: TokenCache, answers: AnswerBlocks, number: Int) {
+    init(
+        _ namespace: Namespace, _ shared: MockShared, tokens: TokenCache, answers: AnswerBlocks,
+        room: RecentPushes.Room, number: Int
+    ) {
         self.shared = namespace
         self.number = number
         let configuration = shared.configuration
@@ -24,11 +27,13 @@ final class WorkerNamespace {
         checks = RequestChecks(
             topics: configuration.topics, directory: namespace.directory, tokens: tokens,
             members: shared.fleets == nil ? nil : MemberList(), fleets: shared.fleets, rules: configuration.rules)
-        channelRequests = ChannelRequests(checks: checks, channels: namespace.channels)
+        channelRequests = ChannelRequests(
+            checks: checks, channels: namespace.channels, namespace: namespace.name)
         handOver = PushHandOver(shared, namespace, answers: answers, statistics: statistics, worker: number)
         readsTokens = configuration.scriptedTokens
         dice = FaultDice(namespace.script, worker: number, readsTokens: readsTokens)
-        recent = RecentPushes(capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes)
+        recent = RecentPushes(
+            capacity: configuration.adminPort == nil ? 0 : configuration.keptPushes, room: room)
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws.

@@ -69,7 +69,4 @@ final class WorkerNamespaces {
         places[name] = list.count - 1
         return list.count - 1
     }
-
-    /// The one of this namespace, where a request of it has come.
-    func find(_ name: String) -> WorkerNamespace? { places[name].map { list[$0] } }
 }

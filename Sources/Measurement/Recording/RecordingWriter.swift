@@ -1,0 +1,181 @@
+import Glibc
+import Synchronization
+
+/// The file of a recording, to which several threads hand their blocks. A block is written whole or not at all; what could not be
+/// written is told at the end, and what is there by then stays readable. Memory does not grow with the recording.
+package final class RecordingWriter: Sendable {
+    /// What a recording came to.
+    package struct Totals: Sendable, Equatable {
+        package var pushes: UInt64 = 0
+        /// Those that came when the limit was reached.
+        package var leftOut: UInt64 = 0
+    }
+
+    private struct State {
+        var descriptor: Int32 = -1
+        /// Bytes of the file: whole blocks.
+        var length = 0
+        var check = FileCheck()
+        var topics: [[UInt8]: UInt16] = [:]
+        var failure: BinaryFileFailure?
+    }
+
+    package let path: String
+    /// What tokens and collapse ids are hashed with: drawn for this recording, and written nowhere.
+    package let hash = KeyedHash.random()
+    private let names: String
+    private let limit: UInt64
+    private let taken = Atomic<UInt64>(0)
+    private let written = Atomic<UInt64>(0)
+    private let state = Mutex(State())
+
+    /// Nothing is opened yet: `begin`, or the first block, does.
+    ///
+    /// - Parameters:
+    ///   - types, reasons: their names by place, without commas and line breaks; at most 255 each.
+    ///   - limit: most pushes.
+    package init(_ path: String, types: [String], reasons: [String], limit: UInt64) {
+        precondition(types.count <= 255 && reasons.count <= 255)
+        self.path = path
+        self.limit = limit
+        names = types.joined(separator: ",") + "\n" + reasons.joined(separator: ",")
+    }
+
+    deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
+
+    /// Makes the file, without pushes.
+    ///
+    /// - Throws: one line when that cannot be.
+    package func begin() throws(BinaryFileFailure) {
+        let failure: BinaryFileFailure? = state.withLock {
+            open(&$0)
+            return $0.failure
+        }
+        if let failure { throw failure }
+    }
+
+    private func open(_ state: inout State) {
+        guard state.descriptor < 0, state.failure == nil else { return }
+        state.descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard state.descriptor >= 0 else { return state.failure = obstacle() }
+        write(Array(RecordingFile.magic.utf8), &state)
+        write(RecordingFile.block(.names, Array(names.utf8)), &state)
+    }
+
+    /// Whether one more may be recorded; counts it as left out where not.
+    @inline(__always)
+    func takeOne() -> Bool { taken.wrappingAdd(1, ordering: .relaxed).oldValue < limit }
+
+    /// The place of a topic. What is longer than a header may be, or one too many, has none.
+    package func topic(_ text: UnsafeRawBufferPointer) -> UInt16 {
+        guard (1...RecordingFile.longestTopic).contains(text.count) else { return 0 }
+        let bytes = Array(text)
+        return state.withLock {
+            if let known = $0.topics[bytes] { return known }
+            guard $0.topics.count < RecordingFile.mostTopics else { return 0 }
+            let place = UInt16($0.topics.count + 1)
+            $0.topics[bytes] = place
+            open(&$0)
+            write(RecordingFile.block(.topic, bytes), &$0)
+            return place
+        }
+    }
+
+    /// - Parameter pushes: as `RecordedPush` writes them.
+    func append(_ pushes: UnsafeRawBufferPointer, thread: UInt8) {
+        guard !pushes.isEmpty else { return }
+        let block = RecordingFile.block(.pushes, Array(pushes), thread: thread)
+        let isWritten = state.withLock { state in
+            open(&state)
+            write(block, &state)
+            return state.failure == nil
+        }
+        if isWritten { written.wrappingAdd(UInt64(pushes.count / RecordedPush.length), ordering: .relaxed) }
+    }
+
+    /// Completes the file: all blocks were handed over.
+    ///
+    /// - Throws: one line when anything was not written; what was stays, as a recording that is not complete.
+    package func end() throws(BinaryFileFailure) -> Totals {
+        let totals = Totals(
+            pushes: written.load(ordering: .relaxed),
+            leftOut: taken.load(ordering: .relaxed) - min(taken.load(ordering: .relaxed), limit))
+        let failure: BinaryFileFailure? = state.withLock {
+            var last: [UInt8] = []
+            for number in [totals.pushes, totals.leftOut] {
+                withUnsafeBytes(of: number.littleEndian) { last.append(contentsOf: $0) }
+            }
+            open(&$0)
+            write(RecordingFile.block(.end, last), &$0)
+            if $0.descriptor >= 0, close($0.descriptor) != 0, $0.failure == nil { $0.failure = obstacle() }
+            $0.descriptor = -1
+            return $0.failure.map {
+                .init("\($0); it has the first \(totals.pushes) pushes, and says that it is not complete")
+            }
+        }
+        if let failure { throw failure }
+        return totals
+    }
+
+    private func obstacle() -> BinaryFileFailure {
+        BinaryFileFailure("cannot write the recording \(path): \(String(cString: strerror(errno)))")
+    }
+
+    /// All of it and its check, or nothing.
+    private func write(_ bytes: [UInt8], _ state: inout State) {
+        guard state.failure == nil else { return }
+        var check = state.check
+        for byte in bytes { check.take(byte) }
+        let value = check.value
+        var whole = bytes
+        // The letters at the beginning need none.
+        if state.length > 0 {
+            withUnsafeBytes(of: value.littleEndian) { whole.append(contentsOf: $0) }
+            for byte in whole[bytes.count...] { check.take(byte) }
+        }
+        var left = whole[...]
+        while !left.isEmpty {
+            let count = left.withUnsafeBytes { Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                state.failure = obstacle()
+                // No part of a block stays; where that cannot be, a reader sees it.
+                _ = ftruncate(state.descriptor, off_t(state.length))
+                return
+            }
+            left.removeFirst(count)
+        }
+        state.length += whole.count
+        state.check = check
+    }
+}
+
+/// One thread's pushes that are not in the file yet: at most 64 KiB.
+package final class RecordingBlock {
+    private static let most = RecordingFile.longestBlock / RecordedPush.length
+    private let writer: RecordingWriter
+    private let thread: UInt8
+    private let memory: UnsafeMutableRawPointer
+    private var count = 0
+
+    /// - Parameter thread: who records, by number; connections are told apart within each.
+    package init(_ writer: RecordingWriter, thread: Int) {
+        self.writer = writer
+        self.thread = UInt8(truncatingIfNeeded: thread)
+        memory = .allocate(byteCount: Self.most * RecordedPush.length, alignment: 8)
+    }
+
+    deinit { memory.deallocate() }
+
+    package func add(_ push: RecordedPush) {
+        guard writer.takeOne() else { return }
+        if count == Self.most { flush() }
+        push.write(to: memory + count * RecordedPush.length)
+        count += 1
+    }
+
+    package func flush() {
+        writer.append(UnsafeRawBufferPointer(start: memory, count: count * RecordedPush.length), thread: thread)
+        count = 0
+    }
+}

@@ -1,0 +1,27 @@
+import Harness
+import Settings
+
+/// What a recording is like, for people.
+enum ReplayReport {
+    /// Most names that are listed.
+    private static let listed = 5
+
+    static func text(_ facts: ReplayFacts) -> String {
+        let lines = [
+            "recording \(facts.check): \(Units.counted(facts.pushes, "push")) in "
+                + "\(Units.duration(nanoseconds: Double(facts.span))), at most \(Units.grouped(UInt64(facts.peak))) within a second"
+                + (facts.isComplete ? "" : "; not complete"),
+            "\(Units.counted(facts.connections, "connection")), \(Units.counted(facts.devices, "device")), payloads p50 "
+                + "\(Units.grouped(UInt64(facts.sizes.p50))) B, p99 \(Units.grouped(UInt64(facts.sizes.p99))) B, max "
+                + "\(Units.grouped(UInt64(facts.sizes.max))) B",
+            "types: \(list(facts.types))", "topics: \(list(facts.topics))", "",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func list(_ all: [(name: String, pushes: Int)]) -> String {
+        let shown = all.prefix(listed).map { "\($0.name) \(Units.grouped(UInt64($0.pushes)))" }
+        let rest = all.count > listed ? ["and \(Units.grouped(UInt64(all.count - listed))) more"] : []
+        return (shown + rest).joined(separator: ", ")
+    }
+}

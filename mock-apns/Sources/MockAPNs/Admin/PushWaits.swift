@@ -1,0 +1,76 @@
+import PlainHTTP
+
+/// Requests for `/pushes` that wait until as many pushes have come as they ask for, or their time is over. Touched by the admin thread
+/// only, which is woken by the next push that is kept while one waits.
+struct PushWaits {
+    private struct Wait {
+        /// Of the `PlainServer`.
+        let request: UInt64
+        let query: PushQuery
+        /// Monotonic ns.
+        let deadline: UInt64
+        var found = 0
+        /// Of the last push that was looked at.
+        var seen: UInt64 = 0
+    }
+
+    static let most = 256
+    /// Between two looks, ns: what comes faster is looked at together.
+    private static let interval: UInt64 = 5_000_000
+
+    private let pushes: KeptPushes
+    private let watch: PushWatch
+    private var waits: [Wait] = []
+    private var nextLook: UInt64 = 0
+    /// A push has been kept since the last look.
+    private var isTold = false
+
+    init(_ server: MockServer) {
+        pushes = KeptPushes(server: server)
+        watch = server.shared.watch
+    }
+
+    var count: Int { waits.count }
+    var isFull: Bool { count >= Self.most }
+
+    /// - Returns: the answer where nothing has to be waited for.
+    mutating func add(_ query: PushQuery, for request: UInt64, now: UInt64) -> PlainResponse? {
+        var wait = Wait(request: request, query: query, deadline: now &+ (query.wait ?? 0))
+        // Asked first: what is kept from here on is told.
+        if watch.await() { isTold = !waits.isEmpty }
+        let (counts, last) = pushes.counts([(query, 0)])
+        (wait.found, wait.seen) = (counts[0], last)
+        guard wait.found < query.count, wait.deadline > now else { return answer(query) }
+        waits.append(wait)
+        return nil
+    }
+
+    /// When to look again, monotonic ns, if nothing wakes the thread before; nil: nobody waits.
+    var nextDue: UInt64? {
+        guard let deadline = waits.map(\.deadline).min() else { return nil }
+        return isTold ? min(deadline, nextLook) : deadline
+    }
+
+    /// - Returns: the requests whose waiting is over, and their answers.
+    mutating func look(now: UInt64) -> [(request: UInt64, answer: PlainResponse)] {
+        guard !waits.isEmpty else { return [] }
+        if watch.await() { isTold = true }
+        if isTold, now >= nextLook {
+            isTold = false
+            nextLook = now + Self.interval
+            let (counts, last) = pushes.counts(waits.map { ($0.query, $0.seen) })
+            for place in waits.indices {
+                waits[place].found += counts[place]
+                waits[place].seen = last
+            }
+        }
+        let over = waits.filter { $0.found >= $0.query.count || $0.deadline <= now }
+        if over.isEmpty { return [] }
+        waits.removeAll { $0.found >= $0.query.count || $0.deadline <= now }
+        return over.map { ($0.request, answer($0.query)) }
+    }
+
+    private func answer(_ query: PushQuery) -> PlainResponse {
+        PushDocument.answer(pushes.list(query), isLines: query.isLines)
+    }
+}
