@@ -27,7 +27,9 @@ extension MockSession {
             return deliver(state, trace, nil)
         }
         if let batch = choice.rule.batch { return hold(state, choice, batch) }
-        if let goAway = choice.rule.goAway, self.goAway(goAway, [state.stream]) < state.stream { return }
+        // GOAWAY ends the streams that it does not name, and what was known of them.
+        let stream = state.stream
+        if let goAway = choice.rule.goAway, self.goAway(goAway, [stream]) < stream { return }
         carryOut(choice, on: state, trace)
     }
 
@@ -110,7 +112,8 @@ extension MockSession {
     func answerByRules(_ state: RequestState, _ kind: FaultRule.Request, _ perform: () -> ChannelAnswer) -> Bool {
         guard let choice = worker.dice.choose(subject(state, kind), now: worker.now) else { return false }
         MockStatistics.increment(worker.statistics.channelRequests)
-        if let goAway = choice.rule.goAway, self.goAway(goAway, [state.stream], arePushes: false) < state.stream {
+        let stream = state.stream
+        if let goAway = choice.rule.goAway, self.goAway(goAway, [stream], arePushes: false) < stream {
             return true
         }
         let rule = choice.rule
