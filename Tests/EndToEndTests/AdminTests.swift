@@ -311,6 +311,21 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("A push that a rule leaves unanswered is shown to who watches, as it is counted as delivered")
+    func silentDelivery() throws {
+        let mock = try Mock(["--admin-port", "0", "--silent", "100%"])
+        let stream = try Programs.start(
+            "/usr/bin/curl", ["-sN", "--max-time", "60", "http://127.0.0.1:\(try mock.port(of: "admin"))/events"])
+        try stream.waitFor(": ready")
+        #expect(try ReasonTests.curl(mock, [.with { $0.extra = ["--max-time", "2"] }]) == [" 000"])
+        try stream.waitFor("\"token\":\"\(device)\"")
+        let stats = try json(try admin(mock, "GET", "/stats"))
+        let delivery = try #require(stats["delivery"] as? [String: Any])
+        #expect(delivery["delivered"] as? Int == 1 && stats["silenced"] as? Int == 1)
+        kill(stream.process.processIdentifier, SIGTERM)
+        _ = try mock.stop()
+    }
+
     @Test("The apns-id that the mock gives a push is the same in its answer, in /events and in /pushes")
     func identifiers() throws {
         let mock = try Mock(["--admin-port", "0"])

@@ -44,8 +44,9 @@ struct ServerStreams: ~Copyable {
     /// Ids that are not at their own place.
     private var displaced = 0
     private(set) var count = 0
-    /// The last streams that were closed, in a ring; its memory comes with the first.
-    private var closed: UnsafeMutablePointer<(id: Int32, ending: Ending)>?
+    /// The last streams that were closed, in a ring; its memory comes with the first. Half the id of each, which is odd, and in the
+    /// last two bits how it ended.
+    private var closed: UnsafeMutablePointer<UInt32>?
     private var closedCount = 0
     static let closedKept = 1024
     private static let least = 4
@@ -121,13 +122,13 @@ struct ServerStreams: ~Copyable {
     @inline(__always)
     private mutating func remember(_ id: Int32, _ ending: Ending) {
         let ring = closed ?? makeRing()
-        ring[closedCount & (Self.closedKept - 1)] = (id, ending)
+        ring[closedCount & (Self.closedKept - 1)] = UInt32(bitPattern: id >> 1) << 2 | UInt32(ending.rawValue)
         closedCount &+= 1
     }
 
-    private mutating func makeRing() -> UnsafeMutablePointer<(id: Int32, ending: Ending)> {
-        let ring = UnsafeMutablePointer<(id: Int32, ending: Ending)>.allocate(capacity: Self.closedKept)
-        ring.initialize(repeating: (0, .finished), count: Self.closedKept)
+    private mutating func makeRing() -> UnsafeMutablePointer<UInt32> {
+        let ring = UnsafeMutablePointer<UInt32>.allocate(capacity: Self.closedKept)
+        ring.initialize(repeating: 0, count: Self.closedKept)
         closed = ring
         return ring
     }
@@ -192,7 +193,9 @@ struct ServerStreams: ~Copyable {
     /// How a stream that is not open any more ended; nil when that is too long ago to be known, or it never was open.
     func ending(_ id: Int32) -> Ending? {
         guard let closed else { return nil }
-        for index in 0..<min(closedCount, Self.closedKept) where closed[index].id == id { return closed[index].ending }
+        for index in 0..<min(closedCount, Self.closedKept) where closed[index] >> 2 == UInt32(bitPattern: id >> 1) {
+            return Ending(rawValue: UInt8(closed[index] & 3))
+        }
         return nil
     }
 

@@ -27,7 +27,7 @@ extension MockSession {
             return deliver(state, trace, nil)
         }
         if let batch = choice.rule.batch { return hold(state, choice, batch) }
-        // Of a request whose stream GOAWAY has ended nothing is left.
+        // GOAWAY ends the streams that it does not name, and what was known of them.
         let stream = state.stream
         if let goAway = choice.rule.goAway, self.goAway(goAway, [stream]) < stream { return }
         carryOut(choice, on: state, trace)
