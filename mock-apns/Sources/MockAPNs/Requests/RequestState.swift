@@ -97,7 +97,7 @@ final class RequestState {
     /// The `apns-unique-id` of its answer, where the push is kept.
     var uniqueIdentifier: RandomUUID?
     /// Of a request that is kept: all header fields as they came.
-    var headers = HeaderRecord()
+    @exclusivity(unchecked) var headers = HeaderRecord()
     /// What its worker knows the request's namespace by, where there are several.
     var namespace = 0
 
