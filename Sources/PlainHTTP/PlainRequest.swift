@@ -8,6 +8,8 @@ public struct PlainRequest: Sendable, Equatable {
     /// Without the query.
     public var path: String
     public var query: [String: String]
+    /// A name that the query gives more than once: of its values the last counts; nil: there is none.
+    public var repeated: String?
     public var body: [UInt8]
     /// The client wants the connection closed after the answer.
     public var closes: Bool
@@ -132,9 +134,10 @@ public struct PlainRequest: Sendable, Equatable {
         isHead = method == "HEAD"
         self.method = isHead ? "GET" : String(method)
         path = Self.decoded(parts[0])
-        query = parts.count > 1 ? Self.parseQuery(parts[1]) : [:]
+        query = [:]
         body = []
         closes = false
+        if parts.count > 1 { takeQuery(parts[1]) }
     }
 
     static func sizeText(_ bytes: Int) -> String {
@@ -182,13 +185,13 @@ public struct PlainRequest: Sendable, Equatable {
         return nil
     }
 
-    private static func parseQuery(_ text: Substring) -> [String: String] {
-        var query: [String: String] = [:]
+    private mutating func takeQuery(_ text: Substring) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            query[decoded(parts[0])] = parts.count > 1 ? decoded(parts[1]) : ""
+            let name = Self.decoded(parts[0])
+            let before = query.updateValue(parts.count > 1 ? Self.decoded(parts[1]) : "", forKey: name)
+            if before != nil, repeated == nil { repeated = name }
         }
-        return query
     }
 
     /// Percent-decoded (RFC 3986 section 2.1).

@@ -48,23 +48,109 @@ import Testing
         #expect(try push(mock, "com.a") { $0.headers = [] } == "400")
         #expect(try topics(mock, "").count == 14 && topics(mock, "?namespace=*").count == 14)
         #expect(try topics(mock, "?namespace=com.a") == ["com.a", "com.a", "com.a", "com.a", "com.a.voip"])
-        #expect(try topics(mock, "?namespace=") == [""] && topics(mock, "?namespace=com.new") == [])
+        #expect(try topics(mock, "?namespace=") == [""])
         let (all, own) = (try stats(mock, ""), try stats(mock, "?namespace=com.b"))
         #expect(all["requests"] as? Int == 14 && all["accepted"] as? Int == 5 && all["namespace"] == nil)
         let names = (all["namespaces"] as? [String: Any])?["names"] as? [String]
-        #expect(Set(names ?? []) == ["com.a", "com.b", "com.c", "com.new"], "\(all)")
+        #expect(Set(names ?? []) == ["com.a", "com.b", "com.c"], "\(all)")
         #expect(own["requests"] as? Int == 4 && own["reasons"] as? [String: Int] == ["ServiceUnavailable": 4])
         #expect(own["namespace"] as? String == "com.b" && own["fault_seed"] as? Int == 7)
         #expect(try admin(mock, "POST", "/reset?namespace=com.c") == "reset\n")
         #expect(try push(mock, "com.c") == "200" && push(mock, "com.b") == "503")
         #expect(try topics(mock, "?namespace=com.c") == ["com.c"] && topics(mock, "?namespace=com.b").count == 5)
         // A reset without a name is the default one's.
-        #expect(try admin(mock, "POST", "/reset") == "reset\n")
+        #expect(try admin(mock, "POST", "/reset") == "reset: the default namespace (?namespace=* for all)\n")
         #expect(try topics(mock, "?namespace=") == [] && topics(mock, "").count == 11)
         #expect(try admin(mock, "PUT", "/faults?namespace=*", "{rules: [{reject: 500}]}").hasPrefix("rules 1"))
         #expect(try push(mock, "com.a") == "500" && push(mock, "com.later") == "500")
         #expect(try admin(mock, "POST", "/reset?namespace=*") == "reset\n")
         #expect(try stats(mock, "")["requests"] as? Int == 0 && topics(mock, "") == [])
+        _ = try mock.stop()
+    }
+
+    @Test(
+        "A namespace is made by a push with a valid token or by a change, up to a thousand; a reset of all forgets the empty ones"
+    )
+    func making() throws {
+        let mock = try Mock(["--admin-port", "0", "--namespace-by", "topic", "--threads", "2"])
+        func names() throws -> [String] {
+            try #require((try stats(mock, "")["namespaces"] as? [String: Any])?["names"] as? [String])
+        }
+        for number in 0..<4 {
+            #expect(try push(mock, "com.bad\(number)") { $0.authorization = "" } == "403")
+            #expect(try push(mock, "com.bad\(number)") { $0.authorization = "bearer a.b.c" } == "403")
+        }
+        #expect(try names() == [] && topics(mock, "?namespace=").count == 8)
+        let made = try admin(mock, "POST", "/reset?namespace=com.app[1-999]")
+        #expect(try names().count == 999, "\(made.suffix(200))")
+        #expect(try push(mock, "com.own") == "200" && names().count == 1000)
+        #expect(try push(mock, "com.own") { $0.authorization = "" } == "403")
+        #expect(try topics(mock, "?namespace=com.own").count == 2)
+        // Those that are too many are the default one's, each of them counted.
+        let late = ReasonTests.Request.with { $0.headers = ["apns-topic: com.late"] }
+        #expect(try ReasonTests.curl(mock, Array(repeating: late, count: 7)).count == 7)
+        #expect((try stats(mock, "")["namespaces"] as? [String: Any])?["beyond_limit"] as? Int == 7)
+        #expect(try topics(mock, "?namespace=").count == 15)
+        #expect(
+            try admin(mock, "PUT", "/faults?namespace=com.app7", "{rules: [{reject: 503}], seed: 7}")
+                == "rules 1, seed 7\n")
+        #expect(try admin(mock, "POST", "/reset?namespace=*") == "reset\n" && names() == ["com.app7"])
+        for _ in 0..<4 { #expect(try push(mock, "com.late") == "200" && push(mock, "com.app7") == "503") }
+        #expect(try topics(mock, "?namespace=com.late").count == 4 && names() == ["com.app7", "com.late"])
+        _ = try mock.stop()
+    }
+
+    @Test("A mistyped namespace is not taken for an empty one, and nothing that is read makes one")
+    func mistyped() throws {
+        let mock = try Mock(["--admin-port", "0", "--namespace-by", "topic"])
+        #expect(try push(mock, "com.example.app") == "200")
+        let answer = "no push has come for it, and nothing was changed in it"
+        for path in ["/pushes?", "/pushes?wait=10ms&", "/stats?", "/devices/\(device)?"] {
+            let text = try admin(mock, "GET", path + "namespace=com.exmaple.app")
+            let page = path.prefix { $0 != "?" }
+            #expect(
+                text
+                    == "\(page): namespace \"com.exmaple.app\": \(answer); did you mean \"com.example.app\"?\n")
+        }
+        // Who waits for the first push of one does.
+        let port = try mock.port(of: "admin")
+        let waiting = try Programs.start(
+            "/usr/bin/curl", ["-s", "http://127.0.0.1:\(port)/pushes?namespace=com.new&wait=60s"])
+        while try stats(mock, "")["events"].flatMap({ ($0 as? [String: Any])?["waiting"] as? Int }) != 1 {
+            usleep(10_000)
+        }
+        #expect((try stats(mock, "")["namespaces"] as? [String: Any])?["names"] as? [String] == ["com.example.app"])
+        #expect(try push(mock, "com.new") == "200")
+        try waiting.waitFor("\"topic\":\"com.new\"")
+        // One that was begun anew is there, and nothing came.
+        #expect(try admin(mock, "POST", "/reset?namespace=com.third") == "reset\n")
+        #expect(try topics(mock, "?namespace=com.third&wait=10ms") == [])
+        _ = try mock.stop()
+    }
+
+    @Test("What is changed without a name is said to be the default namespace's")
+    func unnamed() throws {
+        let mock = try Mock(["--admin-port", "0", "--namespace-by", "topic"])
+        #expect(
+            try admin(mock, "PUT", "/devices/\(device)", "{offline: true}")
+                == "changed: the default namespace (?namespace=NAME for another)\n")
+        #expect(
+            try admin(mock, "PUT", "/faults", "{rules: [], seed: 3}")
+                == "rules 0, seed 3: the default namespace (?namespace=* for all)\n")
+        #expect(try admin(mock, "POST", "/reset?namespace=") == "reset\n")
+        _ = try mock.stop()
+    }
+
+    @Test("--store-capacity is of all namespaces together")
+    func store() throws {
+        let mock = try Mock([
+            "--admin-port", "0", "--namespace-by", "topic", "--offline", "100%", "--store-capacity", "2",
+        ])
+        #expect(try push(mock, "com.a") == "200" && push(mock, "com.b") == "200" && push(mock, "com.c") == "500")
+        #expect(try admin(mock, "POST", "/reset?namespace=com.a") == "reset\n")
+        #expect(try push(mock, "com.c") == "200" && push(mock, "com.a") == "500")
+        #expect(try admin(mock, "POST", "/reset?namespace=*") == "reset\n")
+        #expect(try push(mock, "com.d") == "200" && push(mock, "com.e") == "200" && push(mock, "com.f") == "500")
         _ = try mock.stop()
     }
 

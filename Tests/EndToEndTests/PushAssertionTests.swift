@@ -29,6 +29,22 @@ import Testing
         try pushes(mock, query).compactMap { $0["id"] as? Int }
     }
 
+    @Test("Connections are numbered from 1 as they come, over all threads")
+    func connections() throws {
+        let mock = try Mock(["--admin-port", "0", "--threads", "3"])
+        for _ in 0..<6 { _ = try ReasonTests.curl(mock, [.init()]) }
+        #expect(try pushes(mock, "").compactMap { $0["connection"] as? Int } == [1, 2, 3, 4, 5, 6])
+        _ = try mock.stop()
+    }
+
+    @Test("A query that is given twice is refused")
+    func repeated() throws {
+        let mock = try Mock(["--admin-port", "0"])
+        #expect(try curl(mock, "/pushes?status=200&limit=2&status=400") == "/pushes: status is given twice\n")
+        #expect(try curl(mock, "/stats?%6eamespace=&namespace=") == "/stats: namespace is given twice\n")
+        _ = try mock.stop()
+    }
+
     @Test("Pushes are told apart by token, topic, apns-id, push type, status, reason and when they came")
     func filters() throws {
         let mock = try Mock(["--admin-port", "0"])
@@ -193,6 +209,9 @@ import Testing
             #expect(
                 fate.contains("\"event\":\"unanswered\"") && fate.contains("\"delivered\"") == (expected == "silent"))
         }
+        #expect(try curl(mock, "/faults", ["-X", "PUT", "-d", "{rules: []}"]).hasPrefix("rules 0"))
+        _ = try ReasonTests.curl(mock, [.init()])
+        #expect(try ids(mock, "?status=none") == [1, 2, 3] && ids(mock, "?status=200") == [4])
         _ = try mock.stop()
     }
 

@@ -39,7 +39,7 @@ import Testing
     func turns() throws {
         _ = inboxes[2].close()
         let clients = try (0..<7).map { _ in try connected() }
-        let own = dealer.accept(at: 0).map(\.descriptor)
+        let own = dealer.accept(at: ConnectionDealer.firstToken).map(\.descriptor)
         let given = adopted(by: 1)
         // One that is closed counts for nobody: the worker that has ended gets the third, and all that come when it has fewest.
         #expect(own.count == 1 && given.count == 1)
@@ -59,7 +59,7 @@ import Testing
         spread.ended(1)
         spread.ended(1)
         let clients = try (0..<5).map { _ in try connected() }
-        let own = dealer.accept(at: 0).map(\.descriptor)
+        let own = dealer.accept(at: ConnectionDealer.firstToken).map(\.descriptor)
         let (second, third) = (adopted(by: 1), adopted(by: 2))
         #expect(own.count == 1 && second.count == 3 && third.count == 1)
         for descriptor in own + second + third + clients { close(descriptor) }
@@ -71,10 +71,10 @@ import Testing
         let client = try connected()
         #expect(reactor.wait(timeout: 0) == 0)
         #expect(dealer.resume().isEmpty)
-        #expect(reactor.wait(timeout: 60_000_000_000) == 1 && reactor.event(at: 0).token == 0)
-        let served = dealer.accept(at: 0).map(\.descriptor)
+        #expect(reactor.wait(timeout: 60_000_000_000) == 1 && reactor.event(at: 0).token == ConnectionDealer.firstToken)
+        let served = dealer.accept(at: ConnectionDealer.firstToken).map(\.descriptor)
         #expect(served.count == 1)
-        #expect(dealer.accept(at: 1).isEmpty, "there is one listener only")
+        #expect(dealer.accept(at: ConnectionDealer.firstToken + 1).isEmpty, "there is one listener only")
         for descriptor in served + [client] { close(descriptor) }
     }
 

@@ -41,6 +41,69 @@ import Testing
         #expect(shown() == ["a"] && desk.counts.delivered == 1 && desk.counts.stored == 0)
     }
 
+    @Test("Of more devices than are counted, those that had a push last are still held to their limit")
+    func windows() {
+        var settings = DeliverySettings()
+        (settings.perDeviceLimit, settings.perDevicePeriod) = (2, 100 * Self.second)
+        let desk = DeliveryDesk(settings, directory: directory, hub: hub, mostWindows: 10, startedAt: 0)
+        // Ten at a time are all remembered, however often they come.
+        for _ in 0..<2 {
+            for device in 0..<10 { #expect(desk.admit(TokenKey("a\(device)"), now: 1) == nil) }
+        }
+        for device in 0..<10 { #expect(desk.admit(TokenKey("a\(device)"), now: 2) == .tooManyRequests) }
+        for device in 0..<50 {
+            #expect(desk.admit(TokenKey("b\(device + 10)"), now: 3) == nil)
+            #expect(desk.admit(TokenKey("a1"), now: 3) == .tooManyRequests)
+        }
+        #expect(desk.admit(TokenKey("a2"), now: 3) == nil, "forgotten: long since the last push")
+        #expect(desk.admit(TokenKey("a1"), now: 3 + 100 * Self.second) == nil)
+    }
+
+    @Test("Desks that share a room store as many as it has, and each gives back what it held")
+    func room() {
+        var settings = DeliverySettings()
+        settings.onlineByAttachment = true
+        let room = SharedRoom(2)
+        let one = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
+        settings.priority5Interval = Self.second
+        settings.onlineByAttachment = false
+        do {
+            let other = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
+            #expect(one.deliver(push("a"), now: 1, unixTime: 100) == nil)
+            #expect(other.deliver(push("b", priority: 5), now: 1, unixTime: 100) == nil)
+            #expect(one.deliver(push("c", device: "bb"), now: 1, unixTime: 100) == .internalServerError)
+            #expect(other.deliver(push("d", priority: 5), now: 1, unixTime: 100) == .internalServerError)
+            _ = other.advance(now: Self.second, unixTime: 101)
+            #expect(other.deliver(push("e", priority: 5), now: Self.second, unixTime: 101) == nil)
+        }
+        #expect(one.deliver(push("f", device: "bb"), now: 1, unixTime: 100) == nil, "the other desk is gone")
+        one.attach(TokenKey("aa"), now: 2)
+        #expect(one.deliver(push("g", device: "cc"), now: 3, unixTime: 100) == nil)
+        one.reset()
+        #expect(one.deliver(push("h", device: "bb"), now: 4, unixTime: 100) == nil)
+        #expect(one.deliver(push("i", device: "cc"), now: 4, unixTime: 100) == nil)
+        #expect(one.deliver(push("j", device: "dd"), now: 4, unixTime: 100) == .internalServerError)
+    }
+
+    @Test("Channels are bounded over all apps, and an app without any takes nothing")
+    func channels() throws {
+        let room = SharedRoom(3)
+        let channels = ChannelDirectory(limit: 2, enabled: nil, room: room)
+        let first = try #require(channels.create("com.a", .production, storagePolicy: 0))
+        #expect(channels.create("com.a", .production, storagePolicy: 0) != nil)
+        #expect(channels.create("com.a", .production, storagePolicy: 0) == nil)
+        let second = try #require(channels.create("com.b", .production, storagePolicy: 0))
+        #expect(channels.create("com.c", .production, storagePolicy: 0) == nil && channels.appCount == 2)
+        #expect(channels.remove(second, "com.b", .production) && channels.appCount == 1)
+        #expect(!channels.remove(second, "com.b", .production) && !channels.remove(first, "com.b", .production))
+        #expect(channels.create("com.c", .production, storagePolicy: 0) != nil)
+        channels.reset()
+        #expect(channels.appCount == 0)
+        for app in ["com.d", "com.e", "com.f"] {
+            #expect(channels.create(app, .production, storagePolicy: 0) != nil)
+        }
+    }
+
     @Test("For an offline device the latest push of each app is kept, and given when it comes back")
     func offline() {
         let desk = desk { $0.onlineByAttachment = true }

@@ -179,6 +179,7 @@ import Testing
             ),
             ("{repeat: true}", "f:1:28: rules[0].repeat: there are no steps to repeat; expected \"then\" beside it"),
             ("{priority: 7}", "f:1:30: rules[0].priority: \"7\" is not a priority; expected 10, 5 or 1"),
+            ("{connection: [1, 0]}", "f:1:36: rules[0].connection[1]: connections are numbered from 1"),
             (
                 "{request: pushes}",
                 "f:1:29: rules[0].request: \"pushes\" is not a kind of request; expected push, broadcast, management or any"

@@ -66,7 +66,7 @@ struct DeliveryOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Pushes that wait for devices that are offline, or held back for their priority; beyond it 500 InternalServerError.",
+            "Pushes that wait for devices that are offline, or held back for their priority, of all namespaces; beyond it 500 InternalServerError.",
             valueName: "count"))
     var storeCapacity = "1M"
 

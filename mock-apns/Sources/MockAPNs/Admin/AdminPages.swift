@@ -41,6 +41,9 @@ struct AdminPages {
         guard page.methods.contains(request.method) else {
             return .wrongMethod(request, allowed: page.methods)
         }
+        if let name = request.repeated {
+            return .text("\(request.path): \(name.prefix(80)) is given twice", status: 400)
+        }
         for name in request.query.keys.sorted() where !page.query.contains(name) {
             let hint = page.query.isEmpty ? "; this page takes none" : NearestName.hint(name, among: page.query)
             return .text("\(request.path): unknown query \"\(name)\"\(hint)", status: 400)
@@ -66,27 +69,36 @@ struct AdminPages {
         case (_, "/healthz"): return .text("ok")
         case (_, "/"): return LivePage.answer(hasDevices: server.shared.fleets != nil)
         case (_, "/stats"):
-            return Self.encoded(
-                StatsDocument(server, watchers, of: try namespaces(request, isRead: true)))
+            let choice = try namespaces(request, isRead: true)
+            return choice.missing("/stats", server.shared) ?? Self.encoded(StatsDocument(server, watchers, of: choice))
         case (_, "/metrics"):
             return PlainResponse(
                 status: 200, type: MetricsText.contentType,
                 body: Array(Metrics.text(StatsDocument(server, watchers)).utf8))
         case (_, "/pushes"):
-            let query = try PushQuery(request, of: server)
-            return PushDocument.answer(KeptPushes(server: server).list(query), isLines: query.isLines)
+            return KeptPushes(server: server).answer(try PushQuery(request, of: server))
         case (_, let path) where path.hasPrefix("/unique/"):
             return FateDocument.answer(String(path.dropFirst("/unique/".count)), server)
         case (_, "/ledger"): return Self.encoded(server.book.runs.map(LedgerEntry.init))
-        case (_, "/faults"): return changeFaults(request.body, try namespaces(request, isRead: false))
+        case (_, "/faults"):
+            return changeFaults(
+                request.body, try namespaces(request, isRead: false), ofDefault(request, "?namespace=* for all"))
         case (_, "/reset"):
             // Without namespaces all there is.
             let choice = try namespaces(request, isRead: server.shared.namespaces == nil)
             server.reset(choice)
-            return .text("reset")
+            return .text("reset" + ofDefault(request, "?namespace=* for all"))
         case (_, let path) where Self.kind(path) == Self.ofDevice: return DevicePages(server: server).answer(request)
-        case ("GET", let path): return device(path, try namespace(request))
-        case (_, let path): return changeDevice(path, request.body, try namespace(request))
+        case (let method, let path):
+            let choice = try namespaces(request, isRead: method == "GET" && request.query["namespace"] != nil)
+            if let missing = choice.missing(path, server.shared) { return missing }
+            guard case .one(let name) = choice, let namespace = server.shared.namespace(name) else {
+                throw SettingsError("namespace \"*\": expected the name of one")
+            }
+            return method == "GET"
+                ? device(path, namespace)
+                : changeDevice(
+                    path, request.body, namespace, "changed" + ofDefault(request, "?namespace=NAME for another"))
         }
     }
 
@@ -94,12 +106,9 @@ struct AdminPages {
         try NamespaceChoice(request.query["namespace"], isRead: isRead, of: server)
     }
 
-    /// The one that a device is asked for or changed in.
-    private func namespace(_ request: PlainRequest) throws(SettingsError) -> Namespace {
-        guard case .one(let namespace) = try namespaces(request, isRead: false) else {
-            throw SettingsError("namespace \"*\": expected the name of one")
-        }
-        return namespace
+    /// Says what a change that names no namespace is about, where there are several.
+    private func ofDefault(_ request: PlainRequest, _ hint: String) -> String {
+        server.shared.namespaces == nil || request.query["namespace"] != nil ? "" : ": the default namespace (\(hint))"
     }
 
     /// A body that is YAML.
@@ -115,11 +124,11 @@ struct AdminPages {
         return .json(String(decoding: data, as: UTF8.self))
     }
 
-    private func changeFaults(_ body: [UInt8], _ choice: NamespaceChoice) -> PlainResponse {
+    private func changeFaults(_ body: [UInt8], _ choice: NamespaceChoice, _ whose: String) -> PlainResponse {
         do throws(SettingsError) {
             let plan = try FaultFile.parse(try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)"))
             server.use(plan, in: choice)
-            return .text("rules \(plan.rules.count), seed \(plan.seed)")
+            return .text("rules \(plan.rules.count), seed \(plan.seed)\(whose)")
         } catch { return .text(error.description, status: 400) }
     }
 
@@ -156,7 +165,11 @@ struct AdminPages {
     }
 
     /// `state: unregistered`, `offline: true`, `topic:`, `environment:`, `since:` (UNIX seconds; now when not given).
-    private func changeDevice(_ path: String, _ body: [UInt8], _ namespace: Namespace) -> PlainResponse {
+    ///
+    /// - Parameter done: what it answers then.
+    private func changeDevice(
+        _ path: String, _ body: [UInt8], _ namespace: Namespace, _ done: String
+    ) -> PlainResponse {
         guard let key = key(path) else { return Self.badToken(server.shared.configuration.rules) }
         let token = String(path.dropFirst("/devices/".count))
         do throws(SettingsError) {
@@ -199,7 +212,7 @@ struct AdminPages {
             if let isOffline, let fleets = server.shared.fleets {
                 fleets.use(token, now: now) { $0.set(.online(!isOffline), on: $1, number: $2, at: $3) }
             }
-            return .text("changed")
+            return .text(done)
         } catch { return .text(error.description, status: 400) }
     }
 }

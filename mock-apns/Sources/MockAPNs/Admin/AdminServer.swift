@@ -115,12 +115,14 @@ final class AdminServer: @unchecked Sendable {
 
     private func subscribe(_ request: PlainRequest, _ connection: UInt64) throws(SettingsError) -> PlainResponse? {
         let name = request.query["namespace"]
-        let namespaces = try NamespaceChoice(name, isRead: true, of: server)
+        // A device that is there is a change.
+        let namespaces = try NamespaceChoice(
+            name, isRead: name == nil || request.query["token"] == nil || request.isHead, of: server)
         if request.isHead { return .events }
         plain.beginEvents(connection)
         if let token = request.query["token"] {
             let key = TokenKey(token)
-            let home = if case .one(let namespace) = namespaces { namespace } else { shared.home }
+            let home = if case .one(let name) = namespaces { shared.namespace(name)! } else { shared.home }
             subscribe(connection, .init(subject: .device(key, home), namespaces: namespaces))
             home.desk.attach(key, now: MonotonicClock.now())
         } else if let channel = request.query["channel"] {

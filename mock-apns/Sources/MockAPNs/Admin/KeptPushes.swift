@@ -1,6 +1,14 @@
+import PlainHTTP
+
 /// The pushes that all workers keep.
 struct KeptPushes {
     let server: MockServer
+
+    /// Those asked for.
+    func answer(_ query: PushQuery) -> PlainResponse {
+        query.namespaces.missing("/pushes", server.shared)
+            ?? PushDocument.answer(list(query), isLines: query.isLines)
+    }
 
     /// Those asked for, in the order in which they came: the last so many, or the first after the one that the query names.
     func list(_ query: PushQuery) -> [RecentPushes.Entry] {

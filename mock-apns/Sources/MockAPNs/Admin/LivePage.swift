@@ -151,7 +151,9 @@ enum LivePage {
               const answer = await fetch("/pushes?" + query);
               if (!answer.ok) {
                 state.textContent = await answer.text();
-                if (answer.status === 400) return;
+                if (answer.status === 400 || !follows) return;
+                // No push has come for its namespace yet.
+                if (answer.status === 404) continue;
                 throw new Error(answer.status);
               }
               for (const push of await answer.json()) {

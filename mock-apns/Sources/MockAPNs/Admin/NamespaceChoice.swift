@@ -1,32 +1,30 @@
+import PlainHTTP
 import Settings
 
 /// The namespaces that a request to the admin port is about.
-enum NamespaceChoice: Sendable {
+enum NamespaceChoice: Sendable, Equatable {
     case all
-    case one(Namespace)
+    /// By its name, which nobody may have named yet; nil: the default one.
+    case one(String?)
 
-    func includes(_ namespace: Namespace) -> Bool {
-        switch self {
-        case .all: true
-        case .one(let own): own === namespace
-        }
-    }
+    func includes(_ namespace: Namespace) -> Bool { includes(namespace.name) }
 
     /// nil: the default one.
     func includes(_ name: String?) -> Bool {
         switch self {
         case .all: true
-        case .one(let own): own.name == name
+        case .one(let own): own == name
         }
     }
 
     /// - Parameters:
-    ///   - name: as the query says it; empty: the default one, `*`: all. One that is named for the first time comes into being.
-    ///   - isRead: who names none reads all, and changes the default one.
+    ///   - name: as the query says it; empty: the default one, `*`: all.
+    ///   - isRead: who names none reads all, and changes the default one. One that is changed comes into being where it is not there, and
+    ///     so does one that the configuration names.
     /// - Throws: what is wrong with the name.
     init(_ name: String?, isRead: Bool, of server: MockServer) throws(SettingsError) {
         guard let name else {
-            self = isRead ? .all : .one(server.shared.home)
+            self = isRead ? .all : .one(nil)
             return
         }
         guard let namespaces = server.shared.namespaces else {
@@ -36,17 +34,26 @@ enum NamespaceChoice: Sendable {
         }
         switch name {
         case "*": self = .all
-        case "": self = .one(server.shared.home)
+        case "": self = .one(nil)
         default:
             if let problem = Self.problem(name, namespaces.rule, server) {
                 throw SettingsError("namespace \"\(name.prefix(80))\": \(problem)")
             }
-            guard let namespace = namespaces.named(name) else {
+            guard isRead && namespaces.rule == .topic || namespaces.named(name) != nil else {
                 throw SettingsError(
                     "namespace \"\(name.prefix(80))\": there are \(Units.grouped(UInt64(Namespaces.most))) already")
             }
-            self = .one(namespace)
+            self = .one(name)
         }
+    }
+
+    /// The answer where one is asked for that nobody has named in a request or a change: a mistyped one is not taken for an empty one.
+    func missing(_ path: String, _ shared: MockShared) -> PlainResponse? {
+        guard case .one(let name?) = self, shared.namespace(name) == nil else { return nil }
+        let known = shared.allNamespaces.compactMap(\.name)
+        return .text(
+            "\(path): namespace \"\(name)\": no push has come for it, and nothing was changed in it"
+                + (NearestName.of(name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""), status: 404)
     }
 
     private static func problem(_ name: String, _ rule: NamespaceRule, _ server: MockServer) -> String? {

@@ -12,6 +12,8 @@ struct PushFilter: Sendable {
     var unique: RandomUUID?
     var pushType: PushType?
     var status: Int?
+    /// Those that were not answered.
+    var isUnanswered = false
     var reason: String?
     /// UNIX milliseconds: then or later.
     var since: Int64?
@@ -22,6 +24,7 @@ struct PushFilter: Sendable {
         if let after, entry.number <= after { return false }
         if let since, entry.time < since { return false }
         if let status, entry.status != status { return false }
+        if isUnanswered, entry.unanswered == nil { return false }
         if let pushType, entry.pushType != pushType { return false }
         if let unique, entry.unique != unique { return false }
         if let reason, entry.reason != reason { return false }

@@ -52,7 +52,10 @@ struct PushQuery: Sendable {
             }
             filter.reason = reason
         }
-        filter.status = try Self.number("status", query, 100...599, "an HTTP status, 100 to 599")
+        filter.isUnanswered = query["status"] == "none"
+        if !filter.isUnanswered {
+            filter.status = try Self.number("status", query, 100...599, "an HTTP status, 100 to 599, or none")
+        }
         filter.since = try Self.number("since", query, 0...Int64.max, "UNIX milliseconds")
         filter.after = try Self.number("after", query, 0...UInt64.max, "the id of a push")
         limit = try Self.number("limit", query, 1...Int.max, "a number from 1") ?? limit

@@ -40,7 +40,7 @@ struct PushWaits {
         if watch.await() { isTold = !waits.isEmpty }
         let (counts, last) = pushes.counts([(query, 0)])
         (wait.found, wait.seen) = (counts[0], last)
-        guard wait.found < query.count, wait.deadline > now else { return answer(query) }
+        guard wait.found < query.count, wait.deadline > now else { return pushes.answer(query) }
         waits.append(wait)
         return nil
     }
@@ -67,10 +67,6 @@ struct PushWaits {
         let over = waits.filter { $0.found >= $0.query.count || $0.deadline <= now }
         if over.isEmpty { return [] }
         waits.removeAll { $0.found >= $0.query.count || $0.deadline <= now }
-        return over.map { ($0.request, answer($0.query)) }
-    }
-
-    private func answer(_ query: PushQuery) -> PlainResponse {
-        PushDocument.answer(pushes.list(query), isLines: query.isLines)
+        return over.map { ($0.request, pushes.answer($0.query)) }
     }
 }

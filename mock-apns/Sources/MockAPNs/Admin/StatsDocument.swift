@@ -159,11 +159,12 @@ struct StatsDocument: Encodable {
             namespaces = server.shared.namespaces.map(Namespaces.init)
             faultSeed = server.faultPlan.seed
             delivery = server.deliveryCounts
-        case .one(let own):
+        case .one(let name):
+            let own = server.shared.namespace(name) ?? server.shared.home
             var ownCounts = MockCounts()
             own.add(to: &ownCounts)
             counts = ownCounts
-            namespace = own.name ?? ""
+            namespace = name ?? ""
             namespaces = nil
             faultSeed = own.plan.seed
             delivery = own.deliveryCounts

@@ -16,31 +16,37 @@ final class ChannelDirectory: Sendable {
         let environment: PushEnvironment
     }
 
+    /// Channels of all apps.
+    static let most = 100_000
     /// Longest storage of a broadcast, seconds.
     static let longestStorage: Int64 = 8 * 3600
     private let limit: Int
     private let enabled: Set<String>?
+    private let room: SharedRoom
     private let apps = Mutex<[AppKey: [String: Channel]]>([:])
 
     /// - Parameters:
     ///   - limit: channels an app may have in an environment.
     ///   - enabled: bundle ids broadcast is enabled for; nil: all.
-    init(limit: Int, enabled: Set<String>?) {
+    ///   - room: for the channels of all apps.
+    init(limit: Int, enabled: Set<String>?, room: SharedRoom = SharedRoom(most)) {
         self.limit = limit
         self.enabled = enabled
+        self.room = room
     }
+
+    deinit { reset() }
 
     func isEnabled(_ bundleID: String) -> Bool { enabled.map { $0.contains(bundleID) } ?? true }
 
-    /// The new channel's id; nil when the app has as many as it may have.
+    /// The new channel's id; nil when the app, or all of them together, have as many as they may have.
     func create(_ bundleID: String, _ environment: PushEnvironment, storagePolicy: Int) -> String? {
         apps.withLock { apps in
-            var channels = apps[AppKey(bundleID: bundleID, environment: environment)] ?? [:]
-            guard channels.count < limit else { return nil }
+            let app = AppKey(bundleID: bundleID, environment: environment)
+            guard apps[app]?.count ?? 0 < limit, room.take() else { return nil }
             var id = Self.randomID()
-            while channels[id] != nil { id = Self.randomID() }
-            channels[id] = Channel(id: id, storagePolicy: storagePolicy)
-            apps[AppKey(bundleID: bundleID, environment: environment)] = channels
+            while apps[app]?[id] != nil { id = Self.randomID() }
+            apps[app, default: [:]][id] = Channel(id: id, storagePolicy: storagePolicy)
             return id
         }
     }
@@ -50,7 +56,13 @@ final class ChannelDirectory: Sendable {
     }
 
     func remove(_ id: String, _ bundleID: String, _ environment: PushEnvironment) -> Bool {
-        apps.withLock { $0[AppKey(bundleID: bundleID, environment: environment)]?.removeValue(forKey: id) != nil }
+        apps.withLock { apps in
+            let app = AppKey(bundleID: bundleID, environment: environment)
+            guard apps[app]?.removeValue(forKey: id) != nil else { return false }
+            if apps[app]?.isEmpty == true { apps[app] = nil }
+            room.give(1)
+            return true
+        }
     }
 
     func list(_ bundleID: String, _ environment: PushEnvironment) -> [String] {
@@ -75,7 +87,15 @@ final class ChannelDirectory: Sendable {
         }
     }
 
-    func reset() { apps.withLock { $0 = [:] } }
+    /// Apps that have channels.
+    var appCount: Int { apps.withLock { $0.count } }
+
+    func reset() {
+        apps.withLock { apps in
+            room.give(apps.values.reduce(0) { $0 + $1.count })
+            apps = [:]
+        }
+    }
 
     /// 16 random bytes in Base64, as Apple's ids look.
     private static func randomID() -> String {

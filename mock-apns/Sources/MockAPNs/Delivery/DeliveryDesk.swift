@@ -27,6 +27,23 @@ final class DeliveryDesk: Sendable {
         var count: Int
     }
 
+    /// Windows by what is counted. Of more than so many, those are forgotten that were counted in longest ago: the last so many that were
+    /// counted in are there, and as many again at most.
+    private struct Windows<Key: Hashable & Sendable>: Sendable {
+        private var recent: [Key: Window] = [:]
+        private var older: [Key: Window] = [:]
+
+        /// - Returns: the window with one more.
+        mutating func count(_ key: Key, now: UInt64, period: UInt64, most: Int) -> Window {
+            var window = recent[key] ?? older.removeValue(forKey: key) ?? Window(start: now, count: 0)
+            if now - window.start >= period { window = Window(start: now, count: 0) }
+            window.count += 1
+            recent[key] = window
+            if recent.count > most { (older, recent) = (recent, [:]) }
+            return window
+        }
+    }
+
     private struct AppKey: Hashable, Sendable {
         let device: TokenKey
         let bundleID: String
@@ -41,10 +58,12 @@ final class DeliveryDesk: Sendable {
         var nextNumber: UInt64 = 0
         /// How many streams of a device are attached.
         var attached: [TokenKey: Int] = [:]
-        var background: [AppKey: Window] = [:]
-        var rates: [TokenKey: Window] = [:]
+        var background = Windows<AppKey>()
+        var rates = Windows<TokenKey>()
         /// Devices whose comeback is planned.
         var planned: Set<TokenKey> = []
+        /// Places taken in the room.
+        var taken = 0
     }
 
     private let settings: DeliverySettings
@@ -54,19 +73,28 @@ final class DeliveryDesk: Sendable {
     private let log: DeliveryLog?
     private let startedAt: UInt64
     private let state = Mutex(State())
-    private static let mostWindows = 1_000_000
+    /// For the pushes that wait, of all namespaces.
+    private let room: SharedRoom
+    private let mostWindows: Int
     private static let hour: UInt64 = 3_600_000_000_000
 
+    /// - Parameters:
+    ///   - room: for the pushes that wait; nil: its own, as large as the settings say.
+    ///   - mostWindows: devices, and apps on devices, whose pushes are counted.
     init(
         _ settings: DeliverySettings, directory: DeviceDirectory, hub: EventHub, log: DeliveryLog? = nil,
-        startedAt: UInt64
+        room: SharedRoom? = nil, mostWindows: Int = 1_000_000, startedAt: UInt64
     ) {
         self.settings = settings
         self.directory = directory
         self.hub = hub
         self.log = log
+        self.room = room ?? SharedRoom(settings.storeCapacity)
+        self.mostWindows = mostWindows
         self.startedAt = startedAt
     }
+
+    deinit { state.withLock { room.give($0.taken) } }
 
     /// Nobody would notice the difference: pushes need not be shown to the desk.
     var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeUnreached }
@@ -78,20 +106,20 @@ final class DeliveryDesk: Sendable {
     func reset() {
         state.withLock { state in
             let attached = state.attached
+            room.give(state.taken)
             state = State()
             state.attached = attached
         }
     }
 
+    /// Some device is attached.
+    var isAttached: Bool { state.withLock { !$0.attached.isEmpty } }
+
     /// Counts a push to this device; a reason when it is one too many.
     func admit(_ key: TokenKey, now: UInt64) -> Reason? {
         guard let limit = settings.perDeviceLimit else { return nil }
         return state.withLock { state in
-            if state.rates.count > Self.mostWindows { state.rates.removeAll() }
-            var window = state.rates[key] ?? Window(start: now, count: 0)
-            if now - window.start >= settings.perDevicePeriod { window = Window(start: now, count: 0) }
-            window.count += 1
-            state.rates[key] = window
+            let window = state.rates.count(key, now: now, period: settings.perDevicePeriod, most: mostWindows)
             guard window.count > limit else { return nil }
             state.counts.tooMany += 1
             return .tooManyRequests
@@ -121,7 +149,7 @@ final class DeliveryDesk: Sendable {
             let interval =
                 push.priority == 5 ? settings.priority5Interval : push.priority == 1 ? settings.priority1Interval : 0
             guard interval == 0 else {
-                guard hasRoom(state) else { return .internalServerError }
+                guard takeRoom(&state) else { return .internalServerError }
                 state.nextNumber += 1
                 state.delayed[state.nextNumber] = push
                 let age = now - startedAt
@@ -156,6 +184,7 @@ final class DeliveryDesk: Sendable {
                 switch due {
                 case .delayed(let number):
                     guard let push = state.delayed.removeValue(forKey: number) else { continue }
+                    giveRoom(&state)
                     if isDisabled(push.key) {
                         state.counts.discarded += 1
                         log?.note(.discarded, push.unique)
@@ -179,6 +208,7 @@ final class DeliveryDesk: Sendable {
                     ready.append(push)
                 }
             }
+            giveRoom(&state)
             return state.due.nextDue
         }
         post(ready)
@@ -197,6 +227,7 @@ final class DeliveryDesk: Sendable {
     func attach(_ key: TokenKey, now: UInt64) {
         let ready = state.withLock { state in
             state.attached[key, default: 0] += 1
+            defer { giveRoom(&state) }
             return isOffline(key, now, state) ? [] : takeAll(key, &state)
         }
         post(ready)
@@ -213,6 +244,7 @@ final class DeliveryDesk: Sendable {
     /// are disabled.
     func lookAgain(_ key: TokenKey, now: UInt64) {
         let ready = state.withLock { state in
+            defer { giveRoom(&state) }
             if isDisabled(key) {
                 let waiting = state.stored.removeValue(forKey: key) ?? [:]
                 state.counts.waiting -= UInt64(waiting.count)
@@ -245,12 +277,8 @@ final class DeliveryDesk: Sendable {
     /// When the push may be delivered, if its app has used up the hour's background pushes.
     private func throttle(_ push: DeliveredPush, _ now: UInt64, _ state: inout State) -> UInt64? {
         guard let limit = settings.backgroundPerHour else { return nil }
-        if state.background.count > Self.mostWindows { state.background.removeAll() }
         let app = AppKey(device: push.key, bundleID: push.bundleID)
-        var window = state.background[app] ?? Window(start: now, count: 0)
-        if now - window.start >= Self.hour { window = Window(start: now, count: 0) }
-        window.count += 1
-        state.background[app] = window
+        let window = state.background.count(app, now: now, period: Self.hour, most: mostWindows)
         return window.count > limit ? window.start + Self.hour : nil
     }
 
@@ -273,7 +301,7 @@ final class DeliveryDesk: Sendable {
                 log?.note(.replaced, older.push.unique)
             }
             state.counts.waiting -= 1
-        } else if !hasRoom(state) {
+        } else if !takeRoom(&state) {
             return .internalServerError
         }
         state.nextNumber += 1
@@ -293,9 +321,19 @@ final class DeliveryDesk: Sendable {
         return nil
     }
 
-    /// `--store-capacity` is of all pushes that wait, stored or held back for their priority.
-    private func hasRoom(_ state: borrowing State) -> Bool {
-        state.counts.waiting + UInt64(state.delayed.count) < UInt64(settings.storeCapacity)
+    /// For one more push. `--store-capacity` is of all pushes that wait, stored or held back for their priority.
+    private func takeRoom(_ state: inout State) -> Bool {
+        guard room.take() else { return false }
+        state.taken += 1
+        return true
+    }
+
+    /// What no longer waits has left its place.
+    private func giveRoom(_ state: inout State) {
+        let left = state.taken - Int(state.counts.waiting) - state.delayed.count
+        guard left > 0 else { return }
+        state.taken -= left
+        room.give(left)
     }
 
     /// What was planned for pushes that were replaced or taken since is forgotten once it is as much as all the rest: the plan

@@ -16,7 +16,7 @@ public struct DeliverySettings: Sendable, Equatable {
     /// Pushes a device token may get in `perDevicePeriod`; more are answered 429 TooManyRequests.
     public var perDeviceLimit: Int?
     public var perDevicePeriod: UInt64 = 1_000_000_000
-    /// Pushes stored for devices that are offline, over all devices; beyond it 500 InternalServerError.
+    /// Pushes stored for devices that are offline, over all devices and namespaces; beyond it 500 InternalServerError.
     public var storeCapacity = 1_000_000
     public var seed: UInt64 = 1
 

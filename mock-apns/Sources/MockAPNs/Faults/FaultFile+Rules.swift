@@ -56,7 +56,11 @@ extension FaultFile {
         }
         if let connections = map.take("connection") {
             var found: [UInt64] = []
-            for connection in try connections.oneOrMore() { found.append(try connection.count()) }
+            for connection in try connections.oneOrMore() {
+                let number = try connection.count()
+                guard number > 0 else { throw connection.error("connections are numbered from 1") }
+                found.append(number)
+            }
             match.connections = found
         }
     }

@@ -18,7 +18,7 @@ final class PushRecorder {
 
     /// - Parameters:
     ///   - answer: nil: it is never answered.
-    ///   - connection: of the worker.
+    ///   - connection: of the server.
     ///   - time: when it began to come, ns since the server's start.
     func note(_ request: RequestState, _ answer: PushAnswer?, connection: UInt64, time: UInt64) {
         var push = RecordedPush()

@@ -7,8 +7,8 @@ import Settings
 /// Where the process has no descriptor left accepting rests until `resume`: a listener that nobody accepts from would else wake the
 /// loop without end.
 final class ConnectionDealer {
-    /// Most listeners; tokens of the loop below are theirs.
-    static let mostListeners = 16
+    /// Tokens of the loop from here on are listeners'; those below are the numbers of connections.
+    static let firstToken: UInt64 = 1 << 63
 
     private let listeners: [(listener: Listener, role: ListenerRole)]
     private let peers: [(inbox: MockInbox, wakeUp: WakeUp)]
@@ -35,7 +35,7 @@ final class ConnectionDealer {
         self.loop = loop
         self.log = log
         for (index, entry) in listeners.enumerated() {
-            loop.add(entry.listener.descriptor, token: UInt64(index), interest: .readable)
+            loop.add(entry.listener.descriptor, token: Self.firstToken + UInt64(index), interest: .readable)
         }
     }
 
@@ -43,8 +43,8 @@ final class ConnectionDealer {
     ///
     /// - Returns: what is the worker's own to serve.
     func accept(at token: UInt64) -> [(descriptor: Int32, role: ListenerRole)] {
-        guard token < UInt64(listeners.count) else { return [] }
-        let (listener, role) = listeners[Int(token)]
+        guard token >= Self.firstToken, token - Self.firstToken < UInt64(listeners.count) else { return [] }
+        let (listener, role) = listeners[Int(token - Self.firstToken)]
         var own: [(descriptor: Int32, role: ListenerRole)] = []
         while true {
             switch listener.accept() {
@@ -88,12 +88,12 @@ final class ConnectionDealer {
         guard isResting else { return [] }
         isResting = false
         listen(.readable)
-        return isShort ? listeners.indices.flatMap { accept(at: UInt64($0)) } : []
+        return isShort ? listeners.indices.flatMap { accept(at: Self.firstToken + UInt64($0)) } : []
     }
 
     private func listen(_ interest: Readiness) {
         for (index, entry) in listeners.enumerated() {
-            loop.modify(entry.listener.descriptor, token: UInt64(index), interest: interest)
+            loop.modify(entry.listener.descriptor, token: Self.firstToken + UInt64(index), interest: interest)
         }
     }
 }

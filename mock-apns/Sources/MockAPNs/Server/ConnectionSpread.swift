@@ -1,9 +1,10 @@
 import Synchronization
 
 /// How many connections each worker has, so that whoever accepts one knows whose turn it is: the kernel spreads them over listeners
-/// by a hash, of which a few connections may all fall to one. Asked once when a connection comes and once when it ends.
+/// by a hash, of which a few connections may all fall to one. Asked when a connection comes, for its number too, and when it ends.
 final class ConnectionSpread: Sendable {
     private let open: Mutex<[Int]>
+    private let lastNumber = Atomic<UInt64>(0)
     /// Workers whose listeners found no descriptor, and how often in all since all of them had one.
     private let shortage = Mutex<(workers: Set<Int>, tries: UInt64)>(([], 0))
 
@@ -20,6 +21,9 @@ final class ConnectionSpread: Sendable {
             return least
         }
     }
+
+    /// The number of a connection that a worker serves from now on: they count from 1, over all workers.
+    func nextNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
     /// A connection of this worker has ended.
     func ended(_ worker: Int) { open.withLock { $0[worker] -= 1 } }

@@ -4,6 +4,7 @@ import Networking
 /// One client's connection: TLS, reading, and writing whole records. What is not written at once is kept here, and while
 /// it is, nothing more is read: a client that does not read its answers cannot make the server grow.
 final class MockConnection {
+    /// Its number, over all of the server's.
     let token: UInt64
     let role: ListenerRole
     let openedAt: UInt64

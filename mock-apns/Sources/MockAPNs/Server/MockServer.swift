@@ -168,15 +168,17 @@ public final class MockServer: Sendable {
 
     /// The link and what happens to connections go by the default namespace's plan.
     func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
-        if case .all = choice { shared.namespaces?.use(plan) }
-        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.use(plan) }
+        let isOwn = choice != .all
+        if !isOwn { shared.namespaces?.use(plan) }
+        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.use(plan, isOwn: isOwn) }
         _ = ask { $0.useRules(of: choice) }
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
     public func reset() { reset(.all) }
 
-    /// Of one namespace; ledgers and devices of a model have none and begin anew with all.
+    /// Of one namespace; ledgers and devices of a model have none and begin anew with all. With all, namespaces that hold nothing then are
+    /// forgotten.
     func reset(_ choice: NamespaceChoice) {
         if case .all = choice {
             shared.book.reset()
@@ -184,7 +186,8 @@ public final class MockServer: Sendable {
             shared.log?.reset()
         }
         for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.reset() }
-        _ = ask { $0.restart(choice) }
+        let forgotten = choice == .all ? shared.namespaces?.forgetEmpty() ?? [] : []
+        _ = ask { $0.restart(choice, forgetting: forgotten) }
     }
 
     /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.

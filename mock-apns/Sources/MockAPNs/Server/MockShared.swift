@@ -35,15 +35,17 @@ struct MockShared: Sendable {
         self.logger = logger
         self.startedAt = startedAt
         let startTime = MonotonicClock.unixMilliseconds()
-        let home = Namespace(name: nil, configuration, hub: hub, log: log, startedAt: startedAt, startTime: startTime)
+        let rooms = Namespace.Rooms(configuration)
+        let home = Namespace(
+            name: nil, configuration, hub: hub, log: log, rooms: rooms, startedAt: startedAt, startTime: startTime)
         self.home = home
         namespaces = configuration.namespaceRule.map { rule in
             // A port's namespace has no management of its own.
             let channels = rule == .port ? home.channels : nil
             return Namespaces(rule, rules: FaultScript(configuration.faults, startedAt: startedAt)) {
                 Namespace(
-                    name: $0, configuration, rules: $1, channels: channels, hub: hub, log: log, startedAt: startedAt,
-                    startTime: startTime)
+                    name: $0, configuration, rules: $1, channels: channels, hub: hub, log: log, rooms: rooms,
+                    startedAt: startedAt, startTime: startTime)
             }
         }
         tokenUpdates = TokenUpdates(configuration.tokenUpdates)
@@ -54,6 +56,14 @@ struct MockShared: Sendable {
         }
         spread = ConnectionSpread(workers: max(1, configuration.threads))
         book = LedgerBook(capacity: configuration.ledgerCapacity, timesInterval: configuration.timesInterval)
+    }
+
+    /// nil: it has not come into being.
+    ///
+    /// - Parameter name: nil: of the default one.
+    func namespace(_ name: String?) -> Namespace? {
+        guard let name else { return home }
+        return namespaces?.known(name)
     }
 
     /// All namespaces, the default one first.

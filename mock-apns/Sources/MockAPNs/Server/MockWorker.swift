@@ -50,7 +50,6 @@ final class MockWorker {
     @exclusivity(unchecked) private var later = LaterWork()
     /// Bytes that wait for clients, of all connections.
     private var held = 0
-    private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
 
     init(
@@ -140,7 +139,7 @@ final class MockWorker {
         handleLagging()
         for index in 0..<count {
             let event = loop.event(at: index)
-            if event.token < UInt64(ConnectionDealer.mostListeners) {
+            if event.token >= ConnectionDealer.firstToken {
                 serve(dealer?.accept(at: event.token) ?? [])
             } else if let connection = connections[event.token] {
                 handle(connection, event.readiness)
@@ -235,18 +234,18 @@ final class MockWorker {
     /// The namespace of a request is the current one until `leave`.
     func enter(_ state: RequestState, _ client: RequestChecks.Client, _ role: ListenerRole) {
         guard let namespaces else { return }
-        state.namespace = namespaces.place(state, client, role)
-        use(namespaces.list[state.namespace])
+        state.namespace = namespaces.place(state, client, role, unixTime: unixTime)
+        use(namespaces.at(state.namespace))
     }
 
     /// The same, for a request that was there before.
     func enterAgain(_ state: RequestState) {
-        if let namespaces { use(namespaces.list[state.namespace]) }
+        if let namespaces { use(namespaces.at(state.namespace)) }
     }
 
     /// The same, by what it is known by.
     func enter(namespace: Int) {
-        if let namespaces { use(namespaces.list[namespace]) }
+        if let namespaces { use(namespaces.at(namespace)) }
     }
 
     func leave() { use(home) }
@@ -257,7 +256,7 @@ final class MockWorker {
     }
 
     /// All that it has.
-    var allNamespaces: [WorkerNamespace] { namespaces?.list ?? [home] }
+    var allNamespaces: [WorkerNamespace] { namespaces?.all ?? [home] }
 
     // What the request at hand is judged by, without counting references.
 
@@ -371,9 +370,9 @@ final class MockWorker {
 
     /// Serves a connection that the `ConnectionSpread` has given to this worker.
     func adopt(_ stream: ByteStream, _ role: ListenerRole) {
-        let connection = MockConnection(token: nextToken, role: role, stream: stream, worker: self, now: now)
-        connections[nextToken] = connection
-        nextToken += 1
+        let token = shared.spread.nextNumber()
+        let connection = MockConnection(token: token, role: role, stream: stream, worker: self, now: now)
+        connections[token] = connection
         MockStatistics.increment(statistics.connectionsAccepted)
         statistics.connectionsOpen.store(UInt64(connections.count), ordering: .relaxed)
         handle(connection, [])
@@ -421,9 +420,12 @@ final class MockWorker {
     }
 
     /// Begins anew: counts, what is kept, and the faults' draws; of all namespaces, the marks in ledgers too.
-    func restart(_ choice: NamespaceChoice) {
+    ///
+    /// - Parameter forgotten: namespaces that are no more.
+    func restart(_ choice: NamespaceChoice, forgetting forgotten: [Namespace]) {
         for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
-        if case .all = choice { marks.restart() }
+        if choice == .all { marks.restart() }
+        namespaces?.forget(forgotten)
     }
 
     func useRules(of choice: NamespaceChoice) {

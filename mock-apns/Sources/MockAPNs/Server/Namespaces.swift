@@ -1,8 +1,8 @@
 import Networking
 import Synchronization
 
-/// The namespaces of a server beside the default one. They come into being when they are first named, by a request or at the admin
-/// port. Bounded: who comes when there are `most` belongs to the default one.
+/// The namespaces of a server beside the default one. They come into being when they are first named, by a request whose sender is good
+/// or by a change at the admin port. Bounded: who comes when there are `most` belongs to the default one.
 final class Namespaces: Sendable {
     static let most = 1000
 
@@ -30,6 +30,9 @@ final class Namespaces: Sendable {
         self.make = make
     }
 
+    /// nil: it has not come into being.
+    func known(_ name: String) -> Namespace? { known.withLock { $0.byName[name] } }
+
     /// - Returns: nil when it would be one too many.
     func named(_ name: String) -> Namespace? {
         known.withLock { known in
@@ -46,6 +49,18 @@ final class Namespaces: Sendable {
     func use(_ plan: FaultPlan) {
         let rules = FaultScript(plan, startedAt: MonotonicClock.now())
         known.withLock { $0.rules = rules }
+    }
+
+    /// Forgets those that hold nothing, after all have begun anew.
+    ///
+    /// - Returns: these.
+    func forgetEmpty() -> [Namespace] {
+        known.withLock { known in
+            let empty = known.list.filter { !$0.isHeld }
+            for namespace in empty { known.byName[namespace.name!] = nil }
+            known.list = known.list.filter { known.byName[$0.name!] != nil }
+            return empty
+        }
     }
 
     /// In the order in which they came.

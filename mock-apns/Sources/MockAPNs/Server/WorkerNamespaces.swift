@@ -6,10 +6,11 @@ final class WorkerNamespaces {
     private let registry: Namespaces
     private let home: WorkerNamespace
     private let make: (Namespace) -> WorkerNamespace
-    /// The default one first, then in the order in which they came to the worker.
-    private(set) var list: [WorkerNamespace]
+    /// The default one first, then in the order in which they came to the worker; nil: forgotten since. Places are not given twice, for
+    /// answers that wait know theirs.
+    private var list: [WorkerNamespace?]
     private var places: [String: Int] = [:]
-    /// The last topic and its place: mostly the next one is the same.
+    /// The last topic of one beside the default one, and its place: mostly the next one is the same.
     private var lastTopic: [UInt8] = []
     private var lastPlace = 0
 
@@ -21,12 +22,30 @@ final class WorkerNamespaces {
         list = [home]
     }
 
-    /// The place in `list` of a request's namespace. Who does not say which, or as no request may, is in the default one.
-    func place(_ state: RequestState, _ client: RequestChecks.Client, _ role: ListenerRole) -> Int {
+    /// All that it has.
+    var all: [WorkerNamespace] { list.compactMap { $0 } }
+
+    /// The default one for a place whose namespace was forgotten.
+    func at(_ place: Int) -> WorkerNamespace { list[place] ?? home }
+
+    func forget(_ forgotten: [Namespace]) {
+        let gone = Set(forgotten.map(ObjectIdentifier.init))
+        for place in list.indices.dropFirst() {
+            guard let own = list[place], gone.contains(ObjectIdentifier(own.shared)) else { continue }
+            list[place] = nil
+            own.shared.name.map { places[$0] = nil }
+        }
+        if list[lastPlace] == nil { (lastTopic, lastPlace) = ([], 0) }
+    }
+
+    /// The place of a request's namespace. Who does not say which, or as no request may, is in the default one.
+    func place(
+        _ state: RequestState, _ client: RequestChecks.Client, _ role: ListenerRole, unixTime: Int64
+    ) -> Int {
         switch registry.rule {
-        case .port: role.namespace.map { place($0) } ?? 0
-        case .team: teamID(state, client).map { place($0) } ?? 0
-        case .topic: topicPlace(state, client)
+        case .port: role.namespace.map { place($0) { true } } ?? 0
+        case .team: teamID(state, client).map { place($0) { true } } ?? 0
+        case .topic: topicPlace(state, client, unixTime)
         }
     }
 
@@ -35,17 +54,22 @@ final class WorkerNamespaces {
         return home.checks.teamID(state)
     }
 
-    private func topicPlace(_ state: RequestState, _ client: RequestChecks.Client) -> Int {
+    private func topicPlace(_ state: RequestState, _ client: RequestChecks.Client, _ unixTime: Int64) -> Int {
+        func isGood() -> Bool {
+            var client = client
+            return home.checks.checkSender(state, &client, unixTime) == nil
+        }
         let topic = state.value(.topic)
-        if topic.isEmpty { return bundleID(state, client).map { place($0) } ?? 0 }
+        if topic.isEmpty { return bundleID(state, client).map { place($0, mayMake: isGood) } ?? 0 }
         let isLast =
             topic.count == lastTopic.count
             && lastTopic.withUnsafeBytes { memcmp($0.baseAddress!, topic.baseAddress!, topic.count) == 0 }
         if isLast { return lastPlace }
         guard RequestChecks.isTopic(topic) else { return 0 }
-        lastPlace = place(NamespaceRule.bundleID(ofTopic: state.text(.topic)))
-        lastTopic = Array(topic)
-        return lastPlace
+        let found = place(NamespaceRule.bundleID(ofTopic: state.text(.topic)), mayMake: isGood)
+        // One that has none yet is asked for again, and counted if there are too many.
+        if found != 0 { (lastTopic, lastPlace) = (Array(topic), found) }
+        return found
     }
 
     /// Of a request without `apns-topic`: a channel's app, or the topic of the client's certificate.
@@ -59,12 +83,16 @@ final class WorkerNamespaces {
         return client.certificate?.uid
     }
 
-    private func place(_ name: String) -> Int {
+    /// - Parameter mayMake: whether it may come into being.
+    private func place(_ name: String, mayMake: () -> Bool) -> Int {
         if let place = places[name] { return place }
-        guard let namespace = registry.named(name) else {
-            registry.countRefused()
-            return 0
+        var found = registry.known(name)
+        if found == nil {
+            guard mayMake() else { return 0 }
+            found = registry.named(name)
+            if found == nil { registry.countRefused() }
         }
+        guard let namespace = found else { return 0 }
         list.append(make(namespace))
         places[name] = list.count - 1
         return list.count - 1

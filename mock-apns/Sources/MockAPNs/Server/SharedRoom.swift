@@ -1,0 +1,18 @@
+import Synchronization
+
+/// How many of a kind there may be over all namespaces.
+final class SharedRoom: Sendable {
+    private let most: Int
+    private let taken = Atomic<Int>(0)
+
+    init(_ most: Int) { self.most = most }
+
+    /// False when there are as many as there may be.
+    func take() -> Bool {
+        if taken.add(1, ordering: .relaxed).newValue <= most { return true }
+        give(1)
+        return false
+    }
+
+    func give(_ count: Int) { taken.subtract(count, ordering: .relaxed) }
+}
