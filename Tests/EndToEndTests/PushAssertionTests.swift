@@ -101,8 +101,8 @@ import Testing
         for (query, expected) in [
             ("apns_id=17", "apns_id \"17\": expected a UUID"), ("unique_id=x", "unique_id \"x\": expected a UUID"),
             ("push_type=alrt", "push_type \"alrt\" is not a push type; did you mean \"alert\"?"),
-            ("status=ok", "status \"ok\": expected an HTTP status, 100 to 599"),
-            ("status=99", "status \"99\": expected an HTTP status, 100 to 599"),
+            ("status=ok", "status \"ok\": expected an HTTP status, 100 to 599, or none"),
+            ("status=99", "status \"99\": expected an HTTP status, 100 to 599, or none"),
             ("reason=Unregisterd", "reason \"Unregisterd\" is not a reason of APNs; did you mean \"Unregistered\"?"),
             ("since=-1", "since \"-1\": expected UNIX milliseconds"),
             ("since=99999999999999999999", "since \"99999999999999999999\": expected UNIX milliseconds"),

@@ -102,6 +102,32 @@ import Testing
         #expect(log.entries(of: last).isEmpty)
     }
 
+    @Test("Of requests that waited each is answered with what there is when the one before has its answer")
+    func waits() throws {
+        var configuration = MockConfiguration()
+        (configuration.adminPort, configuration.namespaceRule) = (0, .topic)
+        let server = try MockServer(configuration, logger: Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() })
+        defer { server.stop() }
+        let asked = "GET /pushes?namespace=com.a&wait=5s HTTP/1.1\r\nHost: x\r\n\r\n"
+        guard case .request(let request, _) = PlainRequest.parse(Array(asked.utf8)) else {
+            Issue.record("not read")
+            return
+        }
+        var waits = PushWaits(server)
+        for number in 1...3 as ClosedRange<UInt64> {
+            #expect(waits.add(try PushQuery(request, of: server), for: number, now: 0) == nil)
+        }
+        waits.look(now: 1)
+        #expect(waits.next() == nil && waits.count == 3)
+        waits.look(now: 5_000_000_000)
+        let first = try #require(waits.next())
+        #expect(first.request == 1 && first.answer.status == 404 && waits.count == 2)
+        #expect(server.shared.namespaces?.named("com.a") != nil)
+        let second = try #require(waits.next())
+        #expect(second.request == 2 && second.answer.body == Array("[]\n".utf8))
+        #expect(waits.next()?.request == 3 && waits.next() == nil && waits.count == 0)
+    }
+
     @Test("Namespaces come into being when they are named, up to a thousand")
     func namespaces() {
         #expect(NamespaceRule.bundleID(ofTopic: "com.a.push-type.liveactivity") == "com.a")

@@ -73,7 +73,8 @@ final class AdminServer: @unchecked Sendable {
             let now = MonotonicClock.now()
             nextDue = deliver(now: now)
             show(shared.hub.take())
-            for (request, answer) in waits.look(now: now) { plain.respond(answer, to: request) }
+            waits.look(now: now)
+            while let (request, answer) = waits.next() { plain.respond(answer, to: request) }
             if now >= nextHeartbeat {
                 nextHeartbeat = now + Self.heartbeat
                 plain.sendHeartbeats()

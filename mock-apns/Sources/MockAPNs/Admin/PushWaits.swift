@@ -21,6 +21,8 @@ struct PushWaits {
     private let pushes: KeptPushes
     private let watch: PushWatch
     private var waits: [Wait] = []
+    /// Those whose waiting is over, and that are not answered yet.
+    private var over: [Wait] = []
     private var nextLook: UInt64 = 0
     /// A push has been kept since the last look.
     private var isTold = false
@@ -30,7 +32,7 @@ struct PushWaits {
         watch = server.shared.watch
     }
 
-    var count: Int { waits.count }
+    var count: Int { waits.count + over.count }
     var isFull: Bool { count >= Self.most }
 
     /// - Returns: the answer where nothing has to be waited for.
@@ -51,9 +53,9 @@ struct PushWaits {
         return isTold ? min(deadline, nextLook) : deadline
     }
 
-    /// - Returns: the requests whose waiting is over, and their answers.
-    mutating func look(now: UInt64) -> [(request: UInt64, answer: PlainResponse)] {
-        guard !waits.isEmpty else { return [] }
+    /// Finds the requests whose waiting is over, for `next`.
+    mutating func look(now: UInt64) {
+        guard !waits.isEmpty else { return }
         if watch.await() { isTold = true }
         if isTold, now >= nextLook {
             isTold = false
@@ -64,9 +66,16 @@ struct PushWaits {
                 waits[place].seen = last
             }
         }
-        let over = waits.filter { $0.found >= $0.query.count || $0.deadline <= now }
-        if over.isEmpty { return [] }
-        waits.removeAll { $0.found >= $0.query.count || $0.deadline <= now }
-        return over.map { ($0.request, pushes.answer($0.query)) }
+        let isOver = { (wait: Wait) in wait.found >= wait.query.count || wait.deadline <= now }
+        guard waits.contains(where: isOver) else { return }
+        over += waits.filter(isOver)
+        waits.removeAll(where: isOver)
+    }
+
+    /// A request whose waiting is over, and its answer, made now: answers may be large, and the next is made when this one was handed over.
+    mutating func next() -> (request: UInt64, answer: PlainResponse)? {
+        guard !over.isEmpty else { return nil }
+        let wait = over.removeFirst()
+        return (wait.request, pushes.answer(wait.query))
     }
 }
