@@ -1,4 +1,6 @@
 import HTTP2
+import Logging
+import PlainHTTP
 import Testing
 
 @testable import MockAPNs

@@ -28,6 +28,8 @@ final class WorkerNamespaces {
     /// The default one for a place whose namespace was forgotten.
     func at(_ place: Int) -> WorkerNamespace { list[place] ?? home }
 
+    func isForgotten(_ place: Int) -> Bool { list[place] == nil }
+
     func forget(_ forgotten: [Namespace]) {
         let gone = Set(forgotten.map(ObjectIdentifier.init))
         for place in list.indices.dropFirst() {
