@@ -56,9 +56,11 @@ final class Namespace: Sendable {
 
     /// Other rules, whose bursts and counts begin now.
     ///
-    /// - Parameter isOwn: not those of all namespaces.
-    func use(_ plan: FaultPlan, isOwn: Bool) {
-        let script = FaultScript(plan, startedAt: MonotonicClock.now())
+    /// - Parameters:
+    ///   - isOwn: not those of all namespaces.
+    ///   - sharedBy: how many namespaces have them.
+    func use(_ plan: FaultPlan, isOwn: Bool, sharedBy: Int) {
+        let script = FaultScript(plan, startedAt: MonotonicClock.now(), sharedBy: sharedBy)
         rules.withLock { $0 = script }
         hasOwnRules.store(isOwn, ordering: .relaxed)
     }
