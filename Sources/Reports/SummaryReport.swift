@@ -185,6 +185,7 @@ package enum SummaryReport {
 
     private static func ledgerLine(_ result: ResultDocument) -> String {
         guard let lost = result.pushes.lost, let duplicated = result.pushes.duplicated else {
+            if result.isUntraced { return "ledger: not known (no push has room for the trace tag)" }
             if result.areLostUnknown { return "ledger: lost ones are not known (the notes say why)" }
             if result.workers != nil { return "ledger: none (pushload merge completes it by what the mocks wrote)" }
             return result.run.target == ResultDocument.Run.bundledMock
