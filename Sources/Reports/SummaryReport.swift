@@ -63,7 +63,8 @@ package enum SummaryReport {
         if pushes.retried > 0 {
             lines.append(
                 "put back to be sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed "
-                    + "(GOAWAY, REFUSED_STREAM, an expired token, a lost connection); \(Units.grouped(pushes.sent)) sent in all")
+                    + "(GOAWAY, REFUSED_STREAM, an expired token, a lost connection); \(Units.grouped(pushes.sent)) sent in all"
+            )
         }
         if result.retries.attempts > 0 || result.retries.overBudget > 0 {
             let retries = result.retries

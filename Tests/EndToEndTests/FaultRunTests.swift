@@ -121,8 +121,6 @@ import Testing
         // Without end, one is all there is.
         let (all, _) = try ruled("{reject: ExpiredProviderToken}", load)
         #expect(all.pushes.rejected == 200 && all.cost.tokensSigned == 2 && all.pushes.retried <= 20, "\(all.pushes)")
-        let (bare, _) = try ruled("{times: 1, reject: ExpiredProviderToken}", load + ["--no-auth", "--plaintext"])
-        #expect(bare.pushes.rejected == 1 && bare.pushes.retried == 0, "\(bare.pushes)")
     }
 
     @Test(

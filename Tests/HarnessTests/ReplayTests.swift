@@ -124,7 +124,8 @@ import Testing
     @Test("A recording that is not complete, or left pushes out, says so; its figures are those of its pushes")
     func facts() throws {
         let pushes = (0..<UInt64(100)).map { number in
-            Self.push(number * 50_000_000, size: UInt32(number + 1), device: number % 4 + 1, connection: UInt32(number % 2))
+            Self.push(
+                number * 50_000_000, size: UInt32(number + 1), device: number % 4 + 1, connection: UInt32(number % 2))
         }
         let inputs = try Self.inputs(try Scratch(pushes, ends: false))
         let facts = try #require(inputs.replayFacts)
