@@ -236,6 +236,10 @@ import Testing
         #expect(line == #"{"event":"recorded","file":"\#(path)","left_out":15,"pushes":10}"#)
         let recording = try RecordingFile.read(path)
         #expect(recording.leftOut == 15 && recording.pushes.allSatisfy { $0.status == 0 && $0.reason == 255 })
+        let shown = try Programs.run("pushload", ["scenario", "schedule", "--replay", path]).output
+        #expect(
+            shown.contains("; 15 more came beyond its limit\n") && shown.contains("\nanswers: no answer 10\n"),
+            "\(shown)")
     }
 
     @Test("Connections that the target ends, and pushes that it refuses, leave the books of a recording balanced")
