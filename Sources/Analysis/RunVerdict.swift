@@ -107,7 +107,7 @@ extension ResultDocument {
     /// The run had a ledger to be held against, and was not.
     fileprivate var isLedgerMissing: Bool {
         run.target == ResultDocument.Run.bundledMock && pushes.accepted > 0 && pushes.lost == nil && !run.interrupted
-            && !isPartial
+            && !isPartial && !isUntraced
     }
 }
 

@@ -19,6 +19,9 @@ public final class StatusDecoder {
     public static let malformed = UInt16.max
     /// What is wrong with a block that was `malformed`.
     public private(set) var fault = ""
+    /// `retry-after` of the last block that was not just walked over; empty: it had none.
+    private(set) var retryAfter = ""
+    private static let longestRetryAfter = 64
     private let inflater: OpaquePointer
 
     /// - Parameter tableSize: the SETTINGS_HEADER_TABLE_SIZE we announced.
@@ -104,6 +107,7 @@ public final class StatusDecoder {
         var hasRegular = false
         var offset = 0
         fault = ""
+        if !retryAfter.isEmpty { retryAfter = "" }
         while true {
             var field = nghttp2_nv()
             var flags: Int32 = 0
@@ -141,7 +145,13 @@ public final class StatusDecoder {
     /// A field that is no pseudo-header field, by RFC 9113 sections 8.1.1 and 8.2.
     private func check(_ field: nghttp2_nv, _ head: inout Head) {
         switch HeaderMark.of(field.name, field.namelen) {
-        case HeaderMark.other: break
+        case HeaderMark.other:
+            if field.namelen == 11, memcmp(field.name, "retry-after", 11) == 0,
+                field.valuelen <= Self.longestRetryAfter
+            {
+                retryAfter = String(
+                    decoding: UnsafeBufferPointer(start: field.value, count: field.valuelen), as: UTF8.self)
+            }
         case HeaderMark.contentLength: takeContentLength(field, &head)
         case HeaderMark.connectionSpecific:
             let name = UnsafeBufferPointer(start: field.name, count: field.namelen)

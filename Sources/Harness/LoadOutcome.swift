@@ -40,6 +40,10 @@ struct LoadOutcome: Sendable {
     var targets: [TargetCounts] = []
     var holdUps = HoldUps()
     var tokensSigned: UInt64 = 0
+    /// Of these, those in place of one that the target said had expired.
+    var tokensReplaced: UInt64 = 0
+    /// Pushes that were not sent again because Retry-After asked for longer than a push may take.
+    var retriesTooLong: UInt64 = 0
     /// Pushes of a recording that went over another connection than their own.
     var movedPushes: UInt64 = 0
     /// What workers know of it. It starts when the schedule or the first push of a closed loop does (empty: nothing did), and lasts

@@ -166,6 +166,8 @@ final class LoadRun: Sendable {
             outcome.addTargets(of: worker)
             outcome.movedPushes += driver.movedPushes
             outcome.tokensSigned += driver.composer.tokensSigned
+            outcome.tokensReplaced += driver.composer.tokensReplaced
+            outcome.retriesTooLong += driver.retries.tooLong
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes
             outcome.workerTime.add(worker.time)
@@ -206,6 +208,7 @@ final class LoadRun: Sendable {
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
+        outcome.tokensReplaced += shared.replaced
         outcome.abortedFor = outcome.run.interrupted ? watcher.abortedFor : nil
         outcome.warmup.steady = watcher.foundSteadyState
         // The time of a closed loop is over for its workers before anyone tells them.

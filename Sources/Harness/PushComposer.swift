@@ -46,6 +46,13 @@ struct PushComposer {
     var payloadCapacity: Int { writers.capacity }
     var tokensSigned: UInt64 { signer?.tokensSigned ?? 0 }
 
+    var tokensReplaced: UInt64 { signer?.tokensReplaced ?? 0 }
+
+    /// The target says that a token has expired that a push was begun with at `usedAt`: whether there is another one now.
+    func replaceToken(connection: Int, usedAt: UInt64, now: UInt64) -> Bool {
+        signer?.replace(connection: connection, usedAt: usedAt, time: now, unixTime: unixTime) ?? false
+    }
+
     func connectionOpened(_ index: Int) { signer?.connectionOpened(index, unixTime: unixTime) }
 
     @inline(__always)

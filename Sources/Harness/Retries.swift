@@ -33,6 +33,8 @@ struct Retries {
     private let attempts: UInt64
     private let backoff: UInt64
     private let budget: Double
+    /// Nothing is held for longer, ns.
+    private let longestWait: UInt64
     /// Earliest first, by insertion: waits are short and few.
     private var waiting: [Waiting] = []
     /// By sequence.
@@ -41,12 +43,15 @@ struct Retries {
     private var granted: UInt64 = 0
     private var random: UInt64
     private(set) var counts = ResultDocument.Retries()
+    /// Pushes that were not sent again because they were to wait for longer than a push may take.
+    private(set) var tooLong: UInt64 = 0
 
     init(_ scenario: Scenario, worker: UInt64) {
         policy = (try? RetryPolicy(parsing: scenario.retry)) ?? .off
         attempts = min(scenario.retryAttempts, 255)
         backoff = scenario.retryBackoff
         budget = scenario.retryBudget
+        longestWait = scenario.pushTimeout
         random = scenario.seed &+ worker &* 0x9E37_79B9_7F4A_7C15
     }
 
@@ -82,10 +87,11 @@ struct Retries {
     /// - Parameters:
     ///   - reason: of a rejection, nil when it gave none.
     ///   - sent: pushes sent so far, for the budget.
+    ///   - asked: how long to wait at least, ns (Retry-After).
     /// - Returns: false when it is final.
     mutating func take(
         _ ticket: PushTicket, _ outcome: PushOutcome, connection: Int, started: UInt64, written: UInt64,
-        at now: UInt64, reason: UnsafeBufferPointer<UInt8>?, sent: UInt64
+        at now: UInt64, reason: UnsafeBufferPointer<UInt8>?, sent: UInt64, asked: UInt64 = 0
     ) -> Bool {
         switch outcome {
         case .accepted:
@@ -99,6 +105,10 @@ struct Retries {
             counts.exhausted += 1
             return false
         }
+        guard asked <= longestWait else {
+            tooLong += 1
+            return false
+        }
         guard budget > 0, Double(granted + 1) <= max(Double(sent) * budget, Self.always) else {
             counts.overBudget += 1
             return false
@@ -106,7 +116,8 @@ struct Retries {
         granted += 1
         random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let full = backoff << UInt64(ticket.retries)
-        let due = now &+ full - UInt64(Double(full / 2) * Double(random >> 40) / Double(1 << 24))
+        let wait = full - UInt64(Double(full / 2) * Double(random >> 40) / Double(1 << 24))
+        let due = now &+ max(wait, asked)
         let place = waiting.firstIndex { $0.due > due } ?? waiting.count
         let last = EndedAttempt(
             ticket: ticket, outcome: outcome, connection: connection, started: started, written: written, time: now,

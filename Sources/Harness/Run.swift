@@ -259,7 +259,8 @@ package struct Run: Sendable {
             } catch {
                 account.problem = error.description
             }
-            if let times, outcome.measurements.counts.accepted > 0 {
+            // Of pushes without a trace tag neither side has times.
+            if let times, outcome.measurements.counts.accepted > 0, inputs.replay?.isUntraceable != true {
                 do {
                     account.oneWay = try PushTimesFile.join(
                         mock.timesPath, run: inputs.run.rawValue, client: times)

@@ -149,7 +149,8 @@ struct RunDocument {
 
     /// What the mock's ledger says against ours; nil where they cannot be compared.
     private var ledger: (lost: UInt64, duplicated: UInt64)? {
-        guard outcome.planned <= inputs.ledgerCapacity, let comparison = mock?.comparison, let theirs = mock?.counts
+        guard outcome.planned <= inputs.ledgerCapacity, inputs.replay?.isUntraceable != true,
+            let comparison = mock?.comparison, let theirs = mock?.counts
         else {
             return nil
         }

@@ -11,7 +11,8 @@ struct RunNotes {
     var all: [String] {
         outcome.notes + (inputs.sends?.notes ?? []) + replay
             + [
-                connectionProblem, streamFault, windows, outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
+                connectionProblem, streamFault, replacedTokens, waitsTooLong, windows,
+                outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 } + devices
     }
@@ -64,6 +65,20 @@ struct RunNotes {
 
     private var streamFault: String? {
         outcome.streamFault.isEmpty ? nil : "first broken stream: \(outcome.streamFault)"
+    }
+
+    private var replacedTokens: String? {
+        guard outcome.tokensReplaced > 0 else { return nil }
+        return
+            "the target said that the provider token had expired (ExpiredProviderToken): "
+            + "\(Units.counted(outcome.tokensReplaced, "other one")) signed, and what it had refused sent again"
+    }
+
+    private var waitsTooLong: String? {
+        guard outcome.retriesTooLong > 0 else { return nil }
+        return
+            "\(Units.counted(outcome.retriesTooLong, "push")) not sent again: the target asked for a longer wait (Retry-After) "
+            + "than a push may take (--timeout)"
     }
 
     private var windows: String? {

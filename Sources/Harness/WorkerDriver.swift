@@ -74,6 +74,8 @@ final class WorkerDriver: PushDriver {
     @exclusivity(unchecked) private var idleUntil: UInt64 = 0
     @exclusivity(unchecked) private(set) var retries: Retries
     private let retriesOff: Bool
+    /// What the answer that is told next asks to wait, ns.
+    private var askedWait: UInt64 = 0
     /// What answers said of devices; kept where there are registrations.
     private(set) var feedback = Feedback()
     private let keepsFeedback: Bool
@@ -371,7 +373,8 @@ final class WorkerDriver: PushDriver {
             }
             let isRetried = retries.take(
                 copy ticket, outcome, connection: connection, started: started, written: written, at: time,
-                reason: reason, sent: recorder.counts.sent)
+                reason: reason, sent: recorder.counts.sent, asked: askedWait)
+            askedWait = 0
             if isRetried { return }
         }
         end(
@@ -449,6 +452,15 @@ final class WorkerDriver: PushDriver {
             breakdowns.unanswered(
                 ticket.sequence, connection: connection, isBegun: true, after: waited, isMeasured: isMeasured)
         }
+    }
+
+    override func askedToWait(_ time: UInt64) { askedWait = time }
+
+    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let reason = ReasonText.find(in: body), reason.elementsEqual("ExpiredProviderToken".utf8) else {
+            return false
+        }
+        return composer.replaceToken(connection: connection, usedAt: started, now: clock())
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }

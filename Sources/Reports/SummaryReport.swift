@@ -63,7 +63,8 @@ package enum SummaryReport {
         if pushes.retried > 0 {
             lines.append(
                 "put back to be sent again: \(Units.counted(pushes.retried, "attempt")) that the server had not processed "
-                    + "(GOAWAY, REFUSED_STREAM, a lost connection); \(Units.grouped(pushes.sent)) sent in all")
+                    + "(GOAWAY, REFUSED_STREAM, an expired token, a lost connection); \(Units.grouped(pushes.sent)) sent in all"
+            )
         }
         if result.retries.attempts > 0 || result.retries.overBudget > 0 {
             let retries = result.retries
@@ -185,6 +186,7 @@ package enum SummaryReport {
 
     private static func ledgerLine(_ result: ResultDocument) -> String {
         guard let lost = result.pushes.lost, let duplicated = result.pushes.duplicated else {
+            if result.isUntraced { return "ledger: not known (no push has room for the trace tag)" }
             if result.areLostUnknown { return "ledger: lost ones are not known (the notes say why)" }
             if result.workers != nil { return "ledger: none (pushload merge completes it by what the mocks wrote)" }
             return result.run.target == ResultDocument.Run.bundledMock

@@ -6,4 +6,10 @@ extension ResultDocument {
     package var areLostUnknown: Bool {
         pushes.lost == nil && notes.contains { $0.hasPrefix(Self.mockLedgersMark) }
     }
+
+    /// How the note begins of a run whose pushes the mock cannot tell apart.
+    package static let untracedMark = "no push of the recording has room for the trace tag"
+
+    /// The mock could not tell by its payload which push was which, of all of them.
+    package var isUntraced: Bool { pushes.lost == nil && notes.contains { $0.hasPrefix(Self.untracedMark) } }
 }

@@ -121,8 +121,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var drain: UInt64 = 10_000_000_000
     public var pushTimeout: UInt64 = 30_000_000_000
     public var connectTimeout: UInt64 = 10_000_000_000
-    public var pingInterval: UInt64 = 10_000_000_000
-    public var pingTimeout: UInt64 = 10_000_000_000
+    public var pingInterval: UInt64 = 5_000_000_000
+    public var pingTimeout: UInt64 = 5_000_000_000
     public var giveUpAfter: UInt64 = 10_000_000_000
     public var retryLimit = 10
     /// What is sent again besides: `off`, or some of `429,5xx,connection`; see `RetryPolicy`.

@@ -11,6 +11,11 @@ public enum SigningPolicy: Sendable, Equatable, CustomStringConvertible {
     /// 50 minutes.
     public static let standard = SigningPolicy.cached(renewAfterSeconds: 3000)
 
+    /// Apple refuses a provider whose token changes more often than once in 20 minutes.
+    ///
+    /// - Parameter last: when one was last replaced because the target said that it had expired, UNIX seconds; nil: never.
+    static func mayReplace(_ last: Int64?, _ unixTime: Int64) -> Bool { last.map { unixTime - $0 >= 1200 } ?? true }
+
     /// `cached`, `cached:40m`, `per-connection`, `every:1000`, `per-push`.
     public init(parsing text: String) throws(SigningError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

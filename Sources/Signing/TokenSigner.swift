@@ -10,6 +10,10 @@ public final class TokenSigner {
     private var length = 0
     private var renewAt: Int64 = .min
     private var pushesLeft: UInt64 = 0
+    /// Which of the shared tokens it has.
+    private var number: UInt64 = 0
+    /// When a token was last replaced, UNIX seconds and the caller's ns; by connection, or 0 for all.
+    private var replacements: [Int: (unixTime: Int64, time: UInt64)] = [:]
     private let firstConnection: Int
     private let connections: Int
     private let connectionTokens: UnsafeMutablePointer<UInt8>?
@@ -18,6 +22,8 @@ public final class TokenSigner {
 
     /// Tokens this worker has signed for itself; those of the shared token are counted there.
     public private(set) var tokensSigned: UInt64 = 0
+    /// Of these, those in place of one that the target said had expired; the same.
+    public private(set) var tokensReplaced: UInt64 = 0
     /// Why signing failed, if it ever did; the token before goes on being used.
     public private(set) var failure: SigningError?
 
@@ -103,13 +109,45 @@ public final class TokenSigner {
 
     private func renewShared(_ unixTime: Int64, _ renewAfter: Int64) {
         do throws(SigningError) {
-            let (bytes, issuedAt) = try shared.current(unixTime: unixTime, renewAfter: renewAfter, writer: writer)
-            token.update(from: bytes, count: bytes.count)
-            length = bytes.count
-            renewAt = issuedAt + renewAfter
+            take(try shared.current(unixTime: unixTime, renewAfter: renewAfter, writer: writer), renewAfter)
         } catch {
             failure = error
         }
+    }
+
+    private func take(_ current: SharedToken.Current, _ renewAfter: Int64) {
+        token.update(from: current.bytes, count: current.bytes.count)
+        length = current.bytes.count
+        (renewAt, number) = (current.issuedAt + renewAfter, current.number)
+    }
+
+    /// The target says that a token has expired: signs another one in its place, unless that one is such another itself. Apple lets
+    /// a provider change its token once in 20 minutes.
+    ///
+    /// - Parameters:
+    ///   - usedAt: when a push with the refused token was begun, ns.
+    ///   - time: now, ns of the same clock.
+    /// - Returns: true when pushes that were begun then are to be sent again, with another token.
+    public func replace(connection: Int, usedAt: UInt64, time: UInt64, unixTime: Int64) -> Bool {
+        let place = policy == .perConnection ? connection - firstConnection : 0
+        if let last = replacements[place], usedAt <= last.time { return true }
+        switch policy {
+        case .cached(let renewAfter):
+            do throws(SigningError) {
+                guard let other = try shared.replacing(number, unixTime: unixTime, writer: writer) else { return false }
+                take(other, Int64(renewAfter))
+            } catch {
+                failure = error
+                return false
+            }
+        case .perConnection, .every, .perPush:
+            guard SigningPolicy.mayReplace(replacements[place]?.unixTime, unixTime) else { return false }
+            // The others sign a new one for the next push.
+            if policy == .perConnection { signConnection(place, unixTime) } else { pushesLeft = 0 }
+            tokensReplaced += 1
+        }
+        replacements[place] = (unixTime, time)
+        return true
     }
 
     private func signOwn(_ unixTime: Int64) {

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2
 
 /// The pushes of a connection: sent, written, ended, timed out.
@@ -73,6 +74,48 @@ extension PushConnection {
                 push.pointee.ticket, outcome: outcome, connection: index, started: push.pointee.started,
                 written: push.pointee.written, at: time, body: session.streams.body(slot))
         }
+    }
+
+    /// An answer other than 200.
+    func reject(_ slot: Int, _ status: UInt16) {
+        if let text = session.retryAfter(slot), let wait = Self.wait(retryAfter: text, unixTime: loop.unixSeconds) {
+            driver.askedToWait(wait)
+        }
+        if status == 403, slots[slot].ticket.attempts < options.retryLimit,
+            driver.hasSignedAnew(connection: index, started: slots[slot].started, body: session.streams.body(slot))
+        {
+            return requeue(slot)
+        }
+        finish(slot, .rejected(status: status), at: readTime)
+    }
+
+    /// What `retry-after` asks for, seconds or a date in one of its three forms (RFC 9110 sections 5.6.7 and 10.2.3), ns.
+    static func wait(retryAfter text: String, unixTime: Int64) -> UInt64? {
+        let most: UInt64 = 1_000_000_000
+        if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+            return min(UInt64(text) ?? most, most) * 1_000_000_000
+        }
+        return date(text).map { min(UInt64(max(0, $0 - unixTime)), most) * 1_000_000_000 }
+    }
+
+    private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
+
+    /// UNIX seconds of a date as HTTP has it.
+    private static func date(_ text: String) -> Int64? {
+        var words = text.split { " ,-".contains($0) }
+        // The form of asctime has its month first, and the year at its end.
+        if words.count == 5 { words = [words[0], words[2], words[1], words[4], words[3], "GMT"] }
+        guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: words[2]),
+            let day = Int32(words[1]), let year = Int32(words[3]), (1...31).contains(day), (0...9999).contains(year)
+        else { return nil }
+        let time = words[4].split(separator: ":").compactMap { Int32($0) }
+        guard time.count == 3, time.allSatisfy({ (0...60).contains($0) }) else { return nil }
+        var date = tm()
+        (date.tm_year, date.tm_mon, date.tm_mday) = (
+            year < 70 ? year + 100 : year < 100 ? year : year - 1900, Int32(month), day
+        )
+        (date.tm_hour, date.tm_min, date.tm_sec) = (time[0], time[1], time[2])
+        return Int64(timegm(&date))
     }
 
     /// The peer did not process the push: it may be sent again.

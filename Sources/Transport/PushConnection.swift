@@ -225,7 +225,8 @@ final class PushConnection: ClientOwner {
 
     override func didEnd(_ slot: Int, _ ending: StreamEnding) {
         switch ending {
-        case .answered(let status): finish(slot, status == 200 ? .accepted : .rejected(status: status), at: readTime)
+        case .answered(status: 200): finish(slot, .accepted, at: readTime)
+        case .answered(let status): reject(slot, status)
         case .refused: requeue(slot)
         case .reset(let code): finish(slot, .failed(.streamReset(code)), at: readTime)
         case .malformed: finish(slot, .failed(.malformedAnswer), at: readTime)

@@ -124,6 +124,13 @@ open class PushDriver {
         body: UnsafeBufferPointer<UInt8>
     ) {}
 
+    /// The answer that is told next asks for so long a wait before its push is sent again (Retry-After of 429 and 503), ns.
+    open func askedToWait(_ time: UInt64) {}
+
+    /// An answer of status 403 to a push that was put on a stream at `started`: whether what it was signed with has since been
+    /// replaced, so that it is to be sent again.
+    open func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool { false }
+
     /// The push was refused unprocessed and will be sent again.
     open func requeued(_ ticket: borrowing PushTicket) {}
 

@@ -59,9 +59,9 @@ public struct TransportOptions: Sendable {
     /// A push without an answer for so long since it was started is reset and failed.
     public var pushTimeout: UInt64 = 30_000_000_000
     /// A connection on which nothing was read for so long is asked with PING.
-    public var pingInterval: UInt64 = 10_000_000_000
+    public var pingInterval: UInt64 = 5_000_000_000
     /// No byte for so long after a PING: the peer has vanished.
-    public var pingTimeout: UInt64 = 10_000_000_000
+    public var pingTimeout: UInt64 = 5_000_000_000
     /// With no connection open for so long, all that is left is failed.
     public var giveUpAfter: UInt64 = 10_000_000_000
     /// How often a push that the peer refused unprocessed is sent again.

@@ -10,13 +10,17 @@ enum ReplayReport {
         let lines = [
             "recording \(facts.check): \(Units.counted(facts.pushes, "push")) in "
                 + "\(Units.duration(nanoseconds: Double(facts.span))), at most \(Units.grouped(UInt64(facts.peak))) within a second"
+                + (facts.leftOut > 0 ? "; \(Units.grouped(facts.leftOut)) more came beyond its limit" : "")
                 + (facts.isComplete ? "" : "; not complete"),
-            "\(Units.counted(facts.connections, "connection")), \(Units.counted(facts.devices, "device")), payloads p50 "
+            "\(Units.counted(facts.connections, "connection")), \(Units.counted(facts.devices, "device"))"
+                + (facts.tokenless > 0 ? " (\(Units.counted(facts.tokenless, "push")) without one)" : "")
+                + ", payloads p50 "
                 + "\(Units.grouped(UInt64(facts.sizes.p50))) B, p99 \(Units.grouped(UInt64(facts.sizes.p99))) B, max "
                 + "\(Units.grouped(UInt64(facts.sizes.max))) B",
-            "types: \(list(facts.types))", "topics: \(list(facts.topics))", "",
+            "types: \(list(facts.types))", "topics: \(list(facts.topics))", "answers: \(list(facts.statuses))",
         ]
-        return lines.joined(separator: "\n") + "\n"
+        let reasons = facts.reasons.isEmpty ? [] : ["reasons: \(list(facts.reasons))"]
+        return (lines + reasons + [""]).joined(separator: "\n") + "\n"
     }
 
     private static func list(_ all: [(name: String, pushes: Int)]) -> String {

@@ -128,6 +128,22 @@ import Testing
         #expect(card.failed("must").isEmpty && finished.status == 0, "\(card.failed("must"))")
     }
 
+    @Test("pushload itself: an expired token is replaced, Retry-After is waited for, a silent connection is given up")
+    func pushloadPatience() throws {
+        let folder = try OutputFolder.made()
+        let script = try folder.script(
+            "client",
+            "exec '\(Programs.path("pushload"))' run -n 20 -c 1 --quiet --target \"$EXAM_URL\" --cacert \"$EXAM_CA\" "
+                + "--key \"$EXAM_KEY\" --key-id \"$EXAM_KEY_ID\" --team-id \"$EXAM_TEAM_ID\" --topic \"$EXAM_TOPIC\" "
+                + "--device-file \"$EXAM_TOKENS\" --output '\(folder.path)/results' --retry 429,5xx --retry-budget 100%"
+        )
+        let (finished, card) = try examine(
+            ["--only", "expired-token", "retry-after", "silent", "--time-limit", "30s"], [script])
+        #expect(card.failed("must").isEmpty && card.failed("should").isEmpty, "\(finished.output)")
+        #expect(card.verdicts["expired-token.renewed"] == "passed" && card.verdicts["retry-after.pause"] == "passed")
+        #expect(card.verdicts["silent.noticed"] == "passed", "\(finished.output)")
+    }
+
     @Test("Without a command whoever connects is examined, until nothing comes any more")
     func waiting() throws {
         let exam = try Programs.start(

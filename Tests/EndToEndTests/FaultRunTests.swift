@@ -99,6 +99,43 @@ import Testing
         #expect(status == 0 && result.pushes.accepted == 2000 && result.pushes.lost == 0, "\(error)")
     }
 
+    /// A run against a mock with one rule.
+    private func ruled(_ rule: String, _ arguments: [String]) throws -> (Results.ResultDocument, status: Int32) {
+        let folder = try OutputFolder.made()
+        let file = folder.path + "/rules.yaml"
+        try "rules:\n  - \(rule)\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let (result, status, _) = try Programs.load(
+            arguments + ["--mock-flags", "--faults \(file)", "--threshold", "rate >= 0"])
+        return (result, status)
+    }
+
+    @Test(
+        "An expired provider token is replaced by another, once, and what it was refused for is sent again",
+        arguments: Programs.engines)
+    func expiredToken(_ engine: String) throws {
+        let load = ["-n", "200", "-m", "20", "--engine", engine]
+        let (result, status) = try ruled("{times: 1, reject: ExpiredProviderToken}", load)
+        #expect(status == 0 && result.pushes.accepted == 200 && result.pushes.lost == 0, "\(result.notes)")
+        #expect(result.pushes.retried == 1 && result.cost.tokensSigned == 2 && result.statuses == ["200": 200])
+        #expect(result.notes.contains { $0.contains("1 other one signed, and what it had refused sent again") })
+        // Without end, one is all there is.
+        let (all, _) = try ruled("{reject: ExpiredProviderToken}", load)
+        #expect(all.pushes.rejected == 200 && all.cost.tokensSigned == 2 && all.pushes.retried <= 20, "\(all.pushes)")
+    }
+
+    @Test(
+        "What 503 asks for in Retry-After is waited for, unless it is longer than a push may take",
+        arguments: Programs.engines)
+    func retryAfter(_ engine: String) throws {
+        let load = ["-n", "20", "--engine", engine, "--retry", "5xx", "--retry-backoff", "1ms"]
+        let (result, status) = try ruled("{times: 5, reject: 503, retry_after: 1s}", load)
+        #expect(status == 0 && result.pushes.accepted == 20 && result.retries.recovered == 5, "\(result.notes)")
+        #expect(result.run.durationSeconds >= 1)
+        let (late, _) = try ruled("{times: 5, reject: 503, retry_after: 31s}", load)
+        #expect(late.pushes.rejected == 5 && late.retries.attempts == 0 && late.retries.exhausted == 0)
+        #expect(late.notes.contains { $0.hasPrefix("5 pushes not sent again: ") }, "\(late.notes)")
+    }
+
     @Test("Flags of the bundled mock that cannot be used end the run with their reason")
     func badFlags() throws {
         let finished = try Programs.run("pushload", ["run", "-n", "10", "--mock-flags", "--rtt far"])

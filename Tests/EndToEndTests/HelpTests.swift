@@ -46,7 +46,7 @@ import Testing
         let words = all.split(whereSeparator: { " \n".contains($0) }).joined(separator: " ")
         for part in [
             "Worker threads. (1 to 256; default: 1)", "(65535B to", "default: 1MiB)",
-            "PING: the peer has vanished. (default: 10s)",
+            "PING: the peer has vanished. (default: 5s)",
             "TCP_NODELAY. (default: on)", "(1 to 1,000,000; default: 1000)", "(0% to 100%; default: 10%)",
         ] { #expect(words.contains(part), "\(part)") }
     }

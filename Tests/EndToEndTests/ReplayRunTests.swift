@@ -236,6 +236,10 @@ import Testing
         #expect(line == #"{"event":"recorded","file":"\#(path)","left_out":15,"pushes":10}"#)
         let recording = try RecordingFile.read(path)
         #expect(recording.leftOut == 15 && recording.pushes.allSatisfy { $0.status == 0 && $0.reason == 255 })
+        let shown = try Programs.run("pushload", ["scenario", "schedule", "--replay", path]).output
+        #expect(
+            shown.contains("; 15 more came beyond its limit\n") && shown.contains("\nanswers: no answer 10\n"),
+            "\(shown)")
     }
 
     @Test("Connections that the target ends, and pushes that it refuses, leave the books of a recording balanced")
@@ -253,7 +257,9 @@ import Testing
         #expect(one.pushes.accepted == 120 && one.pushes.lost == 0 && one.connections.opened == 2, "\(problem)")
     }
 
-    @Test("Pushes that were refused are recorded with their status and reason, and sent again as they came")
+    @Test(
+        "Pushes that were refused are recorded with their status and reason, and sent again as good ones, which is said"
+    )
     func refused() throws {
         let folder = try OutputFolder.made()
         let path = folder.path + "/a.pushes"
@@ -266,6 +272,46 @@ import Testing
         #expect(recording.pushes.allSatisfy { recording.reasons[Int($0.reason)] == "BadDeviceToken" })
         let (result, status, error) = try Programs.load(["--replay", path] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 12, "\(error)")
+        #expect(result.notes.contains { $0.hasPrefix("12 pushes of the recording that had been rejected: ") })
+        let shown = try Programs.run("pushload", ["scenario", "schedule", "--replay", path])
+        #expect(shown.output.contains("\nanswers: 400 12\nreasons: BadDeviceToken 12\n"), "\(shown)")
+    }
+
+    @Test("Of pushes too small for the trace tag nothing is said to be lost or not, and no file is spoken of")
+    func small() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        try Self.record(path, sizes: Array(repeating: 10, count: 20))
+        let run = try Programs.run(
+            "pushload", ["run", "--replay", path, "--output", folder.path + "/runs"] + Self.anyRate)
+        #expect(run.status == 0, "\(run)")
+        #expect(run.output.contains("ledger: not known (no push has room for the trace tag)"), "\(run)")
+        #expect(!(run.output + run.error).contains("another run"), "\(run)")
+        let (result, _, _) = try Programs.load(["--replay", path] + Self.anyRate)
+        #expect(result.pushes.accepted == 20 && result.pushes.lost == nil)
+        #expect(
+            result.notes.filter { !$0.contains("low: answers take") } == [
+                "no push of the recording has room for the trace tag: whether any was lost or doubled is not known"
+            ])
+        try Self.record(path, sizes: Array(repeating: 10, count: 20) + [200])
+        let (other, _, _) = try Programs.load(["--replay", path] + Self.anyRate)
+        #expect(other.pushes.accepted == 21 && other.pushes.lost == 0, "\(other.notes)")
+    }
+
+    /// A recording of pushes of these sizes.
+    private static func record(_ path: String, sizes: [UInt32]) throws {
+        let writer = RecordingWriter(path, types: ["alert"], reasons: [], limit: 100)
+        try writer.begin()
+        let topic = Array("com.example.pushload".utf8).withUnsafeBytes { writer.topic($0) }
+        let block = RecordingBlock(writer, thread: 0)
+        for (number, size) in sizes.enumerated() {
+            var push = RecordedPush()
+            (push.time, push.device, push.size) = (UInt64(number) * 1_000_000, UInt64(number) + 1, size)
+            (push.topic, push.status, push.type, push.priority) = (topic, 200, 0, 10)
+            block.add(push)
+        }
+        block.flush()
+        _ = try writer.end()
     }
 
     @Test("A push whose connection is busy for longer than a second goes over another one, which is counted and said")

@@ -11,11 +11,13 @@ import Testing
     private final class Scratch {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("replay-\(UUID())").path
 
-        init(_ pushes: [RecordedPush], topics: [String] = ["com.example.a", "com.example.a.voip"], ends: Bool = true)
-            throws
-        {
+        init(
+            _ pushes: [RecordedPush], topics: [String] = ["com.example.a", "com.example.a.voip"], ends: Bool = true,
+            limit: UInt64 = 1 << 30
+        ) throws {
             let writer = RecordingWriter(
-                path, types: ["alert", "background", "voip", "unheard"], reasons: [], limit: 1 << 30)
+                path, types: ["alert", "background", "voip", "unheard"], reasons: ["BadPath", "MissingTopic"],
+                limit: limit)
             try writer.begin()
             for topic in topics { _ = Array(topic.utf8).withUnsafeBytes { writer.topic($0) } }
             let block = RecordingBlock(writer, thread: 0)
@@ -122,7 +124,8 @@ import Testing
     @Test("A recording that is not complete, or left pushes out, says so; its figures are those of its pushes")
     func facts() throws {
         let pushes = (0..<UInt64(100)).map { number in
-            Self.push(number * 50_000_000, size: UInt32(number + 1), device: number % 4, connection: UInt32(number % 2))
+            Self.push(
+                number * 50_000_000, size: UInt32(number + 1), device: number % 4 + 1, connection: UInt32(number % 2))
         }
         let inputs = try Self.inputs(try Scratch(pushes, ends: false))
         let facts = try #require(inputs.replayFacts)
@@ -134,6 +137,29 @@ import Testing
             inputs.replay?.notes.first
                 == "the recording is not complete: its mock was killed, or could not write all of it")
         #expect(facts.check.count == 16 && inputs.scenario.replayCheck == facts.check)
+    }
+
+    @Test(
+        "Pushes that were rejected, had no device token or an unknown priority are said, as are answers and what was left out"
+    )
+    func rejected() throws {
+        var pushes = (0..<UInt64(8)).map { Self.push($0, device: $0 % 2 + 1) }
+        for (place, push) in pushes.enumerated() { pushes[place].status = push.time < 3 ? 200 : 400 }
+        (pushes[3].status, pushes[3].reason, pushes[3].device) = (404, 0, 0)
+        (pushes[4].reason, pushes[5].priority, pushes[2].status) = (1, 0, 0)
+        let inputs = try Self.inputs(try Scratch(pushes, limit: 6))
+        let facts = try #require(inputs.replayFacts)
+        #expect(facts.devices == 2 && facts.tokenless == 1 && facts.leftOut == 2)
+        #expect(facts.statuses.map { "\($0.name) \($0.pushes)" } == ["200 2", "400 2", "404 1", "no answer 1"])
+        #expect(facts.reasons.map { "\($0.name) \($0.pushes)" } == ["BadPath 1", "MissingTopic 1"])
+        #expect(
+            inputs.replay?.notes == [
+                "the recording leaves out 2 pushes that came after its limit",
+                "3 pushes of the recording that had been rejected: what was wrong with a path, a method, a header, a token or a "
+                    + "payload is not recorded, and they are sent as good ones",
+                "1 push of the recording without a device token: sent to a device of their own",
+                "1 push of the recording with a priority that APNs has not: sent without one",
+            ])
     }
 
     private func problem(_ recording: Scratch, place: RunPlace = .alone, _ change: (inout Scenario) -> Void = { _ in })

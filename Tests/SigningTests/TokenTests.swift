@@ -230,6 +230,44 @@ import Testing
         #expect(perPush.tokensSigned == 5)
     }
 
+    @Test("A token that the target calls expired is replaced once in 20 minutes, for all workers, and not in a loop")
+    func replaced() throws {
+        let shared = SharedToken()
+        let signers = try (0..<2).map { _ in
+            try TokenSigner(
+                identity: identity, policy: .standard, shared: shared, firstConnection: 0, connections: 1)
+        }
+        func replace(_ place: Int, usedAt: UInt64, _ time: UInt64, _ unixTime: Int64) -> Bool {
+            signers[place].replace(connection: 0, usedAt: usedAt, time: time, unixTime: unixTime)
+        }
+        let first = bytes(signers[0], 1000)
+        #expect(bytes(signers[1], 1000) == first)
+        #expect(replace(0, usedAt: 1, 10, 1001))
+        let second = bytes(signers[0], 1001)
+        #expect(second != first && shared.signed == 2)
+        // Others that were sent with the first one; one that was sent with the second.
+        #expect(replace(0, usedAt: 9, 11, 1002) && !replace(0, usedAt: 11, 20, 1002) && shared.signed == 2)
+        // Another worker takes what there is.
+        #expect(bytes(signers[1], 1002) == first && replace(1, usedAt: 2, 12, 1002))
+        #expect(bytes(signers[1], 1002) == second && !replace(1, usedAt: 13, 20, 1002))
+        #expect(!replace(0, usedAt: 15, 30, 2200) && replace(0, usedAt: 15, 31, 2201))
+        #expect(bytes(signers[0], 2201) != second && shared.signed == 3 && shared.replaced == 2)
+    }
+
+    @Test(
+        "Each connection's own token is replaced by itself, and what signs anew in any case has nothing to replace",
+        arguments: [SigningPolicy.perConnection, .every(100), .perPush])
+    func replacedOwn(_ policy: SigningPolicy) throws {
+        let signer = try TokenSigner(
+            identity: identity, policy: policy, shared: SharedToken(), firstConnection: 4, connections: 2)
+        for connection in [4, 5] { signer.connectionOpened(connection, unixTime: 1) }
+        let first = (bytes(signer, connection: 4, 1), bytes(signer, connection: 5, 1))
+        #expect(signer.replace(connection: 4, usedAt: 1, time: 10, unixTime: 2))
+        #expect(bytes(signer, connection: 4, 2) != first.0)
+        if policy == .perConnection { #expect(bytes(signer, connection: 5, 2) == first.1) }
+        #expect(!signer.replace(connection: 4, usedAt: 11, time: 20, unixTime: 2) && signer.tokensReplaced == 1)
+    }
+
     @Test("Policies are read, and wrong ones refused")
     func parsing() throws {
         for (text, policy) in [

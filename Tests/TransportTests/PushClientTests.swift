@@ -22,6 +22,10 @@ class CountingDriver: PushDriver {
     private var isMistaken = false
     var lastBody = ""
     var abandonedBy: FailureCause?
+    /// What answers asked to wait, ns.
+    var asked: [UInt64] = []
+    /// So many answers of 403 are about a token that has been replaced.
+    var replacements = 0
 
     init(_ count: UInt64, size: Int) {
         self.count = count
@@ -63,6 +67,11 @@ class CountingDriver: PushDriver {
         }
     }
 
+    override func askedToWait(_ time: UInt64) { asked.append(time) }
+    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
+        replacements -= 1
+        return replacements >= 0
+    }
     override func requeued(_ ticket: borrowing PushTicket) { requeues += 1 }
     override func abandon(_ cause: FailureCause, now: UInt64) { abandonedBy = cause }
     override func connection(_ index: Int, _ event: ConnectionEvent) { events.append("\(event)") }
@@ -253,6 +262,53 @@ class CountingDriver: PushDriver {
     func rejected(_ engine: TestedEngine) throws {
         let (driver, _) = try run(engine, Script(reason: "Unregistered"), count: 100)
         #expect(driver.rejected == [410: 100] && driver.lastBody == "{\"reason\":\"Unregistered\",\"timestamp\":1}")
+    }
+
+    @Test(
+        "What 429 and 503 say in Retry-After is told with each answer, and nothing of other statuses",
+        arguments: engines)
+    func retryAfter(_ engine: TestedEngine) throws {
+        for (status, isTold) in [("429", true), ("503", true), ("500", false)] {
+            let (driver, _) = try run(
+                engine, Script(reason: "Unregistered", status: status, retryAfter: "7"), count: 100)
+            #expect(driver.rejected == [UInt16(status)!: 100])
+            #expect(driver.asked == (isTold ? Array(repeating: 7_000_000_000, count: 100) : []), "\(status)")
+        }
+        #expect(try run(engine, Script(reason: "Unregistered", status: "503"), count: 100).0.asked.isEmpty)
+    }
+
+    @Test("Retry-After is seconds or a date in one of its three forms; what is neither says nothing")
+    func retryAfterForms() {
+        // RFC 9110 section 5.6.7's example: 784,111,777.
+        for (text, wait) in [
+            ("0", 0), ("120", 120), ("99999999999999999999", 1_000_000_000), ("Sun, 06 Nov 1994 08:49:37 GMT", 10),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 10), ("Sun Nov  6 08:49:37 1994", 10),
+            ("Sun, 06 Nov 1994 08:49:00 GMT", 0), ("", nil), ("-1", nil), ("+5", nil), ("1.5", nil), ("soon", nil),
+            ("Sun, 06 Nov 1994 08:49:37 GMT+1", nil), ("Sun, 06 Nov 1994", nil),
+        ] as [(String, UInt64?)] {
+            let found = PushConnection.wait(retryAfter: text, unixTime: 784_111_767)
+            #expect(found == wait.map { $0 * 1_000_000_000 }, "\(text)")
+        }
+    }
+
+    @Test(
+        "A push that was refused for a token that has been replaced is sent again, as often as a refused one at most",
+        arguments: engines)
+    func replacedToken(_ engine: TestedEngine) throws {
+        let script = Script(reason: "ExpiredProviderToken", status: "403")
+        let (some, _) = try run(engine, script, count: 100) { $0.retryLimit = 3 }
+        #expect(some.rejected == [403: 100] && some.requeues == 0)
+        let server = try ScriptedServer(script)
+        let driver = CountingDriver(100, size: 10)
+        driver.replacements = .max
+        var options = TransportOptions()
+        options.retryLimit = 3
+        try engine.make(
+            target: Target(address: server.address, host: "127.0.0.1", authority: "127.0.0.1", tls: nil),
+            options: options, driver: driver, control: RunControl(), payloadCapacity: 10
+        ).run()
+        #expect(driver.rejected == [403: 100] && driver.requeues == 300 && driver.isBalanced)
+        #expect(server.stop().requests == 400)
     }
 
     @Test("Stopped while nothing is answered, every push in flight fails as interrupted", arguments: engines)

@@ -24,6 +24,9 @@ struct Script: Sendable {
     var freezeAfter: Int?
     /// Answers are 410 with this reason.
     var reason: String?
+    /// Not 410, and with `retry-after`.
+    var status = "410"
+    var retryAfter: String?
     /// Answers garbage instead of frames after so many requests.
     var garbageAfter: Int?
     /// The first so many connections are closed at once.
@@ -178,8 +181,9 @@ private final class ScriptedSession: NGHTTP2Server {
 
     init(_ script: Script, settings: SessionSettings) {
         self.script = script
-        answer = HeaderBlock(capacity: 1)
-        answer.add(":status", script.reason == nil ? "200" : "410")
+        answer = HeaderBlock(capacity: 2)
+        answer.add(":status", script.reason == nil ? "200" : script.status)
+        if let retryAfter = script.retryAfter { answer.add("retry-after", retryAfter) }
         super.init(settings: settings)
     }
 

@@ -20,6 +20,8 @@ public class ClientSession {
     /// Answers that came whole.
     @exclusivity(unchecked) public final internal(set) var answered: UInt64 = 0
     private final var hasToldFault = false
+    /// What answers that are not whole yet say in `retry-after`, by stream.
+    private final var retryAfters: [Int32: String] = [:]
     @exclusivity(unchecked) private final var owner = Unmanaged.passUnretained(nobody)
 
     /// Bytes of `output` that must be free before a request is begun: its HEADERS frame must leave the session at once,
@@ -105,6 +107,21 @@ public class ClientSession {
 
     /// Part of the stream's answer has come; interim answers (RFC 9110 section 15.2) are none.
     public final func hasStatus(_ index: Int) -> Bool { streams.entries[index].status >= 200 }
+
+    /// What the stream's answer says in `retry-after` (RFC 9110 section 10.2.3), as it came; nil: it says nothing. Known of 429 and
+    /// 503, until `didEnd` returns.
+    public final func retryAfter(_ index: Int) -> String? {
+        retryAfters.isEmpty ? nil : retryAfters[streams.entries[index].id]
+    }
+
+    @inline(never)
+    final func keepRetryAfter(_ text: String, _ index: Int, _ status: UInt16) {
+        // These two are in no static table, so that the text is their own block's.
+        guard status == 429 || status == 503 else { return }
+        // Of streams that are over: as many as are open at most stay.
+        if retryAfters.count > streams.capacity { retryAfters = retryAfters.filter { streams.find($0.key) != nil } }
+        retryAfters[streams.entries[index].id] = text
+    }
 
     /// The connection is gone, and the stream with it: nothing is told or sent of it.
     public final func forget(_ index: Int) { streams.free(index) }

@@ -1,4 +1,5 @@
 import CNghttp2
+import Glibc
 import Networking
 
 /// A client session that leaves HTTP/2 to nghttp2, which answers SETTINGS and PING, updates windows, and judges every frame by
@@ -164,6 +165,10 @@ public final class NGHTTP2Session: ClientSession {
         _ stream: Int32, _ name: UnsafePointer<UInt8>, _ nameLength: Int, _ value: UnsafePointer<UInt8>,
         _ valueLength: Int
     ) {
+        if nameLength == 11, valueLength <= 64, memcmp(name, "retry-after", 11) == 0, let index = streams.find(stream) {
+            let value = UnsafeBufferPointer(start: value, count: valueLength)
+            return keepRetryAfter(String(decoding: value, as: UTF8.self), index, streams.entries[index].status)
+        }
         // ":status"; nghttp2 has checked that the value is three digits.
         guard nameLength == 7, name[1] == 0x73, name[0] == 0x3A, valueLength == 3, let index = streams.find(stream)
         else { return }

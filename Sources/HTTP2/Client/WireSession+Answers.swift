@@ -74,6 +74,7 @@ extension WireSession {
         }
         // These never have content, whatever length they name (RFC 9113 section 8.1.1).
         let length = status == 204 || status == 304 ? 0 : head.contentLength
+        if status >= 429, !decoder.retryAfter.isEmpty { keepRetryAfter(decoder.retryAfter, index, status) }
         if !endsStream {
             entry.pointee.status = status
             entry.pointee.bodyLeft = length

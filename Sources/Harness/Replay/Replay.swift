@@ -1,5 +1,6 @@
 import Measurement
 import Payloads
+import Results
 import Scenarios
 import Settings
 import Transport
@@ -72,17 +73,20 @@ final class Replay: @unchecked Sendable {
         var (devices, kinds): ([UInt64: UInt32], [Kind: UInt16]) = ([:], [:])
         var collapseIDs: [UInt64: UInt16] = [:]
         var (order, types): ([Kind], [PushType]) = ([], [])
-        var (untraced, cut, unknown, topicless): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        var odd = Oddities()
         entries = .allocate(capacity: pushes.count)
         var largest = 0
         for (sequence, push) in pushes.enumerated() {
             let type = Int(push.type) < known.count ? known[Int(push.type)] : nil
-            if type == nil { unknown += 1 }
+            if push.status != 0, push.status != 200 { odd.rejected += 1 }
+            if push.device == 0 { odd.tokenless += 1 }
+            if push.priority == 0 { odd.priorityless += 1 }
+            if type == nil { odd.unknown += 1 }
             let size = min(Int(push.size), Self.largestPayload)
-            if size < push.size { cut += 1 }
+            if size < push.size { odd.cut += 1 }
             largest = max(largest, size)
-            if topic.isEmpty, topics[Int(push.topic)].isEmpty { topicless += 1 }
-            if !SizedPayload.fitsTag(type ?? .alert, size: size, sequence: UInt64(sequence)) { untraced += 1 }
+            if topic.isEmpty, topics[Int(push.topic)].isEmpty { odd.topicless += 1 }
+            if !SizedPayload.fitsTag(type ?? .alert, size: size, sequence: UInt64(sequence)) { odd.untraced += 1 }
             var collapseID: UInt16 = 0
             if push.collapseID != 0 {
                 collapseID =
@@ -136,10 +140,9 @@ final class Replay: @unchecked Sendable {
                     collapseID: kind.collapseID == 0 ? nil : "replay-\(kind.collapseID)"))
         }
         self.headers = headers
-        notes = Self.notes(
-            recording, untraced: untraced, cut: cut, unknown: unknown, topicless: topicless,
-            collapseIDs: collapseIDs.count)
-        self.untraced = untraced
+        odd.collapseIDs = collapseIDs.count
+        notes = Self.notes(recording, odd)
+        untraced = odd.untraced
     }
 
     deinit {
@@ -177,9 +180,19 @@ final class Replay: @unchecked Sendable {
         }
     }
 
-    private static func notes(
-        _ recording: Recording, untraced: UInt64, cut: UInt64, unknown: UInt64, topicless: UInt64, collapseIDs: Int
-    ) -> [String] {
+    /// Pushes that are not sent as they came, or of which not all is known.
+    private struct Oddities {
+        var rejected: UInt64 = 0
+        var tokenless: UInt64 = 0
+        var priorityless: UInt64 = 0
+        var unknown: UInt64 = 0
+        var cut: UInt64 = 0
+        var topicless: UInt64 = 0
+        var untraced: UInt64 = 0
+        var collapseIDs = 0
+    }
+
+    private static func notes(_ recording: Recording, _ odd: Oddities) -> [String] {
         var notes: [String] = []
         if !recording.isComplete {
             notes.append("the recording is not complete: its mock was killed, or could not write all of it")
@@ -188,28 +201,46 @@ final class Replay: @unchecked Sendable {
             notes.append(
                 "the recording leaves out \(Units.counted(recording.leftOut, "push")) that came after its limit")
         }
-        if untraced > 0 {
+        if odd.rejected > 0 {
             notes.append(
-                "\(Units.counted(untraced, "push")) of the recording too small for the trace tag: whether they were lost or "
+                "\(Units.counted(odd.rejected, "push")) of the recording that had been rejected: what was wrong with a path, a "
+                    + "method, a header, a token or a payload is not recorded, and they are sent as good ones")
+        }
+        if odd.tokenless > 0 {
+            notes.append(
+                "\(Units.counted(odd.tokenless, "push")) of the recording without a device token: sent to a device of their own"
+            )
+        }
+        if odd.priorityless > 0 {
+            notes.append(
+                "\(Units.counted(odd.priorityless, "push")) of the recording with a priority that APNs has not: sent without one"
+            )
+        }
+        if odd.untraced == UInt64(recording.pushes.count) {
+            notes.append("\(ResultDocument.untracedMark): whether any was lost or doubled is not known")
+        } else if odd.untraced > 0 {
+            notes.append(
+                "\(Units.counted(odd.untraced, "push")) of the recording too small for the trace tag: whether they were lost or "
                     + "doubled is not known")
         }
-        if topicless > 0 {
+        if odd.topicless > 0 {
             notes.append(
-                "\(Units.counted(topicless, "push")) of the recording without a topic that can be sent: sent without one; "
+                "\(Units.counted(odd.topicless, "push")) of the recording without a topic that can be sent: sent without one; "
                     + "--topic gives all of them one")
         }
-        if unknown > 0 {
+        if odd.unknown > 0 {
             notes.append(
-                "\(Units.counted(unknown, "push")) of the recording with a push type that APNs has not: sent as alerts")
+                "\(Units.counted(odd.unknown, "push")) of the recording with a push type that APNs has not: sent as alerts"
+            )
         }
-        if cut > 0 {
+        if odd.cut > 0 {
             notes.append(
-                "\(Units.counted(cut, "push")) of the recording with payloads of more than "
+                "\(Units.counted(odd.cut, "push")) of the recording with payloads of more than "
                     + "\(Units.grouped(UInt64(largestPayload))) B: sent with so many")
         }
-        if collapseIDs > mostCollapseIDs {
+        if odd.collapseIDs > mostCollapseIDs {
             notes.append(
-                "\(Units.grouped(UInt64(collapseIDs))) collapse ids in the recording: sent with "
+                "\(Units.grouped(UInt64(odd.collapseIDs))) collapse ids in the recording: sent with "
                     + "\(Units.grouped(UInt64(mostCollapseIDs))) different ones")
         }
         return notes
@@ -241,6 +272,9 @@ final class Replay: @unchecked Sendable {
 
     /// The set of headers that push `sequence` has.
     func kind(_ sequence: UInt64) -> Int { Int(entries[Int(sequence)].kind) }
+
+    /// The mock can tell of none which it is.
+    var isUntraceable: Bool { untraced == UInt64(dues.count) }
 
     /// The mock can tell by its payload which push it is.
     @inline(__always)

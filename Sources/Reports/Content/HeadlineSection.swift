@@ -62,7 +62,7 @@ enum HeadlineSection {
                 "ledger",
                 pushes.lost.flatMap { lost in
                     pushes.duplicated.map { "\(Written.count(lost)) lost, \(Written.count($0)) doubled" }
-                } ?? "none", "compared push by push"
+                } ?? (result.isUntraced ? "not known" : "none"), "compared push by push"
             ),
             ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last end"),
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),

@@ -107,6 +107,12 @@ final class PushLog: PushDriver {
         books.finished(worker, copy ticket, outcome, started: started, written: written, at: time)
     }
 
+    override func askedToWait(_ time: UInt64) { inner.askedToWait(time) }
+
+    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
+        inner.hasSignedAnew(connection: connection, started: started, body: body)
+    }
+
     override func requeued(_ ticket: borrowing PushTicket) {
         inner.requeued(ticket)
         entries.append(.requeued)
