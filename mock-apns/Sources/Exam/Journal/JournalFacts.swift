@@ -10,6 +10,19 @@ extension Journal {
         pushes.count { $0.device == device && ($0.fate == .accepted || $0.fate == .acceptedUnheard) }
     }
 
+    /// Most requests that waited for their fate at once, on all connections together.
+    var mostUnderWay: Int {
+        var changes = pushes.map { (at: $0.begunAt, by: 1) }
+        changes += pushes.compactMap { push in push.endedAt.map { (at: $0, by: -1) } }
+        changes.sort { ($0.at, $0.by) < ($1.at, $1.by) }
+        var (open, most) = (0, 0)
+        for change in changes {
+            open += change.by
+            most = max(most, open)
+        }
+        return most
+    }
+
     /// Most requests for one device that were begun within `span` ns.
     func mostTries(within span: UInt64) -> Int {
         devices.map { device in Self.most(of: tries(device).map(\.begunAt), within: span) }.max() ?? 0
