@@ -209,6 +209,38 @@ import Testing
         #expect(try judge("ping.acknowledged", other) == .passed("1 of 1 acknowledged"))
     }
 
+    @Test("A connection is lost once the exam has ended it, however long it waits for the client to close it")
+    func lostByCut() throws {
+        var journal = Self.lost(opened: 21)
+        journal.connections[0].cutAt = journal.connections[0].closedAt
+        journal.connections[0].closedAt = 1100 * Journal.millisecond
+        #expect(try judge("cut.storm", journal).verdict == .failed)
+    }
+
+    @Test("A client that hammers is judged too, whatever became of its pushes")
+    func hammering() throws {
+        let fates: [PushFate] = [
+            .accepted, .acceptedUnheard, .unanswered, .rejected(status: 403, reason: "ExpiredProviderToken"),
+        ]
+        for fate in fates {
+            let journal = Self.goingAway { journal in
+                journal.connections[0].isClosedByClient = true
+                for place in 0..<10_000 { journal.add(place % 20, at: 300 + UInt64(place), fate) }
+            }
+            for situation in ["cut", "goaway", "expired-token"] {
+                for criterion in Self.criteria where criterion.id.hasPrefix(situation + ".") {
+                    #expect(!criterion.judge(journal).evidence.isEmpty)
+                }
+            }
+            if fate == .unanswered {
+                #expect(try judge("goaway.below", journal).evidence == "9,980 pushes sent again without their answer")
+            }
+            if fate == fates[3] {
+                #expect(try judge("expired-token.not-again", journal).evidence == "9,980 pushes sent again with it")
+            }
+        }
+    }
+
     @Test("Streams on their way when the client read GOAWAY may be so for longer in a patient exam")
     func grace() throws {
         var journal = Self.goingAway { $0.add(3, at: 300, .refused) }

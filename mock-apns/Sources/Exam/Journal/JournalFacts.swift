@@ -5,6 +5,11 @@ extension Journal {
         pushes.filter { $0.device == device }.sorted { $0.begunAt < $1.begunAt }
     }
 
+    /// When the last request of each kind, such as those for one device, was begun.
+    func lastTries(by kind: (PushRecord) -> String) -> [String: UInt64] {
+        pushes.reduce(into: [:]) { $0[kind($1)] = max($0[kind($1)] ?? 0, $1.begunAt) }
+    }
+
     /// How often a push was accepted, heard of by the client or not.
     func acceptances(_ device: String) -> Int {
         pushes.count { $0.device == device && ($0.fate == .accepted || $0.fate == .acceptedUnheard) }

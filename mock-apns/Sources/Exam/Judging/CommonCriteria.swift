@@ -91,7 +91,7 @@ extension Criterion {
             id: situation + ".storm", .must, "opens at most 20 connections a second after a loss",
             source: Source.connections
         ) { journal in
-            guard let loss = journal.connections.compactMap({ $0.closedAt ?? $0.cutAt }).min() else {
+            guard let loss = journal.connections.compactMap({ $0.cutAt ?? $0.closedAt }).min() else {
                 return .notShown("no connection was lost")
             }
             let later = journal.connections.map(\.openedAt).filter { $0 >= loss }

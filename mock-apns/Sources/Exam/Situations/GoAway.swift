@@ -43,9 +43,8 @@ extension Situation {
         source: Source.notIdempotent
     ) { journal in
         guard journal.turningPoint != nil else { return .notShown("no GOAWAY was sent") }
-        let again = abandoned(journal).count { push in
-            journal.pushes.contains { $0.device == push.device && $0.begunAt > push.begunAt }
-        }
+        let last = journal.lastTries { $0.device }
+        let again = abandoned(journal).count { last[$0.device] ?? 0 > $0.begunAt }
         return .of(again == 0, "\(Units.counted(again, "push")) sent again without their answer")
     }
 

@@ -127,14 +127,12 @@ final class ExamConnection {
             if now >= handshakeBy { close(byClient: false) }
             return
         }
-        while let first = arriving.first, first.due <= now {
-            arriving.removeFirst()
-            session.receive(first.bytes)
-        }
-        while let first = leaving.first, first.due <= now {
-            leaving.removeFirst()
-            if !isSilent { outbox += first.bytes }
-        }
+        let come = arriving.prefix { $0.due <= now }
+        arriving.removeFirst(come.count)
+        for piece in come { session.receive(piece.bytes) }
+        let gone = leaving.prefix { $0.due <= now }
+        leaving.removeFirst(gone.count)
+        for piece in gone { outbox += piece.bytes }
         write()
     }
 
