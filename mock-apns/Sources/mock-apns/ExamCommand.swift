@@ -132,7 +132,7 @@ struct ExamCommand: ParsableCommand {
         settings.patience = patience
         settings.timeLimit = try span("--time-limit", timeLimit)
         settings.quiet = try span("--quiet", quiet)
-        for situation in settings.situations {
+        for situation in settings.situations where !list {
             let least = max(Situation.leastTimeLimit, UInt64(Double(situation.needs) / patience))
             guard settings.timeLimit >= least else {
                 let slower = patience == 1 ? "" : " with --patience \(patience)"
@@ -187,7 +187,7 @@ struct ExamCommand: ParsableCommand {
                 Output.error("\(name)=\(value)")
             }
         }
-        for situation in settings.situations {
+        for situation in settings.situations where !list {
             if command.isEmpty { Output.error("\(situation.name): waiting for the client") }
             guard let journal = try examiner.play(situation, isInterrupted: { signals.hasCome }) else {
                 Output.error("mock-apns: interrupted in \(situation.name)")
