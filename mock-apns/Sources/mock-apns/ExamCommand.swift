@@ -187,7 +187,7 @@ struct ExamCommand: ParsableCommand {
                 Output.error("\(name)=\(value)")
             }
         }
-        for situation in settings.situations where !list {
+        for situation in settings.situations {
             if command.isEmpty { Output.error("\(situation.name): waiting for the client") }
             guard let journal = try examiner.play(situation, isInterrupted: { signals.hasCome }) else {
                 Output.error("mock-apns: interrupted in \(situation.name)")
