@@ -8,6 +8,9 @@ import Testing
     private static let python = root + "/.build/python/bin/python3"
     private static let examples = root + "/mock-apns/examples/exam/"
 
+    private static let nothingAfter =
+        "mock-apns: --: expected a command after it; without -- the exam waits for whoever connects\n"
+
     private struct Card: Decodable {
         struct Situation: Decodable {
             let name: String
@@ -190,6 +193,15 @@ import Testing
             (["--pushes", "3"], "mock-apns: --pushes 3: expected 10 to 1000\n"),
             (["--patience", "0"], "mock-apns: --patience 0.0: expected 0.1 to 100\n"),
             (["--fail-on", "shoud"], "mock-apns: --fail-on shoud; did you mean \"should\"?\n"),
+            (
+                ["--time-limit", "1s", "--only", "ping", "slow"],
+                "mock-apns: --time-limit 1s: slow needs 2.00 s at least\n"
+            ),
+            (
+                ["--time-limit", "3s", "--only", "slow", "--patience", "0.5"],
+                "mock-apns: --time-limit 3s: slow needs 4.00 s at least with --patience 0.5\n"
+            ),
+            (["--only", "ping", "--"], Self.nothingAfter), (["--only", "ping", "--", ""], Self.nothingAfter),
             (["--time-limit", "0"], "mock-apns: --time-limit 0: expected up to 1h, and not 0\n"),
             (
                 ["--report", "/nowhere/card.xml"],

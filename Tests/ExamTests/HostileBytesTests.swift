@@ -1,5 +1,4 @@
 import HTTP2
-import Networking
 import Signing
 import TestSupport
 import Testing
@@ -8,31 +7,6 @@ import Testing
 
 /// What strangers send in an exam may be anything.
 @Suite struct HostileBytesTests {
-    /// Time stands still unless it is told to go on; nothing is ever ready by itself.
-    private final class StillLoop: EventLoop {
-        var time: UInt64 = 1_000_000_000
-        init() { super.init(wakeUp: WakeUp()) }
-        override var now: UInt64 { time }
-        override var unixMilliseconds: Int64 { 1_700_000_000_000 }
-    }
-
-    /// Gives what it was given, piece by piece, and takes whatever is written.
-    private final class FedStream: ByteStream {
-        var input: ArraySlice<UInt8> = []
-        var written: [UInt8] = []
-        override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
-            guard !input.isEmpty else { return .wouldBlock }
-            let count = min(capacity, input.count)
-            for (place, byte) in input.prefix(count).enumerated() { buffer[place] = byte }
-            input = input.dropFirst(count)
-            return .bytes(count)
-        }
-        override func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
-            written += UnsafeBufferPointer(start: bytes, count: count)
-            return .bytes(count)
-        }
-    }
-
     private static func frame(_ random: inout SeededRandom) -> [UInt8] {
         let stream = Int32(random.below(12))
         switch random.below(9) {

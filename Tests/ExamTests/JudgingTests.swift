@@ -160,6 +160,10 @@ import Testing
         return try #require(pairs[criterion.id] ?? pairs[last], "\(criterion.id) has no journals")
     }
 
+    private func judge(_ id: String, _ journal: Journal) throws -> Finding {
+        try #require(Self.criteria.first { $0.id == id }).judge(journal)
+    }
+
     @Test(
         "Every criterion passes a journal and fails another, and says why with a count",
         arguments: Self.criteria.map(\.id))
@@ -170,6 +174,89 @@ import Testing
         #expect(good.verdict == .passed, "\(good)")
         #expect(bad.verdict == .failed, "\(bad)")
         #expect(!good.evidence.isEmpty && !bad.evidence.isEmpty)
+    }
+
+    @Test("Streams at once may be on several connections, but not one connection after the other")
+    func parallel() throws {
+        let apart = Journal.good { journal in
+            journal.connections[0].mostOpen = 1
+            journal.connect(at: 5)
+            journal.connections[1].mostOpen = 1
+            for place in 0..<10 { journal.pushes[place * 2].connection = 1 }
+        }
+        var together = apart
+        together.pushes[6].endedAt = 75 * Journal.millisecond
+        #expect(try judge("slow.parallel", apart).evidence == "at most 1 stream at once on 2 connections")
+        #expect(try judge("slow.parallel", apart).verdict == .failed)
+        #expect(try judge("slow.parallel", together).verdict == .passed)
+    }
+
+    @Test("A PING counts that the client had a second to acknowledge, times the exam's patience")
+    func ping() throws {
+        let journal = Journal.good { journal in
+            journal.connections[0].pings = [PingRecord(sentAt: 1)]
+            journal.connections[0].isClosedByClient = true
+            journal.connections[0].closedAt = 1500 * Journal.millisecond
+            journal.patience = 2
+        }
+        #expect(try judge("ping.acknowledged", journal).verdict == .notShown)
+        var other = journal
+        other.patience = 1
+        #expect(try judge("ping.acknowledged", other).verdict == .failed)
+        other.connections[0].closedAt = 900 * Journal.millisecond
+        other.connect(at: 900)
+        other.connections[1].pings = [PingRecord(sentAt: 1, acknowledgedAt: 2)]
+        #expect(try judge("ping.acknowledged", other) == .passed("1 of 1 acknowledged"))
+    }
+
+    @Test("A connection is lost once the exam has ended it, however long it waits for the client to close it")
+    func lostByCut() throws {
+        var journal = Self.lost(opened: 21)
+        journal.connections[0].cutAt = journal.connections[0].closedAt
+        journal.connections[0].closedAt = 1100 * Journal.millisecond
+        #expect(try judge("cut.storm", journal).verdict == .failed)
+    }
+
+    @Test("A client that hammers is judged too, whatever became of its pushes")
+    func hammering() throws {
+        let fates: [PushFate] = [
+            .accepted, .acceptedUnheard, .unanswered, .rejected(status: 403, reason: "ExpiredProviderToken"),
+        ]
+        for fate in fates {
+            let journal = Self.goingAway { journal in
+                journal.connections[0].isClosedByClient = true
+                for place in 0..<10_000 { journal.add(place % 20, at: 300 + UInt64(place), fate) }
+            }
+            for situation in ["cut", "goaway", "expired-token"] {
+                for criterion in Self.criteria where criterion.id.hasPrefix(situation + ".") {
+                    #expect(!criterion.judge(journal).evidence.isEmpty)
+                }
+            }
+            if fate == .unanswered {
+                #expect(try judge("goaway.below", journal).evidence == "9,980 pushes sent again without their answer")
+            }
+            if fate == fates[3] {
+                #expect(try judge("expired-token.not-again", journal).evidence == "9,980 pushes sent again with it")
+            }
+        }
+    }
+
+    @Test("Streams on their way when the client read GOAWAY may be so for longer in a patient exam")
+    func grace() throws {
+        var journal = Self.goingAway { $0.add(3, at: 300, .refused) }
+        #expect(try judge("goaway.new-streams", journal).verdict == .failed)
+        journal.patience = 2
+        #expect(try judge("goaway.new-streams", journal).verdict == .passed)
+    }
+
+    @Test("Pushes that went on over a connection that was there before say nothing of the dead one")
+    func unnoticed() throws {
+        let waiting = Self.silent { $0.connections[1].openedAt = 1 }
+        #expect(try judge("silent.noticed", waiting).verdict == .failed)
+        var again = waiting
+        again.add(4, at: 900, connection: 1)
+        let found = try judge("silent.noticed", again)
+        #expect(found == .passed("did not close it; 1 push sent again or on connections opened since"))
     }
 
     @Test("Of a client that never came nothing is passed, and that is a failure")

@@ -14,7 +14,7 @@ struct ExamCommand: ParsableCommand {
             Starts COMMAND once a situation; it is to send one push to each device token and end. The environment tells it where: \
             EXAM_URL (also EXAM_HOST, EXAM_PORT), EXAM_CA, EXAM_KEY, EXAM_KEY_ID, EXAM_TEAM_ID, EXAM_TOPIC, EXAM_TOKENS (a file, \
             one token a line), EXAM_SITUATION and EXAM_SECONDS, the time it has. Without COMMAND the exam waits for whoever \
-            connects. Exit status: 0 passed, 1 failed (see --fail-on), 64 misuse.
+            connects, in each situation without limit until somebody has. Exit status: 0 passed, 1 failed (see --fail-on), 64 misuse.
             """)
 
     @Flag(help: "List the situations, and what is judged in each by which rule.")
@@ -41,14 +41,18 @@ struct ExamCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Pushes of a situation, 10 to 1000.", valueName: "count"))
     var pushes = 20
 
-    @Option(help: ArgumentHelp("Multiplies all waits and time limits, 0.1 to 100.", valueName: "factor"))
+    @Option(
+        help: ArgumentHelp(
+            "Multiplies the exam's waits for the client and its time limits, 0.1 to 100.", valueName: "factor"))
     var patience = 1.0
 
     @Option(help: ArgumentHelp("How long a situation may take.", valueName: "duration"))
     var timeLimit = "15s"
 
     @Option(
-        help: ArgumentHelp("Without COMMAND: a situation is over after so long without a sign.", valueName: "duration"))
+        help: ArgumentHelp(
+            "Without COMMAND: a situation is over when a client that came gave no sign for so long.",
+            valueName: "duration"))
     var quiet = "5s"
 
     @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
@@ -117,6 +121,9 @@ struct ExamCommand: ParsableCommand {
         guard ["must", "should", "never"].contains(failOn) else {
             throw Misuse("--fail-on \(failOn)" + NearestName.hint(failOn, among: ["must", "should", "never"]))
         }
+        if command.first?.isEmpty == true || command.isEmpty && CommandLine.arguments.last == "--" {
+            throw Misuse("--: expected a command after it; without -- the exam waits for whoever connects")
+        }
         settings.command = command
         settings.host = host
         settings.port = port
@@ -125,6 +132,15 @@ struct ExamCommand: ParsableCommand {
         settings.patience = patience
         settings.timeLimit = try span("--time-limit", timeLimit)
         settings.quiet = try span("--quiet", quiet)
+        for situation in settings.situations where !list {
+            let least = max(Situation.leastTimeLimit, UInt64(Double(situation.needs) / patience))
+            guard settings.timeLimit >= least else {
+                let slower = patience == 1 ? "" : " with --patience \(patience)"
+                throw Misuse(
+                    "--time-limit \(timeLimit): \(situation.name) needs \(Units.duration(nanoseconds: Double(least))) at least"
+                        + slower)
+            }
+        }
         let formats = try report.map { path in
             guard let format = CardFormat(path: path) else {
                 throw Misuse("--report \(path): expected a name that ends with .json, .xml or .html")

@@ -16,7 +16,7 @@ package struct Journal: Sendable, Equatable {
     package var clientEnd = ClientEnd.unknown
     /// How long the situation lasted.
     package var duration: UInt64 = 0
-    /// What the situation's waits were multiplied by.
+    /// What the exam's waits for the client were multiplied by.
     package var patience = 1.0
 
     package init(devices: [String]) { self.devices = devices }

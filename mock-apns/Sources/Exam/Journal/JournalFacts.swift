@@ -5,9 +5,27 @@ extension Journal {
         pushes.filter { $0.device == device }.sorted { $0.begunAt < $1.begunAt }
     }
 
+    /// When the last request of each kind, such as those for one device, was begun.
+    func lastTries(by kind: (PushRecord) -> String) -> [String: UInt64] {
+        pushes.reduce(into: [:]) { $0[kind($1)] = max($0[kind($1)] ?? 0, $1.begunAt) }
+    }
+
     /// How often a push was accepted, heard of by the client or not.
     func acceptances(_ device: String) -> Int {
         pushes.count { $0.device == device && ($0.fate == .accepted || $0.fate == .acceptedUnheard) }
+    }
+
+    /// Most requests that waited for their fate at once, on all connections together.
+    var mostUnderWay: Int {
+        var changes = pushes.map { (at: $0.begunAt, by: 1) }
+        changes += pushes.compactMap { push in push.endedAt.map { (at: $0, by: -1) } }
+        changes.sort { ($0.at, $0.by) < ($1.at, $1.by) }
+        var (open, most) = (0, 0)
+        for change in changes {
+            open += change.by
+            most = max(most, open)
+        }
+        return most
     }
 
     /// Most requests for one device that were begun within `span` ns.

@@ -63,16 +63,16 @@ extension Criterion {
         }
     }
 
-    /// More than one stream at once where that is allowed.
+    /// More than one stream at once, on one connection or on several, where that is allowed.
     static func parallel(_ situation: String) -> Criterion {
         Criterion(
             situation + ".parallel", .should, "does not wait for each answer before it sends the next push",
             source: Source.manyStreams
         ) { journal in
-            let most = journal.connections.map(\.mostOpen).max() ?? 0
+            let most = max(journal.connections.map(\.mostOpen).max() ?? 0, journal.mostUnderWay)
             let many = journal.connections.count { $0.mostOpen > 0 }
             return .of(
-                most > 1 || many > 1,
+                most > 1,
                 "at most \(Units.counted(most, "stream")) at once on \(Units.counted(many, "connection"))")
         }
     }
@@ -91,7 +91,7 @@ extension Criterion {
             id: situation + ".storm", .must, "opens at most 20 connections a second after a loss",
             source: Source.connections
         ) { journal in
-            guard let loss = journal.connections.compactMap({ $0.closedAt ?? $0.cutAt }).min() else {
+            guard let loss = journal.connections.compactMap({ $0.cutAt ?? $0.closedAt }).min() else {
                 return .notShown("no connection was lost")
             }
             let later = journal.connections.map(\.openedAt).filter { $0 >= loss }

@@ -13,7 +13,7 @@ package struct ExamSettings: Sendable {
     package var isPlaintext = false
     /// Pushes of a situation, 10 to 1,000.
     package var pushes = 20
-    /// What all waits and time limits are multiplied by, 0.1 to 100.
+    /// What the exam's waits for the client and its time limits are multiplied by, 0.1 to 100.
     package var patience = 1.0
     /// How long a situation may take, ns, before `patience`.
     package var timeLimit: UInt64 = 15_000_000_000

@@ -30,9 +30,8 @@ extension Situation {
     ) { journal in
         let unheard = journal.pushes.filter { $0.fate == .acceptedUnheard }
         guard !unheard.isEmpty else { return .notShown("no answer was cut") }
-        let again = unheard.count { push in
-            journal.pushes.contains { $0.device == push.device && $0.begunAt > push.begunAt }
-        }
+        let last = journal.lastTries { $0.device }
+        let again = unheard.count { last[$0.device] ?? 0 > $0.begunAt }
         return .of(again == 0, "\(again) of \(Units.counted(unheard.count, "push")) accepted unheard sent again")
     }
 }

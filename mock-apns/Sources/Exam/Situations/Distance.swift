@@ -3,7 +3,7 @@ extension Situation {
         name: "slow", title: "the answers to three devices take 1.5 s",
         criteria: [
             .arrived("slow", source: Source.own), .once("slow"), .parallel("slow"),
-        ]
+        ], needs: 2_000_000_000
     ) { SlowPlay($0) }
 
     static let farAway = Situation(
@@ -24,14 +24,14 @@ private final class SlowPlay: Play {
         let isSlow = stage.journal.devices.prefix(3).contains(stage.journal.pushes[push].device)
         guard isSlow else { return connection.session.answer(push, .accepted) }
         stage.mark()
-        stage.after(stage.pace.milliseconds(1500)) { connection.session.answer(push, .accepted) }
+        stage.after(1_500_000_000) { connection.session.answer(push, .accepted) }
     }
 }
 
 private final class FarAwayPlay: Play {
     override func didConnect(_ connection: ExamConnection) {
         stage.mark()
-        connection.oneWay = stage.pace.milliseconds(100)
+        connection.oneWay = 100_000_000
         super.didConnect(connection)
     }
 

@@ -5,7 +5,7 @@ extension Situation {
         name: "down", title: "for a second every connection is closed as soon as it is made",
         criteria: [
             .arrived("down", source: Source.own), .noStorm("down"), backOff,
-        ]
+        ], needs: 2_000_000_000
     ) { DownPlay($0) }
 
     private static let backOff = Criterion(
@@ -21,6 +21,6 @@ extension Situation {
 private final class DownPlay: Play {
     override func takes(connection: Int) -> Bool {
         stage.mark()
-        return stage.now - (stage.journal.turningPoint ?? 0) >= stage.pace.milliseconds(1000)
+        return stage.now - (stage.journal.turningPoint ?? 0) >= 1_000_000_000
     }
 }

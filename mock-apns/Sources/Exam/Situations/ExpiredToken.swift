@@ -28,11 +28,10 @@ extension Situation {
         "expired-token.not-again", .must, "sends no push again with the token that was refused", source: Source.fixed
     ) { journal in
         guard isExpired(journal) else { return notReached }
-        let again = journal.pushes.filter { $0.fate.reason == ExpiredTokenPlay.reason }.count { push in
-            journal.pushes.contains {
-                $0.device == push.device && $0.begunAt > (push.endedAt ?? .max)
-                    && $0.providerToken == push.providerToken
-            }
+        let kind = { (push: PushRecord) in "\(push.providerToken ?? -1) \(push.device)" }
+        let last = journal.lastTries(by: kind)
+        let again = journal.pushes.count { push in
+            push.fate.reason == ExpiredTokenPlay.reason && last[kind(push)] ?? 0 > push.endedAt ?? .max
         }
         return .of(again == 0, "\(Units.counted(again, "push")) sent again with it")
     }

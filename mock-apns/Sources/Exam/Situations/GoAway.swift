@@ -10,9 +10,6 @@ extension Situation {
         ]
     ) { GoAwayPlay($0) }
 
-    /// What was on its way when the client read GOAWAY, ns.
-    private static let grace: UInt64 = 50_000_000
-
     private static let newStreams = Criterion(
         "goaway.new-streams", .must, "opens no stream on a connection that it knows is going away",
         source: Source.goAway
@@ -22,6 +19,8 @@ extension Situation {
             return .notShown(
                 journal.turningPoint == nil ? "no GOAWAY was sent" : "closed before it had answered a PING")
         }
+        // What was on its way when the client read it.
+        let grace = Pace(patience: journal.patience).milliseconds(50)
         let late = journal.pushes.count { push in
             guard known.contains(push.connection), let since = journal.connections[push.connection].goAwayKnownAt
             else { return false }
@@ -44,9 +43,8 @@ extension Situation {
         source: Source.notIdempotent
     ) { journal in
         guard journal.turningPoint != nil else { return .notShown("no GOAWAY was sent") }
-        let again = abandoned(journal).count { push in
-            journal.pushes.contains { $0.device == push.device && $0.begunAt > push.begunAt }
-        }
+        let last = journal.lastTries { $0.device }
+        let again = abandoned(journal).count { last[$0.device] ?? 0 > $0.begunAt }
         return .of(again == 0, "\(Units.counted(again, "push")) sent again without their answer")
     }
 

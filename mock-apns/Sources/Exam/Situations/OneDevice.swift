@@ -10,7 +10,7 @@ extension Situation {
                 source: Source.withDelay, least: 100_000_000),
             .calm("too-many-requests"), .again("too-many-requests", after: 429, source: Source.withDelay),
         ]
-    ) { OneDevicePlay($0, [2: .rejected(status: 429, reason: "TooManyRequests")], milliseconds: 500) }
+    ) { OneDevicePlay($0, [2: .rejected(status: 429, reason: "TooManyRequests")], length: 500_000_000) }
 
     static let unregistered = Situation(
         name: "unregistered", title: "410 Unregistered for one device, 400 BadDeviceToken for another",
@@ -21,7 +21,7 @@ extension Situation {
         OneDevicePlay(
             $0,
             [1: .rejected(status: 410, reason: "Unregistered"), 3: .rejected(status: 400, reason: "BadDeviceToken")],
-            milliseconds: nil)
+            length: nil)
     }
 
     private static let notAgain = Criterion(
@@ -34,13 +34,13 @@ extension Situation {
     }
 }
 
-/// Devices, by their place in the list, that are answered otherwise, for so long after the first of these answers; nil: always.
+/// Devices, by their place in the list, that are answered otherwise, for so long after the first of these answers, ns; nil: always.
 private final class OneDevicePlay: Play {
     private var answers: [String: PushFate] = [:]
     private let length: UInt64?
 
-    init(_ stage: Stage, _ answers: [Int: PushFate], milliseconds: Double?) {
-        length = milliseconds.map(stage.pace.milliseconds)
+    init(_ stage: Stage, _ answers: [Int: PushFate], length: UInt64?) {
+        self.length = length
         for (place, answer) in answers where stage.journal.devices.indices.contains(place) {
             self.answers[stage.journal.devices[place]] = answer
         }

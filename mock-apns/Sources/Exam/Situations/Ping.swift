@@ -7,8 +7,16 @@ extension Situation {
     private static let acknowledged = Criterion(
         "ping.acknowledged", .must, "acknowledges each PING with its eight bytes", source: Source.ping
     ) { journal in
-        let pings = journal.connections.flatMap(\.pings)
-        guard !pings.isEmpty else { return .notShown("no PING was sent") }
+        guard journal.connections.contains(where: { !$0.pings.isEmpty }) else { return .notShown("no PING was sent") }
+        let wait = Pace(patience: journal.patience).milliseconds(PingPlay.wait)
+        // Who closes the connection while the exam still waits may never have read it.
+        let pings = journal.connections.flatMap { connection in
+            connection.pings.filter { ping in
+                let closed = connection.isClosedByClient ? connection.closedAt ?? .max : .max
+                return ping.acknowledgedAt != nil || closed >= ping.sentAt + wait
+            }
+        }
+        guard !pings.isEmpty else { return .notShown("the client closed its connections first") }
         let count = pings.count { $0.acknowledgedAt != nil }
         return .of(count == pings.count, "\(count) of \(pings.count) acknowledged")
     }
@@ -16,6 +24,8 @@ extension Situation {
 
 /// Answers wait for the acknowledgement, but not for ever.
 private final class PingPlay: Play {
+    /// Milliseconds that answers wait for the acknowledgement.
+    static let wait = 1000.0
     private var held: [(push: Int, connection: ExamConnection)] = []
     private var patient: Set<Int> = []
 
@@ -23,7 +33,7 @@ private final class PingPlay: Play {
         stage.mark()
         patient.insert(connection.number)
         connection.session.ping()
-        stage.after(stage.pace.milliseconds(1000)) { [self] in release(connection) }
+        stage.after(stage.pace.milliseconds(Self.wait)) { [self] in release(connection) }
     }
 
     override func didAcknowledgePing(_ connection: ExamConnection) { release(connection) }

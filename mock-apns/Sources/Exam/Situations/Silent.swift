@@ -17,8 +17,19 @@ extension Situation {
         if journal.connections[dead].isClosedByClient, let closed = journal.connections[dead].closedAt {
             return .passed("closed it after \(Units.duration(nanoseconds: Double(closed - since)))")
         }
-        let others = journal.pushes.count { $0.connection != dead && $0.begunAt > since }
-        return .of(others > 0, "did not close it; \(Units.counted(others, "push")) on other connections since")
+        // A connection that was there before goes on whether the dead one is noticed or not.
+        let caught = caught(journal, dead)
+        let others = journal.pushes.count { push in
+            push.connection != dead && push.begunAt > since
+                && (journal.connections[push.connection].openedAt > since || caught.contains(push.device))
+        }
+        return .of(
+            others > 0, "did not close it; \(Units.counted(others, "push")) sent again or on connections opened since")
+    }
+
+    /// The devices whose pushes got no answer on the dead connection.
+    private static func caught(_ journal: Journal, _ dead: Int) -> Set<String> {
+        Set(journal.pushes.filter { $0.connection == dead && $0.fate != .accepted }.map(\.device))
     }
 
     private static let others = Criterion(
@@ -27,7 +38,7 @@ extension Situation {
         guard let dead = journal.connections.firstIndex(where: { $0.silentFrom != nil }) else {
             return .notShown("fewer than 5 pushes came")
         }
-        let caught = Set(journal.pushes.filter { $0.connection == dead && $0.fate != .accepted }.map(\.device))
+        let caught = caught(journal, dead)
         let others = journal.devices.filter { !caught.contains($0) }
         let lost = others.count { journal.acceptances($0) == 0 }
         return .of(

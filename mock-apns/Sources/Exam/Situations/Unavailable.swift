@@ -7,8 +7,8 @@ extension Situation {
                 "unavailable", after: 503, "waits 100 ms or more before it sends a push again", source: Source.later,
                 least: 100_000_000),
             .again("unavailable", after: 503, source: Source.later), .once("unavailable"),
-        ]
-    ) { UnavailablePlay($0, milliseconds: 600, retryAfter: nil) }
+        ], needs: 2_000_000_000
+    ) { UnavailablePlay($0, length: 600_000_000, retryAfter: nil) }
 
     static let retryAfter = Situation(
         name: "retry-after", title: "503 ServiceUnavailable for a moment, with Retry-After: 1",
@@ -18,17 +18,17 @@ extension Situation {
                 "retry-after", after: 503, "waits for the second it was told before it sends a push again",
                 source: Source.retryAfter, least: 990_000_000),
             .again("retry-after", after: 503, source: Source.later), .once("retry-after"),
-        ]
-    ) { UnavailablePlay($0, milliseconds: 900, retryAfter: 1) }
+        ], needs: 3_000_000_000
+    ) { UnavailablePlay($0, length: 900_000_000, retryAfter: 1) }
 }
 
-/// From the first push on, for so long.
+/// From the first push on, for so long, ns.
 private final class UnavailablePlay: Play {
     private let length: UInt64
     private let retryAfter: Int?
 
-    init(_ stage: Stage, milliseconds: Double, retryAfter: Int?) {
-        length = stage.pace.milliseconds(milliseconds)
+    init(_ stage: Stage, length: UInt64, retryAfter: Int?) {
+        self.length = length
         self.retryAfter = retryAfter
         super.init(stage)
     }

@@ -27,7 +27,8 @@ class Play {
     func didAcknowledgePing(_ connection: ExamConnection) {}
 }
 
-/// How long a situation's waits are.
+/// How long a situation waits for the client, and holds answers back for more pushes to come. What the server itself does, such as being
+/// down for a second, takes no longer for a slow client.
 struct Pace: Sendable {
     let patience: Double
 

@@ -31,8 +31,6 @@ final class ExamConnection {
     private var arriving: [(due: UInt64, bytes: [UInt8])] = []
     private var leaving: [(due: UInt64, bytes: [UInt8])] = []
 
-    private static let handshakeTime: UInt64 = 5_000_000_000
-    private static let lingerTime: UInt64 = 1_000_000_000
     /// Answers that wait because the client reads nothing, bytes: beyond it the connection is over.
     private static let mostUnread = 1 << 20
 
@@ -41,7 +39,7 @@ final class ExamConnection {
         self.stream = stream
         self.stage = stage
         interest = stream.interest
-        handshakeBy = stage.now + Self.handshakeTime
+        handshakeBy = stage.now + stage.pace.milliseconds(5000)
         session = ExamSession(number, stage, self)
         stage.loop.add(stream.descriptor, token: UInt64(number), interest: interest)
     }
@@ -129,22 +127,22 @@ final class ExamConnection {
             if now >= handshakeBy { close(byClient: false) }
             return
         }
-        while let first = arriving.first, first.due <= now {
-            arriving.removeFirst()
-            session.receive(first.bytes)
-        }
-        while let first = leaving.first, first.due <= now {
-            leaving.removeFirst()
-            if !isSilent { outbox += first.bytes }
-        }
+        let come = arriving.prefix { $0.due <= now }
+        arriving.removeFirst(come.count)
+        for piece in come { session.receive(piece.bytes) }
+        let gone = leaving.prefix { $0.due <= now }
+        leaving.removeFirst(gone.count)
+        for piece in gone { outbox += piece.bytes }
         write()
     }
 
     // MARK: How it ends
 
-    /// Nothing is written any more, not even an end.
+    /// Nothing is written any more, not even an end. What was said before goes out first: the client had it.
     func fallSilent() {
+        write()
         isSilent = true
+        session.wasCut(after: written)
         stage.journal.connections[number].silentFrom = stage.now
         outbox = []
         leaving = []
@@ -152,7 +150,6 @@ final class ExamConnection {
 
     /// Ends it in the middle of whatever is being said.
     private func cut() {
-        session.wasCut(after: written)
         outbox = []
         leave()
     }
@@ -163,10 +160,10 @@ final class ExamConnection {
         guard !isClosed, leaveBy == nil else { return }
         write()
         guard !isClosed, leaveBy == nil else { return }
-        leaveBy = stage.now + Self.lingerTime
+        leaveBy = stage.now + stage.pace.milliseconds(1000)
         stage.journal.connections[number].cutAt = stage.now
         stream.finish()
-        session.end()
+        session.end(after: written)
         updateInterest()
     }
 
@@ -175,7 +172,7 @@ final class ExamConnection {
         isClosed = true
         stage.journal.connections[number].closedAt = stage.now
         stage.journal.connections[number].isClosedByClient = byClient && leaveBy == nil
-        session.end()
+        session.end(after: written)
         stage.loop.remove(stream.descriptor)
     }
 }

@@ -136,9 +136,10 @@ final class ExamSession {
         }
     }
 
-    /// The connection is over: nobody waits for an answer on it any more.
-    func end() {
+    /// The connection is over, and only so many bytes of the output were written: nobody waits for an answer on it any more.
+    func end(after bytes: Int) {
         isOver = true
+        wasCut(after: bytes)
         for open in streams.values { stage.end(open.push, .unanswered) }
         streams = [:]
     }
