@@ -60,7 +60,7 @@ import Testing
                 - {after: 5s, max_concurrent_streams: 10, stream_window: 0}
                 - {after: 1s, max_concurrent_streams: 1000, max_frame_size: 16KiB, header_table_size: 0}
             rules:
-              - token: [AB*, ff]
+              - token: [AB*, ff*]
                 latency: lognormal 20ms 0.5
               - topic: com.example.*
                 push_type: [voip, alert]
@@ -80,7 +80,7 @@ import Testing
         (penalty.badDeviceToken, penalty.step, penalty.goAway) = (7, 20, 0)
         #expect(plan.connections.penalty == penalty)
         #expect(plan.connections.settings.count == 2 && plan.connections.settings[0].streamWindow == 0)
-        #expect(plan.rules[0].match.tokens == ["ab*", "ff"] && plan.rules[0].latency == .logNormal(20_000_000, 0.5))
+        #expect(plan.rules[0].match.tokens == ["ab*", "ff*"] && plan.rules[0].latency == .logNormal(20_000_000, 0.5))
         #expect(plan.rules[1].match.pushTypes == [.voip, .alert] && plan.rules[1].resetCode == .refusedStream)
         #expect(plan.rules[1].burst == .init(start: 10_000_000_000, length: 5_000_000_000, period: 30_000_000_000))
         #expect(abs(plan.rules[1].totalShare - 0.045) < 1e-12)

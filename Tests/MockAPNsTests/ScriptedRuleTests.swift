@@ -36,7 +36,7 @@ import Testing
                 .rejected(.tooManyRequests),
             ])
         // What counts is only what matches.
-        let of = try self.script("{token: bb, next: 1, reject: 410}")
+        let of = try self.script("{token: bb*, next: 1, reject: 410}")
         #expect(fates(of, 3) == [nil, nil, nil])
         var dice = FaultDice(of, worker: 0)
         #expect(dice.choose(FaultSubject(request: request(device: "bb")), now: 0)?.fate == .rejected(.unregistered))
@@ -106,7 +106,7 @@ import Testing
             "request: push", "request: any",
         ] { #expect(try matches(rule, push), "\(rule)") }
         for rule in [
-            "connection: 1", "team: OTHER", "apns_id: \"00*\"", "priority: 10", "collapse_id: score",
+            "connection: 1", "team: OTHERTEAM0", "apns_id: \"00*\"", "priority: 10", "collapse_id: score",
             "request: broadcast", "request: [broadcast, management]",
         ] { #expect(!(try matches(rule, push)), "\(rule)") }
         // Not given is 10.
@@ -127,7 +127,7 @@ import Testing
             request: request([(.path, "/1/apps/com.example.app/channels")]), kind: .management)
         #expect(try !matches("start: 0s, for: 1h", broadcast))
         #expect(try !matches("topic: com*", management))
-        for rule in ["topic: com.example.app", "push_type: liveactivity", "apns_id: ab", "environment: production"] {
+        for rule in ["topic: com.example.app", "push_type: liveactivity", "apns_id: ab*", "environment: production"] {
             #expect(try matches("request: broadcast, \(rule)", broadcast), "\(rule)")
         }
         #expect(!(try matches("request: any, token: \"*\"", broadcast)))
@@ -178,6 +178,20 @@ import Testing
                 "f:1:19: rules[0]: a rule with \"then\" does what its steps say, and nothing besides; put it into them"
             ),
             ("{repeat: true}", "f:1:28: rules[0].repeat: there are no steps to repeat; expected \"then\" beside it"),
+            ("{token: '*abab'}", "f:1:27: rules[0].token: \"*abab\": * may only stand at the end: what begins so"),
+            ("{token: zz*}", "f:1:27: rules[0].token: \"zz*\" is not hexadecimal: no device token is like that"),
+            (
+                "{token: abab}",
+                "f:1:27: rules[0].token: \"abab\" is shorter than a device token; did you mean \"abab*\", all that begin so?"
+            ),
+            (
+                "{apns_id: foo}",
+                "f:1:29: rules[0].apns_id: \"foo\" is not a UUID, nor the beginning of one with a * behind it"
+            ),
+            (
+                "{team: abc}",
+                "f:1:26: rules[0].team: \"abc\" is not a team id, 10 characters of A-Z and 0-9, nor the beginning of one with a * behind it"
+            ),
             ("{priority: 7}", "f:1:30: rules[0].priority: \"7\" is not a priority; expected 10, 5 or 1"),
             (
                 "{request: pushes}",

@@ -8,10 +8,12 @@ import Settings
 /// What the mock counted, for people and for machines.
 struct MockReport: Encodable {
     enum CodingKeys: String, CodingKey {
-        case event, requests, accepted, rejected, silenced, reset, scripted, unhandled, reasons, untracked, ledgers,
+        case event, requests, accepted, rejected, silenced, reset, scripted, unhandled, abandoned, reasons, untracked,
+            ledgers,
             allocations
         case delivery, devices, echo
         case channelRequests = "channel_requests"
+        case channelScripted = "channel_scripted"
         case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionsAccepted = "connections_accepted"
@@ -31,9 +33,11 @@ struct MockReport: Encodable {
     /// By a fault rule: answered as it says, other than with 200; neither handled nor answered.
     let scripted: UInt64
     let unhandled: UInt64
+    let abandoned: UInt64
     let reasons: [String: UInt64]
     let pushTypes: [String: UInt64]
     let channelRequests: UInt64
+    let channelScripted: UInt64
     let channelReasons: [String: UInt64]
     let delivery: DeliveryCounts
     /// nil: there is no device model.
@@ -58,9 +62,11 @@ struct MockReport: Encodable {
         reset = counts.reset
         scripted = counts.scripted
         unhandled = counts.unhandled
+        abandoned = counts.abandoned
         reasons = counts.reasons
         pushTypes = counts.pushTypes
         channelRequests = counts.channelRequests
+        channelScripted = counts.channelScripted
         channelReasons = counts.channelReasons
         delivery = server.deliveryCounts
         devices = server.deviceFigures
@@ -94,10 +100,12 @@ struct MockReport: Encodable {
         if reset > 0 { lines.append("  answered by RST_STREAM, by a fault rule \(Units.grouped(reset))") }
         if scripted > 0 { lines.append("  answered as a fault rule says \(Units.grouped(scripted))") }
         if unhandled > 0 { lines.append("  not handled, by a fault rule \(Units.grouped(unhandled))") }
+        if abandoned > 0 { lines.append("  ended while the answer waited \(Units.grouped(abandoned))") }
         if channelRequests > 0 {
             let rejected = channelReasons.values.reduce(0, +)
             lines.append(
                 "channel requests and broadcasts \(Units.grouped(channelRequests))"
+                    + (channelScripted > 0 ? ", by a fault rule's hand \(Units.grouped(channelScripted))" : "")
                     + (rejected > 0 ? ", rejected \(Units.grouped(rejected)): \(Self.listed(channelReasons))" : ""))
         }
         if delivery.stored > 0 || delivery.throttled > 0 || delivery.grouped > 0 {

@@ -16,6 +16,9 @@ enum Metrics {
         count("reset_total", "Pushes answered by RST_STREAM, by a fault rule.", stats.reset)
         count("scripted_total", "Pushes answered as a fault rule says, other than with 200.", stats.scripted)
         count("unhandled_total", "Pushes neither handled nor answered, by a fault rule.", stats.unhandled)
+        count(
+            "abandoned_total", "Pushes whose stream or connection ended while the answer waited, by a fault rule.",
+            stats.abandoned)
         page.add(
             "answer_seconds",
             "The first bytes of a push being read to its answer being written to the socket, or given to the emulated link.",
@@ -26,6 +29,10 @@ enum Metrics {
         page.add(
             .counter, "rejected_by_topic_total", "Rejected, by topic.", by: "topic", stats.topics.mapValues(\.rejected))
         count("channel_requests_total", "Channel requests and broadcasts.", stats.channelRequests)
+        count(
+            "channel_scripted_total",
+            "Channel requests and broadcasts that a fault rule answered by hand, other than with 2xx, or not at all.",
+            stats.channelScripted)
         page.add(
             .counter, "channel_requests_rejected_total", "Channel requests and broadcasts rejected, by reason.",
             by: "reason", stats.channelReasons)

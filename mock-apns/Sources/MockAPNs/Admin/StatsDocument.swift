@@ -111,7 +111,9 @@ struct StatsDocument: Encodable {
     let reset: UInt64
     let scripted: UInt64
     let unhandled: UInt64
+    let abandoned: UInt64
     let channelRequests: UInt64
+    let channelScripted: UInt64
     let channelReasons: [String: UInt64]
     let statuses: [String: UInt64]
     let reasons: [String: UInt64]
@@ -135,12 +137,14 @@ struct StatsDocument: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case namespace, namespaces, endpoints, requests, accepted, rejected, silenced, reset, scripted, unhandled,
+            abandoned,
             statuses, reasons, topics,
             connections
         case bounds, delivery, devices, echo, events, memory
         case uptimeSeconds = "uptime_seconds"
         case faultSeed = "fault_seed"
         case channelRequests = "channel_requests"
+        case channelScripted = "channel_scripted"
         case channelReasons = "channel_reasons"
         case pushTypes = "push_types"
         case connectionList = "connection_list"
@@ -177,7 +181,9 @@ struct StatsDocument: Encodable {
         reset = counts.reset
         scripted = counts.scripted
         unhandled = counts.unhandled
+        abandoned = counts.abandoned
         channelRequests = counts.channelRequests
+        channelScripted = counts.channelScripted
         channelReasons = counts.channelReasons
         reasons = counts.reasons
         pushTypes = counts.pushTypes

@@ -20,6 +20,9 @@ struct FaultDice {
         case answered
         /// The connection is, as the rule's `close` says.
         case closed
+
+        /// There is no answer.
+        var isWithoutAnswer: Bool { self == .silent || self == .reset || self == .closed }
     }
 
     let script: FaultScript

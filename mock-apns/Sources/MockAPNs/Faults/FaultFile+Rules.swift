@@ -31,8 +31,8 @@ extension FaultFile {
 
     private static func match(_ map: inout YAMLMap, _ match: inout FaultRule.Match) throws(SettingsError) {
         if let kinds = map.take("request") { match.requests = try requests(kinds) }
-        if let tokens = map.take("token") { match.tokens = try texts(tokens).map { $0.lowercased() } }
-        if let topics = map.take("topic") { match.topics = try texts(topics) }
+        if let tokens = map.take("token") { match.tokens = try patterns(tokens, token).map { $0.lowercased() } }
+        if let topics = map.take("topic") { match.topics = try patterns(topics) }
         if let types = map.take("push_type") {
             var found: [PushType] = []
             for type in try types.oneOrMore() { found.append(try type.reading(FaultText.pushType)) }
@@ -41,9 +41,9 @@ extension FaultFile {
         if let environment = map.take("environment") {
             match.environment = try environment.reading(FaultText.environment)
         }
-        if let ids = map.take("apns_id") { match.identifiers = try texts(ids).map { $0.lowercased() } }
-        if let ids = map.take("collapse_id") { match.collapseIDs = try texts(ids) }
-        if let teams = map.take("team") { match.teams = try texts(teams) }
+        if let ids = map.take("apns_id") { match.identifiers = try patterns(ids, identifier).map { $0.lowercased() } }
+        if let ids = map.take("collapse_id") { match.collapseIDs = try patterns(ids) }
+        if let teams = map.take("team") { match.teams = try patterns(teams, team) }
         if let priorities = map.take("priority") {
             var found: [Int] = []
             for priority in try priorities.oneOrMore() {
@@ -84,10 +84,42 @@ extension FaultFile {
             "\"\(text)\" is not \(what); expected \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")")
     }
 
-    private static func texts(_ value: YAMLValue) throws(SettingsError) -> [String] {
+    /// - Parameter problem: of a pattern without its `*`, if it can match nothing; nil: anything can be there.
+    private static func patterns(
+        _ value: YAMLValue, _ problem: (_ text: Substring, _ isPrefix: Bool) -> String? = { _, _ in nil }
+    ) throws(SettingsError) -> [String] {
         var found: [String] = []
-        for item in try value.oneOrMore() { found.append(try item.text()) }
+        for item in try value.oneOrMore() {
+            let text = try item.text()
+            let isPrefix = text.hasSuffix("*")
+            let rest = isPrefix ? text.dropLast() : text[...]
+            if rest.contains("*") { throw item.error("\"\(text)\": * may only stand at the end: what begins so") }
+            if let problem = problem(rest, isPrefix) { throw item.error("\"\(text)\" \(problem)") }
+            found.append(text)
+        }
         return found
+    }
+
+    private static func token(_ text: Substring, _ isPrefix: Bool) -> String? {
+        if !text.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
+            return "is not hexadecimal: no device token is like that"
+        }
+        return isPrefix || text.count >= 64
+            ? nil : "is shorter than a device token; did you mean \"\(text)*\", all that begin so?"
+    }
+
+    private static func identifier(_ text: Substring, _ isPrefix: Bool) -> String? {
+        let isUUID =
+            isPrefix
+            ? text.allSatisfy { $0 == "-" || $0.isASCII && $0.isHexDigit }
+            : Array(text.utf8).withUnsafeBytes(RequestChecks.isUUID)
+        return isUUID ? nil : "is not a UUID, nor the beginning of one with a * behind it"
+    }
+
+    private static func team(_ text: Substring, _ isPrefix: Bool) -> String? {
+        let isID = text.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) } && (isPrefix || text.count == 10)
+        return isID
+            ? nil : "is not a team id, 10 characters of A-Z and 0-9, nor the beginning of one with a * behind it"
     }
 
     private static func batch(_ map: inout YAMLMap) throws(SettingsError) -> FaultRule.Batch? {

@@ -35,6 +35,9 @@ public struct RawAnswer: Sendable, Equatable {
 
     public init(status: Int) { self.status = status }
 
+    /// 2xx.
+    var isSuccess: Bool { (200..<300).contains(status) }
+
     /// It can be written in one go, as an ordinary answer.
     var isPlain: Bool {
         trailers.isEmpty && ending == .stream && bodyRate == nil && !isAfterReset && body.count <= Self.mostPlainBytes

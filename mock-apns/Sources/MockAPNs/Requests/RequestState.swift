@@ -92,6 +92,10 @@ final class RequestState {
     var isJudged = false
     /// Its answer waits for its time.
     var isWaiting = false
+    /// It waits for the others of its batch.
+    var isHeld = false
+    /// Once it waits: how often its namespace had begun anew by then.
+    var restarts: UInt32 = 0
     /// The `apns-id` of its answer, where somebody was told before: the request has none of its own.
     var drawnIdentifier: RandomUUID?
     /// The `apns-unique-id` of its answer, where the push is kept.
@@ -132,6 +136,7 @@ final class RequestState {
         isOverflowing = false
         isJudged = false
         isWaiting = false
+        isHeld = false
         drawnIdentifier = nil
         uniqueIdentifier = nil
         headers.reset()

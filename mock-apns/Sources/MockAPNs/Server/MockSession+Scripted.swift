@@ -46,7 +46,9 @@ extension MockSession {
         sendPings(rule)
         switch choice.fate {
         case .normal: deliver(state, trace, rule)
-        case .rejected(let reason): conclude(state, .rejected(reason), rule)
+        case .rejected(let reason):
+            if let seconds = rule.retryAfter { retry(state, reason, after: seconds) }
+            conclude(state, .rejected(reason), rule)
         case .silent:
             if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
             worker.noteUnanswered(state, .silent, connection: token, environment)
@@ -67,6 +69,7 @@ extension MockSession {
     private func deliver(
         _ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, _ rule: FaultRule?
     ) {
+        if isTooMany(rule) { return conclude(state, .rejected(.serviceUnavailable), rule) }
         if let reason = worker.deliver(state, trace) { return conclude(state, .rejected(reason), rule) }
         worker.tickOff(trace, state)
         conclude(state, .accepted, rule)
@@ -75,6 +78,7 @@ extension MockSession {
     private func answer(
         _ state: RequestState, _ trace: (run: RunID, sequence: UInt64)?, _ rule: FaultRule, by raw: RawAnswer
     ) {
+        if isTooMany(rule) { return conclude(state, .rejected(.serviceUnavailable), rule) }
         if raw.status == 200 {
             if let reason = worker.deliver(state, trace) { return conclude(state, .rejected(reason), rule) }
             worker.tickOff(trace, state)
@@ -83,20 +87,28 @@ extension MockSession {
         conclude(state, raw.status == 200 ? .accepted : .raw(raw.status), rule)
     }
 
-    /// Answers now, or when the latency is over.
+    /// The answer would have to wait, and as many as may do already.
+    private func isTooMany(_ rule: FaultRule?) -> Bool {
+        guard let rule, rule.latency != .none else { return false }
+        return !worker.hasRoomForAnswers
+    }
+
+    /// The rule's own rejection says when to try again.
+    private func retry(_ state: RequestState, _ reason: Reason, after seconds: UInt64) {
+        var raw = RawAnswer(status: reason.status)
+        raw.headers = [.init("content-type", "application/json"), .init("retry-after", String(seconds))]
+        raw.body = worker.answers.body(.rejected(reason)) ?? []
+        scripts.answers[state.stream] = .init(raw: raw)
+    }
+
+    /// Answers now, or when the latency is over; 503 where too many answers wait.
     private func conclude(_ state: RequestState, _ answer: PushAnswer, _ rule: FaultRule?) {
+        let isTooMany = isTooMany(rule)
+        if isTooMany { scripted?.answers[state.stream] = nil }
+        let answer = isTooMany ? .rejected(.serviceUnavailable) : answer
         worker.note(state, answer, connection: token, environment)
-        if let seconds = rule?.retryAfter, let reason = answer.reason {
-            var raw = RawAnswer(status: reason.status)
-            raw.headers = [.init("content-type", "application/json"), .init("retry-after", String(seconds))]
-            raw.body = worker.answers.body(answer) ?? []
-            scripts.answers[state.stream] = .init(raw: raw)
-        }
-        guard let rule, rule.latency != .none else { return respond(state, answer, worker) }
-        state.isWaiting = worker.answerLater(answer, connection: token, stream: state.stream, rule)
-        if state.isWaiting { return }
-        scripted?.answers[state.stream] = nil
-        respond(state, .rejected(.serviceUnavailable), worker)
+        guard let rule, rule.latency != .none, !isTooMany else { return respond(state, answer, worker) }
+        worker.answerLater(answer, state, connection: token, rule)
     }
 
     private func sendPings(_ rule: FaultRule) {
@@ -114,10 +126,12 @@ extension MockSession {
         MockStatistics.increment(worker.statistics.channelRequests)
         let stream = state.stream
         if let goAway = choice.rule.goAway, self.goAway(goAway, [stream], arePushes: false) < stream {
+            MockStatistics.increment(worker.statistics.channelScripted)
             return true
         }
         let rule = choice.rule
         sendPings(rule)
+        if choice.fate.isWithoutAnswer { MockStatistics.increment(worker.statistics.channelScripted) }
         var answer: ChannelAnswer
         switch choice.fate {
         case .normal: answer = perform()
@@ -132,8 +146,10 @@ extension MockSession {
             return true
         case .answered:
             let raw = rule.answer!
-            // As with pushes, only what is answered as done is done.
-            answer = (200..<300).contains(raw.status) ? perform() : ChannelAnswer(status: raw.status)
+            // As with pushes, only what is answered as done is done, and what cannot be done is refused.
+            answer = raw.isSuccess ? perform() : ChannelAnswer(status: raw.status)
+            if !raw.isSuccess { MockStatistics.increment(worker.statistics.channelScripted) }
+            if answer.reason != nil { break }
             let identifier = answer.headers.first { $0.name == "apns-request-id" }?.value
             var complete = raw
             if raw.hasIdentifier {
@@ -148,7 +164,9 @@ extension MockSession {
         }
         if let reason = answer.reason {
             worker.statistics.count(channel: reason)
-            if let seconds = rule.retryAfter { answer.headers.append(("retry-after", String(seconds))) }
+            if let seconds = rule.retryAfter, choice.fate == .rejected(reason) {
+                answer.headers.append(("retry-after", String(seconds)))
+            }
         }
         var raw = RawAnswer(status: answer.status)
         raw.headers = answer.headers.map { .init($0.name, $0.value) }
@@ -159,11 +177,12 @@ extension MockSession {
 
     private func giveChannelAnswer(_ raw: RawAnswer, to state: RequestState, _ rule: FaultRule) {
         scripts.answers[state.stream] = .init(raw: raw, code: rule.resetCode, isOfChannel: true)
-        if rule.latency != .none {
-            state.isWaiting = worker.answerLater(.accepted, connection: token, stream: state.stream, rule)
-            if state.isWaiting { return }
+        // No push: nothing is counted of it, and it costs the client no penalty.
+        let answer = PushAnswer.raw(raw.status)
+        if rule.latency != .none, worker.hasRoomForAnswers {
+            return worker.answerLater(answer, state, connection: token, rule)
         }
-        respond(state, .accepted, worker)
+        _ = respondByScript(state, answer)
     }
 
     // MARK: Answers
@@ -270,6 +289,7 @@ extension MockSession {
         // Nothing is known of them any more once GOAWAY has ended their streams.
         for stream in streams where stream > limit && arePushes {
             withState(context(stream: stream)) {
+                $0.isHeld = false
                 worker.noteUnanswered($0, .unhandled, connection: token, environment)
             }
             MockStatistics.increment(worker.statistics.unhandled)
@@ -302,7 +322,9 @@ extension MockSession {
 
     private func hold(_ state: RequestState, _ choice: FaultChoice, _ batch: FaultRule.Batch) {
         state.keepBorrowed()
-        let key = ScriptedStreams.BatchKey(namespace: state.namespace, rule: choice.number)
+        let key = ScriptedStreams.BatchKey(namespace: state.namespace, ruling: worker.rulings, rule: choice.number)
+        state.isHeld = true
+        state.restarts = worker.restarts
         let held = scripts.hold(state.stream, choice, in: key)
         if held.held.count >= batch.count { return release(key) }
         if held.held.count == 1 {
@@ -346,6 +368,9 @@ extension MockSession {
 
     /// A push that was held is judged again: what was found of it then is not kept.
     private func handleHeld(_ state: RequestState, _ choice: FaultChoice) {
+        state.isHeld = false
+        // Of before a reset: it counts as one of after it, wholly.
+        if state.restarts != worker.restarts { MockStatistics.increment(worker.statistics.requests) }
         let verdict = worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {

@@ -178,11 +178,11 @@ final class MockSession: ServerSession {
 
     override func didClose(stream: Int32, context: UInt, code: ErrorCode) {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
-        if let scripted { scripted.forget(stream) }
         openStreams &-= 1
         let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
         if !state.isJudged { unfinished &-= 1 }
-        if state.isWaiting { abandonAnswer(state) }
+        if state.isWaiting || state.isHeld { abandonAnswer(state) }
+        if let scripted { scripted.forget(stream) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
         // Whoever judges it may still look at it: memory too much is given back when the read is over.
@@ -217,8 +217,8 @@ final class MockSession: ServerSession {
         switch verdict {
         case .accepted(let trace): accept(state, trace, worker)
         case .rejected(let answer):
-            if answer.reason == .badPath || answer.reason == .methodNotAllowed,
-                RequestChecks.hasPrefix(state.value(.path), ChannelRequests.broadcastPath)
+            if answer.reason == .badPath || answer.reason == .methodNotAllowed || answer.reason == .shutdown,
+                isBroadcast(state)
             {
                 broadcast(state)
             } else {
@@ -252,9 +252,8 @@ final class MockSession: ServerSession {
         guard context != 0 else { return false }
         withState(context) {
             $0.isWaiting = false
-            if worker.hasNamespaces { worker.enterAgain($0) }
-            respond($0, answer, worker)
-            if worker.hasNamespaces { worker.leave() }
+            let state = $0
+            worker.again(state) { respond(state, answer, worker) }
         }
         return true
     }
@@ -267,12 +266,23 @@ final class MockSession: ServerSession {
 
     /// The connection is over: no answer of it waits any more.
     func abandonAnswers() {
-        for context in contexts { withState(context) { if $0.isWaiting { abandonAnswer($0) } } }
+        for context in contexts { withState(context) { if $0.isWaiting || $0.isHeld { abandonAnswer($0) } } }
     }
 
     private func abandonAnswer(_ state: RequestState) {
-        state.isWaiting = false
-        worker.abandonAnswer()
+        worker.again(state) {
+            if state.isHeld, state.restarts == worker.restarts {
+                worker.noteUnanswered(state, .abandoned, connection: token, environment)
+            }
+            if scripted?.answers[state.stream]?.isOfChannel != true {
+                MockStatistics.increment(worker.statistics.abandoned)
+            }
+        }
+        if state.isWaiting {
+            state.isWaiting = false
+            worker.abandonAnswer()
+        }
+        state.isHeld = false
     }
 
     func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
@@ -342,7 +352,12 @@ final class MockSession: ServerSession {
         respond(state, perform())
     }
 
+    private func isBroadcast(_ state: RequestState) -> Bool {
+        RequestChecks.hasPrefix(state.value(.path), ChannelRequests.broadcastPath)
+    }
+
     private func broadcast(_ state: RequestState) {
+        if worker.isShuttingDown { return respond(state, .rejected(.shutdown)) }
         let perform = { [self] in
             let answer = worker.channelRequests.broadcast(
                 state, client: &client, unixTime: worker.unixTime, milliseconds: worker.unixMilliseconds
@@ -437,12 +452,22 @@ final class MockSession: ServerSession {
                 state.isJudged = true
                 unfinished &-= 1
                 requests += 1
-                MockStatistics.increment(worker.statistics.requests)
                 ended.append(state.stream)
-                respond(state, .rejected(.idleTimeout), worker)
+                if worker.hasNamespaces { worker.enter(state, client, role) }
+                giveUp(state)
+                if worker.hasNamespaces { worker.leave() }
             }
         }
         return ended
+    }
+
+    /// The rest of a request does not come.
+    private func giveUp(_ state: RequestState) {
+        if role.isManagement || isBroadcast(state) { return respond(state, ChannelAnswer.rejected(.idleTimeout)) }
+        let answer = PushAnswer.rejected(.idleTimeout)
+        MockStatistics.increment(worker.statistics.requests)
+        worker.note(state, answer, connection: token, environment)
+        respond(state, answer, worker)
     }
 
     func change(_ change: ConnectionFaults.SettingsChange) {

@@ -14,8 +14,12 @@ final class MockStatistics: Sendable {
     let reset = Atomic<UInt64>(0)
     /// Neither handled nor answered, by a fault rule: GOAWAY named a lower stream, or the connection was closed.
     let unhandled = Atomic<UInt64>(0)
+    /// The stream or connection ended while the answer waited, by a fault rule.
+    let abandoned = Atomic<UInt64>(0)
     /// Channel management and broadcasts, which `requests` does not count.
     let channelRequests = Atomic<UInt64>(0)
+    /// Of these, by a fault rule answered by hand, and not as done, or not at all.
+    let channelScripted = Atomic<UInt64>(0)
     let connectionsAccepted = Atomic<UInt64>(0)
     let connectionsOpen = Atomic<UInt64>(0)
     let handshakesFailed = Atomic<UInt64>(0)
@@ -60,15 +64,17 @@ final class MockStatistics: Sendable {
         silenced.store(0, ordering: .relaxed)
         reset.store(0, ordering: .relaxed)
         unhandled.store(0, ordering: .relaxed)
+        abandoned.store(0, ordering: .relaxed)
         channelRequests.store(0, ordering: .relaxed)
+        channelScripted.store(0, ordering: .relaxed)
         untracked.store(0, ordering: .relaxed)
         bounds.restart()
         answerTimes.restart()
     }
 }
 
-/// All workers' counts at one moment. requests = accepted + rejected + silenced + reset + scripted + unhandled + those whose
-/// answer is due later or whose stream ended before it.
+/// All workers' counts at one moment. requests = accepted + rejected + silenced + reset + scripted + unhandled +
+/// abandoned + those whose answer is due later.
 public struct MockCounts: Sendable, Equatable {
     public var requests: UInt64 = 0
     public var accepted: UInt64 = 0
@@ -83,11 +89,15 @@ public struct MockCounts: Sendable, Equatable {
     public var scriptedStatuses: [Int: UInt64] = [:]
     /// By a fault rule neither handled nor answered.
     public var unhandled: UInt64 = 0
+    /// The stream or connection ended while the answer waited, by a fault rule.
+    public var abandoned: UInt64 = 0
     /// By Apple's name; only those that happened.
     public var reasons: [String: UInt64] = [:]
     /// Accepted, by `apns-push-type`; only those that happened.
     public var pushTypes: [String: UInt64] = [:]
     public var channelRequests: UInt64 = 0
+    /// Of these, by a fault rule answered by hand, and not as done, or not at all.
+    public var channelScripted: UInt64 = 0
     /// Why channel requests and broadcasts were rejected; only reasons that happened.
     public var channelReasons: [String: UInt64] = [:]
     public var connectionsAccepted: UInt64 = 0
@@ -104,7 +114,9 @@ public struct MockCounts: Sendable, Equatable {
         silenced += statistics.silenced.load(ordering: .relaxed)
         reset += statistics.reset.load(ordering: .relaxed)
         unhandled += statistics.unhandled.load(ordering: .relaxed)
+        abandoned += statistics.abandoned.load(ordering: .relaxed)
         channelRequests += statistics.channelRequests.load(ordering: .relaxed)
+        channelScripted += statistics.channelScripted.load(ordering: .relaxed)
         connectionsAccepted += statistics.connectionsAccepted.load(ordering: .relaxed)
         connectionsOpen += statistics.connectionsOpen.load(ordering: .relaxed)
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)

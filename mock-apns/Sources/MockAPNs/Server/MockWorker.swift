@@ -17,6 +17,8 @@ final class MockWorker {
     @exclusivity(unchecked) private var current: Unmanaged<WorkerNamespace>
     /// The current namespace's.
     @exclusivity(unchecked) private(set) var statistics: MockStatistics
+    /// What nobody asks for any more.
+    private let uncounted = MockStatistics()
     /// nil: there is the default one only.
     private let namespaces: WorkerNamespaces?
     let hasNamespaces: Bool
@@ -32,7 +34,7 @@ final class MockWorker {
     private(set) var unixTime: Int64 = 0
     @exclusivity(unchecked) private(set) var now: UInt64 = 0
     /// New requests are refused with 503 Shutdown.
-    @exclusivity(unchecked) private(set) var isShuttingDown = false
+    @exclusivity(unchecked) var isShuttingDown = false
     let log: MockLog
     @exclusivity(unchecked) private var marks: LedgerMarks
     /// nil: nothing is recorded.
@@ -239,9 +241,13 @@ final class MockWorker {
         use(namespaces.list[state.namespace])
     }
 
-    /// The same, for a request that was there before.
-    func enterAgain(_ state: RequestState) {
+    /// Does something in the namespace of a request that was there before. What was asked before a reset is counted nowhere after it.
+    func again(_ state: RequestState, _ body: () -> Void) {
+        let before = (current, statistics)
         if let namespaces { use(namespaces.list[state.namespace]) }
+        if state.restarts != restarts { statistics = uncounted }
+        body()
+        (current, statistics) = before
     }
 
     /// The same, by what it is known by.
@@ -266,6 +272,8 @@ final class MockWorker {
         @inline(__always) _modify { yield &current._withUnsafeGuaranteedRef { $0 }.dice }
     }
 
+    var restarts: UInt32 { current._withUnsafeGuaranteedRef { $0.restarts } }
+    var rulings: Int { current._withUnsafeGuaranteedRef { $0.rulings } }
     var checks: RequestChecks { current._withUnsafeGuaranteedRef { $0.checks } }
     var channelRequests: ChannelRequests { current._withUnsafeGuaranteedRef { $0.channelRequests } }
 
@@ -276,11 +284,14 @@ final class MockWorker {
 
     // MARK: Later
 
-    /// - Returns: false when too many answers are waiting already.
-    func answerLater(_ answer: PushAnswer, connection: UInt64, stream: Int32, _ rule: FaultRule) -> Bool {
-        guard later.waiting < configuration.maxWaitingAnswers else { return false }
-        later.add(answer, connection: connection, stream: stream, due: now + dice.latency(rule))
-        return true
+    /// One more answer may wait.
+    var hasRoomForAnswers: Bool { later.waiting < configuration.maxWaitingAnswers }
+
+    /// The answer waits as long as `rule` says.
+    func answerLater(_ answer: PushAnswer, _ state: RequestState, connection: UInt64, _ rule: FaultRule) {
+        state.isWaiting = true
+        state.restarts = restarts
+        later.add(answer, connection: connection, stream: state.stream, due: now + dice.latency(rule))
     }
 
     /// The stream of an answer that waits is over.

@@ -10,7 +10,7 @@ struct RecentPushes {
         init(_ count: Int) { left = count }
     }
 
-    /// Why a request was not answered: a fault rule's doing.
+    /// Why a request was not answered: a fault rule's doing, or its stream ended while one let it wait.
     enum Unanswered: String, Sendable {
         /// Given to its device all the same.
         case silent
@@ -20,6 +20,8 @@ struct RecentPushes {
         case closed
         /// Beyond what a GOAWAY named.
         case unhandled
+        /// Its stream or connection ended while it waited for the others of its batch.
+        case abandoned
     }
 
     struct Entry: Sendable {

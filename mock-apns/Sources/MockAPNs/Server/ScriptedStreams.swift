@@ -59,6 +59,8 @@ final class ScriptedStreams {
     struct BatchKey: Hashable, Sendable {
         /// What the worker knows it by.
         let namespace: Int
+        /// Which rules they are: how often they have been changed or begun anew.
+        let ruling: Int
         /// The rule's number.
         let rule: Int
     }

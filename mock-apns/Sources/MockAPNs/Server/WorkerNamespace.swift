@@ -8,6 +8,9 @@ final class WorkerNamespace {
     let handOver: PushHandOver
     @exclusivity(unchecked) var dice: FaultDice
     @exclusivity(unchecked) var recent: RecentPushes
+    /// How often it has begun anew, and how often its rules have.
+    private(set) var restarts: UInt32 = 0
+    private(set) var rulings = 0
     /// Of the worker.
     private let number: Int
     /// Device tokens may say what they are answered.
@@ -38,6 +41,7 @@ final class WorkerNamespace {
 
     /// Begins anew: counts, what is kept, and the faults' draws.
     func restart() {
+        restarts &+= 1
         statistics.restart()
         topics.reset()
         recent.reset()
@@ -45,5 +49,8 @@ final class WorkerNamespace {
     }
 
     /// The namespace's rules are others now, or have begun anew.
-    func useRules() { dice = FaultDice(shared.script, worker: number, readsTokens: readsTokens) }
+    func useRules() {
+        rulings += 1
+        dice = FaultDice(shared.script, worker: number, readsTokens: readsTokens)
+    }
 }

@@ -1,0 +1,208 @@
+import Glibc
+import HTTP2
+import Logging
+import Testing
+
+@testable import MockAPNs
+
+/// What is counted and kept of requests whose answers are a fault rule's: each once, and as it was.
+@Suite struct ScriptedBooksTests {
+    typealias Client = FrameClient
+
+    private func start(
+        _ faults: String, _ change: (inout MockConfiguration) -> Void = { _ in }
+    ) throws -> MockServer {
+        var configuration = MockConfiguration()
+        configuration.adminPort = 0
+        configuration.faults = try FaultFile.parse("{seed: 1, \(faults)}", file: "f")
+        change(&configuration)
+        return try MockServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// The next answer: its stream, and its header block as text.
+    private func answer(_ client: Client) -> (stream: Int32, text: String)? {
+        client.wait { $0.type == Frame.headers }.map {
+            // The statuses of the static table (RFC 7541, appendix A).
+            let status = [0x88: "200", 0x8C: "400"][$0.payload.first ?? 0] ?? ""
+            return ($0.stream, status + String(decoding: $0.payload.dropFirst(), as: UTF8.self))
+        }
+    }
+
+    private func kept(_ server: MockServer) -> [RecentPushes.Entry] {
+        server.ask { $0.home.recent.list(PushFilter()) }.flatMap { $0 }
+    }
+
+    /// Waits for what the server has to notice by itself.
+    private func holds(_ check: () -> Bool) -> Bool {
+        for _ in 0..<1000 where !check() { usleep(10_000) }
+        return check()
+    }
+
+    private func broadcast(_ stream: Int32) -> [UInt8] {
+        Client.headers(
+            stream,
+            [
+                (":method", "POST"), (":scheme", "http"), (":path", "/4/broadcasts/apps/com.example.app"),
+                (":authority", "localhost"),
+            ])
+    }
+
+    @Test("Where too many answers wait, 503 is all that a push is: not delivered, and 503 in every book")
+    func tooMany() throws {
+        let server = try start("rules: [{latency: 300ms}]") { $0.maxWaitingAnswers = 1 }
+        let client = try Client(port: server.port)
+        client.send([1, 3, 5].flatMap { Client.push($0) })
+        #expect(answer(client)?.text.contains("503") == true && answer(client)?.text.contains("503") == true)
+        #expect(answer(client)?.stream == 1)
+        #expect(server.counts.accepted == 1 && server.counts.rejected == 2)
+        #expect(server.deliveryCounts.delivered == 1)
+        #expect(kept(server).map(\.status).sorted { ($0 ?? 0) < ($1 ?? 0) } == [200, 503, 503])
+        server.stop()
+    }
+
+    @Test("A push whose stream or connection ends while its answer waits is abandoned")
+    func abandoned() throws {
+        let slow = try start("rules: [{latency: 1h}]")
+        var client: Client? = try Client(port: slow.port)
+        client!.send(Client.push(1) + Client.frame(Frame.reset, stream: 1, Client.number(8)) + Client.push(3))
+        #expect(holds { slow.counts.abandoned == 1 && slow.counts.requests == 2 })
+        client = nil
+        #expect(holds { slow.counts.abandoned == 2 })
+        slow.stop()
+        let batch = try start("rules: [{batch: 3, within: 1h}]")
+        client = try Client(port: batch.port)
+        client!.send(Client.push(1))
+        #expect(holds { batch.counts.requests == 1 })
+        client = nil
+        #expect(holds { batch.counts.abandoned == 1 })
+        #expect(kept(batch).map(\.unanswered) == [.abandoned] && batch.deliveryCounts.delivered == 0)
+        batch.stop()
+    }
+
+    @Test("What was asked before a reset and is answered after it is counted nowhere; what was held, wholly after it")
+    func reset() throws {
+        let slow = try start("rules: [{latency: 200ms}]")
+        let client = try Client(port: slow.port)
+        client.send(Client.push(1))
+        #expect(holds { slow.counts.requests == 1 })
+        slow.reset()
+        #expect(answer(client)?.text.hasPrefix("200") == true && slow.counts.requests == 0 && slow.counts.accepted == 0)
+        slow.stop()
+        let batch = try start("rules: [{batch: 2, within: 200ms}]")
+        let other = try Client(port: batch.port)
+        other.send(Client.push(1))
+        #expect(holds { batch.counts.requests == 1 })
+        batch.reset()
+        #expect(
+            answer(other)?.text.hasPrefix("200") == true && batch.counts.requests == 1 && batch.counts.accepted == 1)
+        #expect(kept(batch).count == 1)
+        batch.stop()
+    }
+
+    @Test("What old rules hold is not a part of a batch of new ones")
+    func oldBatches() throws {
+        let server = try start("rules: [{batch: 3, within: 400ms}]")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1) + Client.push(3))
+        #expect(holds { server.counts.requests == 2 })
+        server.use(try FaultFile.parse("{rules: [{batch: 3, within: 1h, order: reversed}]}", file: "f"))
+        client.send(Client.push(5))
+        #expect(answer(client)?.stream == 1 && answer(client)?.stream == 3)
+        client.send(Client.push(7) + Client.push(9))
+        #expect((0..<3).map { _ in answer(client)?.stream } == [9, 7, 5])
+        server.stop()
+    }
+
+    @Test("retry_after is for what its rule rejects, not for what breaks a rule of APNs")
+    func retryAfter() throws {
+        let server = try start("rules: [{retry_after: 7s, reject: {503: 100%}}]")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1, device: String(repeating: "zz", count: 32)))
+        let wrong = try #require(answer(client)?.text)
+        #expect(wrong.contains("400") && !wrong.contains("retry-after"))
+        client.send(Client.push(3))
+        #expect(answer(client)?.text.contains("retry-after") == true)
+        server.stop()
+    }
+
+    @Test("Broadcasts cost no penalty and take none back, with rules or without")
+    func penalty() throws {
+        let server = try start(
+            """
+            connections: {penalty: {bad_device_token: 5, accepted: 1, step: 10, goaway: 30}},
+            rules: [{request: broadcast, reject: {500: 100%}}]
+            """)
+        let client = try Client(port: server.port)
+        let wrong = { (stream: Int32) in Client.push(stream, device: String(repeating: "zz", count: 32)) }
+        client.send(
+            [1, 3, 5].flatMap(wrong) + (0..<15).flatMap { broadcast(7 + 2 * $0) } + [37, 39, 41].flatMap(wrong))
+        #expect(client.wait { $0.type == Frame.goAway } != nil && server.counts.bounds.cutOff == 1)
+        server.stop()
+    }
+
+    @Test("A request whose rest does not come is counted as what it is, in its namespace, and kept")
+    func unfinished() throws {
+        let server = try start("rules: []") {
+            $0.requestTimeout = 100_000_000
+            $0.namespaceRule = .topic
+            $0.managementPort = 0
+        }
+        let client = try Client(port: server.port)
+        client.send(Client.open(1))
+        #expect(answer(client)?.text.contains("400") == true)
+        var counts = MockCounts()
+        server.shared.namespaces?.named("com.example.app")?.add(to: &counts)
+        #expect(counts.requests == 1 && counts.reasons == ["IdleTimeout": 1])
+        let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
+        #expect(kept.map(\.reason) == ["IdleTimeout"] && kept.map(\.topic) == ["com.example.app"])
+        let port = try #require(server.endpoints.first { $0.name == "production management" }).port
+        let manager = try Client(port: port)
+        manager.send(
+            Client.headers(
+                1,
+                [
+                    (":method", "POST"), (":scheme", "http"), (":path", "/1/apps/com.example.app/channels"),
+                    (":authority", "localhost"),
+                ], end: false))
+        #expect(answer(manager)?.text.contains("400") == true)
+        #expect(server.counts.requests == 1 && server.counts.channelRequests == 1)
+        #expect(server.counts.channelReasons == ["IdleTimeout": 1])
+        server.stop()
+    }
+
+    @Test("Channel requests that a rule answers by hand are counted; a 2xx does not hide that one is refused")
+    func channels() throws {
+        let server = try start(
+            "rules: [{request: broadcast, answer: 502}, {request: management, answer: {status: 201}}]"
+        ) { $0.managementPort = 0 }
+        let client = try Client(port: server.port)
+        client.send(broadcast(1))
+        #expect(answer(client)?.text.contains("502") == true)
+        #expect(server.counts.channelRequests == 1 && server.counts.channelScripted == 1)
+        let port = try #require(server.endpoints.first { $0.name == "production management" }).port
+        let manager = try Client(port: port)
+        manager.send(
+            Client.headers(
+                1,
+                [
+                    (":method", "POST"), (":scheme", "http"), (":path", "/1/apps/com.example.app/channels"),
+                    (":authority", "localhost"),
+                ], end: false)
+                + Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Array("{\"bad\":1}".utf8)))
+        #expect(answer(manager)?.text.contains("400") == true)
+        #expect(server.counts.channelScripted == 1 && server.counts.channelReasons.count == 1)
+        server.stop()
+    }
+
+    @Test("A broadcast that comes while the server goes away is no push")
+    func shutdown() throws {
+        let server = try start("rules: []")
+        let client = try Client(port: server.port)
+        #expect(client.isServed(1))
+        _ = server.ask { $0.isShuttingDown = true }
+        client.send(broadcast(3))
+        #expect(answer(client)?.text.contains("503") == true)
+        #expect(server.counts.requests == 1 && server.counts.channelReasons == ["Shutdown": 1])
+        server.stop()
+    }
+}
