@@ -232,7 +232,8 @@ public struct YAMLMap {
 
     package mutating func need(_ name: String) throws(SettingsError) -> YAMLValue {
         if let value = take(name) { return value }
-        if let near = NearestName.of(name, among: entries.map(\.name).filter { !asked.contains($0) }),
+        // Each letter is near every other.
+        if name.count > 2, let near = NearestName.of(name, among: entries.map(\.name).filter { !asked.contains($0) }),
             let entry = entries.first(where: { $0.name == near })
         {
             throw entry.key.error("unknown key \"\(near)\"; did you mean \"\(name)\"?")
