@@ -280,6 +280,27 @@ import Testing
         server.stop()
     }
 
+    @Test("Bodies for a client with wide windows that reads nothing wait, and others are served")
+    func unread() throws {
+        let body = String(repeating: "x", count: 1_000_000)
+        let server = try start("{topic: com.example.big, answer: {status: 200, body_rate: 100GB/s, body: \(body)}}")
+        let widest = Client.frame(Frame.settings, Client.setting(4, 0x7FFF_FFFF))
+        let wide = widest + Client.frame(Frame.windowUpdate, Client.number(0x7FFE_0000))
+        let request = Client.request().map { $0.0 == "apns-topic" ? ("apns-topic", "com.example.big") : $0 }
+        let clients = try (0..<3).map { _ in try Client(port: server.port, receiveBuffer: 4096) }
+        var pushes: [UInt8] = []
+        for stream in stride(from: Int32(1), to: 201, by: 2) {
+            pushes += Client.headers(stream, request, end: false)
+            pushes += Client.frame(Frame.data, flags: Frame.endStream, stream: stream, Client.payload)
+        }
+        for client in clients { client.send(wide + pushes) }
+        #expect(try Client(port: server.port).isServed(1))
+        for _ in 0..<1000 where server.counts.requests < 301 { usleep(10_000) }
+        #expect(server.counts.requests == 301)
+        #expect((server.ask { $0.held }.first ?? .max) < 4 << 20)
+        server.stop()
+    }
+
     @Test("A slow answer whose window the client does not open is reset in time")
     func stuck() throws {
         let server = try start("{answer: {status: 500, body: 0123456789, body_rate: 1MB/s}}") {

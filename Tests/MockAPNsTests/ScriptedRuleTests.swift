@@ -192,6 +192,26 @@ import Testing
                 "{team: abc}",
                 "f:1:26: rules[0].team: \"abc\" is not a team id, 10 characters of A-Z and 0-9, nor the beginning of one with a * behind it"
             ),
+            (
+                "{answer: {status: 200, after_reset: true, body: \(String(repeating: "x", count: 16_385))}}",
+                "f:1:28: rules[0].answer: 16385 bytes of body; expected at most 16384 with \"after_reset\", one frame"
+            ),
+            (
+                "{answer: {status: 200, headers: {\((0..<1366).map { "h\($0 + 1000): ''" }.joined(separator: ", "))}}}",
+                "f:1:51: rules[0].answer.headers: 12294 bytes of headers, with 4 for each; expected at most 8192"
+            ),
+            (
+                Array(repeating: "{silent: 1%}", count: 1001).joined(separator: ", "),
+                "f:1:18: rules: 1001 rules; expected at most 1000"
+            ),
+            (
+                "{token: [\(Array(repeating: "a*", count: 10_001).joined(separator: ", "))], silent: 1%}",
+                "f:1:18: rules: 10001 texts to match in all rules; expected at most 10000"
+            ),
+            (
+                "{then: [\(Array(repeating: "503", count: 10_001).joined(separator: ", "))]}",
+                "f:1:18: rules: 10001 steps in all rules; expected at most 10000"
+            ),
             ("{priority: 7}", "f:1:30: rules[0].priority: \"7\" is not a priority; expected 10, 5 or 1"),
             (
                 "{request: pushes}",

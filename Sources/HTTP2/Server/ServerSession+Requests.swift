@@ -34,7 +34,11 @@ extension ServerSession {
         {
             return streamError(stream, .protocolError, "DATA does not match content-length")
         }
-        if count > 0 { didReceiveData(stream: stream, context: entry.pointee.context, frame.payload + start, count) }
+        if count > 0 {
+            didReceiveData(stream: stream, context: entry.pointee.context, frame.payload + start, count)
+        } else if !isLast, let violation = countEmpty() {
+            return violation
+        }
         if isLast {
             // `entry` may have moved or gone by what the owner did.
             didEndSide(stream)

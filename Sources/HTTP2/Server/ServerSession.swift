@@ -58,6 +58,7 @@ open class ServerSession {
     @exclusivity(unchecked) var waitingAnswers = 0
     /// Streams reset by the client, or by us for what it did.
     private var resets = FrameBudget()
+    private var empties = FrameBudget()
     /// Of the SETTINGS being read: the last and the largest initial window.
     var newWindow: (last: Int, largest: Int)?
     /// The highest stream seen, also of those that came after GOAWAY.
@@ -162,6 +163,10 @@ open class ServerSession {
         bytes = taken.baseAddress
         return taken.count
     }
+
+    /// Bytes that `nextOutput` would return.
+    @inline(__always)
+    public final var waitingOutput: Int { output.pointee.count }
 
     /// What `nextOutput` returned has been written: memory that only a burst needed is given back.
     public final func didWriteOutput() { output.pointee.shrink() }
@@ -331,6 +336,11 @@ open class ServerSession {
     /// RFC 9113 section 10.5: streams opened and reset at once cost the server, not the client.
     final func countReset() -> Violation? {
         resets.take(now: monotonicSeconds) ? nil : Violation(.enhanceYourCalm, "streams reset too often")
+    }
+
+    /// RFC 9113 section 10.5: DATA frames without bytes that end nothing cost the client nothing.
+    final func countEmpty() -> Violation? {
+        empties.take(now: monotonicSeconds) ? nil : Violation(.enhanceYourCalm, "too many empty DATA frames")
     }
 
     /// A stream error: RST_STREAM, whether the stream is open or not.

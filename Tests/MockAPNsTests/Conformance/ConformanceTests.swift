@@ -205,6 +205,21 @@ import Testing
         #expect(try Self.server.get().counts.bounds.oversized >= before.bounds.oversized + 2)
     }
 
+    @Test("10.5: DATA frames that bring and end nothing may come a thousand at a time, not without end")
+    func empty() throws {
+        for (count, isBorne) in [(900, true), (100_000, false)] {
+            let client = try connect()
+            let frames = Array(repeating: Client.frame(Frame.data, stream: 1), count: count).joined()
+            client.send(Client.open(1) + frames)
+            client.send(Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Client.payload))
+            if isBorne {
+                #expect(client.wait { $0.stream == 1 }?.payload.first == 0x88)
+            } else {
+                #expect(client.goAwayCode() == .enhanceYourCalm)
+            }
+        }
+    }
+
     @Test("10.5: a header list of megabytes from a few bytes is refused, and the memory for it never taken")
     func bomb() throws {
         let client = try connect()

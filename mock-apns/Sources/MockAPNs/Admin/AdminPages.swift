@@ -125,6 +125,12 @@ struct AdminPages {
     private func changeFaults(_ body: [UInt8], _ choice: NamespaceChoice) -> PlainResponse {
         do throws(SettingsError) {
             let plan = try FaultFile.parse(try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)"))
+            let planned = server.planned(with: plan, in: choice)
+            guard planned <= MockServer.mostPlanned else {
+                return .text(
+                    "faults: the plans of all namespaces would take about \(planned >> 20) MiB; expected at most \(MockServer.mostPlanned >> 20)",
+                    status: 400)
+            }
             server.use(plan, in: choice)
             return .text("rules \(plan.rules.count), seed \(plan.seed)")
         } catch { return .text(error.description, status: 400) }

@@ -27,6 +27,11 @@ extension FaultFile {
             throw value.error(
                 "\"after_reset\" is answered in one piece; expected no trailers, body_rate or end beside it")
         }
+        if answer.isAfterReset, answer.body.count > RawAnswer.mostLateBytes {
+            throw value.error(
+                "\(answer.body.count) bytes of body; expected at most \(RawAnswer.mostLateBytes) with \"after_reset\", one frame"
+            )
+        }
         if !answer.trailers.isEmpty, answer.ending != .stream {
             throw value.error("trailers end the answer; expected no \"end\" beside them")
         }
@@ -56,9 +61,10 @@ extension FaultFile {
             }
             fields.append(.init(entry.name, text))
         }
-        let size = fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        let size = fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
         guard size <= RawAnswer.mostHeaderBytes else {
-            throw value.error("\(size) bytes of headers; expected at most \(RawAnswer.mostHeaderBytes)")
+            throw value.error(
+                "\(size) bytes of headers, with 4 for each; expected at most \(RawAnswer.mostHeaderBytes)")
         }
         return fields
     }

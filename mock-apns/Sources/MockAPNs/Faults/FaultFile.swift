@@ -23,10 +23,25 @@ public enum FaultFile {
         if let link = map.take("link") { plan.link = try Self.link(link) }
         if let connections = map.take("connections") { plan.connections = try Self.connections(connections) }
         if let rules = map.take("rules") {
-            for rule in try rules.list() { plan.rules.append(try Self.rule(rule)) }
+            let list = try rules.list()
+            guard list.count <= FaultPlan.mostRules else {
+                throw rules.error("\(list.count) rules; expected at most \(FaultPlan.mostRules)")
+            }
+            for rule in list { plan.rules.append(try Self.rule(rule)) }
+            try check(plan, rules)
         }
         try map.finish()
         return plan
+    }
+
+    private static func check(_ plan: FaultPlan, _ value: YAMLValue) throws(SettingsError) {
+        let steps = plan.rules.reduce(0) { $0 + $1.steps.count }
+        let texts = plan.rules.reduce(0) { sum, rule in
+            sum + rule.match.texts.count + rule.steps.reduce(0) { $0 + $1.match.texts.count }
+        }
+        for (count, what) in [(steps, "steps"), (texts, "texts to match")] where count > FaultPlan.mostParts {
+            throw value.error("\(count) \(what) in all rules; expected at most \(FaultPlan.mostParts)")
+        }
     }
 
     private static func link(_ value: YAMLValue) throws(SettingsError) -> LinkSettings {
@@ -54,7 +69,11 @@ public enum FaultFile {
         if let penalty = map.take("penalty") { faults.penalty = try PenaltySettings.reading(penalty) }
         if let repeats = map.take("repeat_settings") { faults.repeatsSettings = try repeats.flag() }
         if let changes = map.take("settings") {
-            for change in try changes.list() { faults.settings.append(try settingsChange(change)) }
+            let list = try changes.list()
+            guard list.count <= FaultPlan.mostRules else {
+                throw changes.error("\(list.count) changes; expected at most \(FaultPlan.mostRules)")
+            }
+            for change in list { faults.settings.append(try settingsChange(change)) }
         }
         try map.finish()
         return faults

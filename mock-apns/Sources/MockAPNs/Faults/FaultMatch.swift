@@ -28,6 +28,8 @@ extension FaultRule {
 
         public init() {}
         var isEverything: Bool { self == Match() }
+        /// All that a request's fields are held against.
+        var texts: [String] { [tokens, topics, identifiers, collapseIDs, teams].flatMap { $0 ?? [] } }
     }
 }
 

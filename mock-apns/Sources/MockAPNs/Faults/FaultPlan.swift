@@ -13,6 +13,14 @@ public struct FaultPlan: Sendable, Equatable {
     /// For who gives none: short enough to be typed again.
     public static func drawnSeed() -> UInt64 { .random(in: 1...999_999_999) }
 
+    /// Rules are looked at one after the other, for each push.
+    static let mostRules = 1000
+    /// Of all rules together: steps, and texts that they match.
+    static let mostParts = 10_000
+
+    /// Bytes of memory, about.
+    var size: Int { rules.reduce(0) { $0 + $1.size } }
+
     /// Nothing is changed for any push or connection.
     public var isEmpty: Bool {
         var plain = FaultPlan()

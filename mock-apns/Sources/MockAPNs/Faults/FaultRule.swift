@@ -56,6 +56,12 @@ public struct FaultRule: Sendable, Equatable {
     /// Of all shares together; at most 1.
     public var totalShare: Double { rejections.reduce(silentShare + resetShare) { $0 + $1.share } }
 
+    /// Bytes of memory, about.
+    var size: Int {
+        let texts = match.texts.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
+        return MemoryLayout<FaultRule>.stride + texts + (answer?.size ?? 0) + steps.reduce(0) { $0 + $1.size }
+    }
+
     /// What it does depends on what it did before, or on chance whether it does anything.
     var isCounted: Bool { next != nil || times != nil || !steps.isEmpty || share < 1 }
 }

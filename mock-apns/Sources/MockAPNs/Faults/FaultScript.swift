@@ -19,15 +19,25 @@ final class FaultScript: Sendable {
     /// A rule asks for the team.
     let asksForTeams: Bool
 
-    init(_ plan: FaultPlan, startedAt: UInt64) {
+    /// Bytes of memory, about, its share of what is a plan of several namespaces.
+    let size: Int
+
+    /// - Parameter sharedBy: how many namespaces have the plan.
+    init(_ plan: FaultPlan, startedAt: UInt64, sharedBy: Int = 1) {
         self.plan = plan
+        size = plan.size / max(1, sharedBy) + plan.rules.count * MemoryLayout<Count?>.stride
         self.startedAt = startedAt
         counts = plan.rules.map { $0.isCounted ? Count() : nil }
         asksForTeams = plan.rules.contains { $0.match.teams != nil }
     }
 
     /// The same, as if no request had come yet; bursts go on as they were.
-    func begunAnew() -> FaultScript { FaultScript(plan, startedAt: startedAt) }
+    func begunAnew() -> FaultScript { FaultScript(self) }
+
+    private init(_ other: FaultScript) {
+        (plan, startedAt, size, asksForTeams) = (other.plan, other.startedAt, other.size, other.asksForTeams)
+        counts = other.counts.map { $0 == nil ? nil : Count() }
+    }
 
     /// The rule of this number is not used up by what was counted so far.
     func isLeft(_ number: Int) -> Bool {

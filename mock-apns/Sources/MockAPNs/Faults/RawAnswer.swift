@@ -38,6 +38,13 @@ public struct RawAnswer: Sendable, Equatable {
     /// 2xx.
     var isSuccess: Bool { (200..<300).contains(status) }
 
+    /// Bytes of memory of its texts, about.
+    var size: Int {
+        (headers + trailers).reduce(body.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count + MemoryLayout<Field>.stride
+        }
+    }
+
     /// It can be written in one go, as an ordinary answer.
     var isPlain: Bool {
         trailers.isEmpty && ending == .stream && bodyRate == nil && !isAfterReset && body.count <= Self.mostPlainBytes
@@ -46,8 +53,10 @@ public struct RawAnswer: Sendable, Equatable {
     /// A longer body is not copied with each piece that the client's windows let out.
     private static let mostPlainBytes = 16_384
 
-    /// Bytes of the names and values of each block of headers, at most: one frame holds it.
+    /// Bytes of each block of headers, at most: of names and values, and four for each field, so that one frame holds it.
     static let mostHeaderBytes = 8192
     static let mostBodyBytes = 1 << 20
+    /// Of a body that comes after RST_STREAM.
+    static let mostLateBytes = 16_384
     static let statuses = 200...599
 }

@@ -172,14 +172,14 @@ final class MockConnection {
     private func flush() {
         guard let session, !isClosed else { return }
         if !unsent.isEmpty, !writeUnsent() { return }
-        if output?.isFull != true {
+        while output?.isFull != true {
             var bytes: UnsafePointer<UInt8>?
             let count = session.nextOutput(&bytes)
-            if count > 0 {
-                send(bytes!, count)
-                if unsent.isEmpty { session.didWriteOutput() } else { session.releaseOutput() }
-            }
+            guard count > 0 else { break }
+            send(bytes!, count)
+            if unsent.isEmpty { session.didWriteOutput() } else { session.releaseOutput() }
             if isClosed || !unsent.isEmpty { return }
+            session.resumeBodies()
         }
         if output != nil {
             sendOutput()

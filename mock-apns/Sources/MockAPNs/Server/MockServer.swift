@@ -166,10 +166,19 @@ public final class MockServer: Sendable {
     /// connections for those that come.
     public func use(_ plan: FaultPlan) { use(plan, in: .all) }
 
+    /// Bytes of memory that the plans of all namespaces may take, about.
+    static let mostPlanned = 1 << 26
+
+    /// Bytes of memory of all plans, about, once `plan` is that of the chosen ones.
+    func planned(with plan: FaultPlan, in choice: NamespaceChoice) -> Int {
+        shared.allNamespaces.filter { !choice.includes($0) }.reduce(plan.size) { $0 + $1.script.size }
+    }
+
     /// The link and what happens to connections go by the default namespace's plan.
     func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
         if case .all = choice { shared.namespaces?.use(plan) }
-        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.use(plan) }
+        let chosen = shared.allNamespaces.filter { choice.includes($0) }
+        for namespace in chosen { namespace.use(plan, sharedBy: chosen.count) }
         _ = ask { $0.useRules(of: choice) }
     }
 

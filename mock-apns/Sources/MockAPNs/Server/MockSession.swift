@@ -69,6 +69,7 @@ final class MockSession: ServerSession {
         }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
         super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
+        bodyRoom = Self.mostOutput
     }
 
     deinit {
@@ -403,7 +404,7 @@ final class MockSession: ServerSession {
     ///
     /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
     var held: Int {
-        var total = inputCapacity
+        var total = inputCapacity + waitingOutput
         if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true {
             for context in contexts { total += withState(context) { $0.capacity } }
             for body in pendingBodies.values { total += body.capacity }
@@ -411,6 +412,8 @@ final class MockSession: ServerSession {
         return total
     }
     private static let fewUnfinished = 16
+    /// Bytes of answers for a client that takes none, from which on bodies wait.
+    private static let mostOutput = 1 << 18
 
     /// Nothing was asked for a while.
     func giveBackMemory() {

@@ -51,7 +51,7 @@ final class MockWorker {
     private var lagging: [MockConnection] = []
     @exclusivity(unchecked) private var later = LaterWork()
     /// Bytes that wait for clients, of all connections.
-    private var held = 0
+    private(set) var held = 0
     private var nextToken = UInt64(ConnectionDealer.mostListeners)
     private var nextTick: UInt64 = 0
 

@@ -42,8 +42,10 @@ final class Namespace: Sendable {
     var plan: FaultPlan { script.plan }
 
     /// Other rules, whose bursts and counts begin now.
-    func use(_ plan: FaultPlan) {
-        let script = FaultScript(plan, startedAt: MonotonicClock.now())
+    ///
+    /// - Parameter sharedBy: how many namespaces have them.
+    func use(_ plan: FaultPlan, sharedBy: Int) {
+        let script = FaultScript(plan, startedAt: MonotonicClock.now(), sharedBy: sharedBy)
         rules.withLock { $0 = script }
     }
 
