@@ -483,6 +483,30 @@ def perform(document, programs):
     return count, problems
 
 
+def headings(text):
+    """What a link may name of a Markdown text, after #."""
+    lines = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M).split("\n")
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line.lstrip("#")) for line in lines if re.match("#+ ", line)]
+    return [re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles]
+
+
+def dead_links(document):
+    """Links to files and headings that are not there."""
+    with open(os.path.join(ROOT, document)) as file:
+        text = re.sub(r"^```.*?^```", "", file.read(), flags=re.S | re.M)
+    for link in re.findall(r"\]\(([^)\s]*)\)", text):
+        path, _, heading = link.partition("#")
+        if re.match("[a-z]+:", link):
+            continue
+        place = os.path.join(ROOT, os.path.dirname(document), path) if path else os.path.join(ROOT, document)
+        if not os.path.exists(place):
+            yield f"{document}: {link}: no such file"
+        elif heading and place.endswith(".md"):
+            with open(place) as file:
+                if heading not in headings(file.read()):
+                    yield f"{document}: {link}: no such heading"
+
+
 def main():
     programs, documents = os.path.abspath(sys.argv[1]), sys.argv[2:]
     pool = ThreadPoolExecutor(2 * len(os.sched_getaffinity(0)))
@@ -498,6 +522,7 @@ def main():
     futures = [pool.submit(perform, document, programs) for document in documents]
     outcomes = [future.result() for future in futures]
     total, problems = sum(count for count, _ in outcomes), [line for _, found in outcomes for line in found]
+    problems += [line for document in documents if document.endswith(".md") for line in dead_links(document)]
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{total} commands, {len(problems)} problems")

@@ -63,7 +63,7 @@ struct BundledMock: Sendable {
         if let provider, let providerFile {
             arguments += ["--key", providerFile, "--key-id", provider.keyID, "--team-id", provider.teamID]
         }
-        if let clientCA { arguments += ["--client-ca", clientCA] }
+        if let clientCA, !scenario.plaintext { arguments += ["--client-ca", clientCA] }
         if scenario.deviceFile == nil, scenario.registrations == nil {
             arguments += ["--devices", String(scenario.devices), "--device-seed", String(scenario.seed)]
         }

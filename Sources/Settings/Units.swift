@@ -103,6 +103,10 @@ public enum Units {
 
     /// A share of 1: `2%`, `0.5%` or `0.005`; from 0 to 1.
     public static func share(_ text: String) throws(ParseError) -> Double {
+        if ["true", "yes", "on"].contains(text) {
+            throw ParseError(
+                description: "\"\(text)\" is not a share; expected 100% for all, or for example 2% or 0.02")
+        }
         let isPercent = text.hasSuffix("%")
         guard let value = plainNumber(isPercent ? String(text.dropLast()) : text), value <= (isPercent ? 100 : 1) else {
             throw ParseError(description: "\"\(text)\" is not a share; expected for example 2% or 0.02, at most 100%")

@@ -231,8 +231,14 @@ public struct YAMLMap {
     }
 
     package mutating func need(_ name: String) throws(SettingsError) -> YAMLValue {
-        guard let value = take(name) else { throw owner.error("\"\(name)\" is missing") }
-        return value
+        if let value = take(name) { return value }
+        // Each letter is near every other.
+        if name.count > 2, let near = NearestName.of(name, among: entries.map(\.name).filter { !asked.contains($0) }),
+            let entry = entries.first(where: { $0.name == near })
+        {
+            throw entry.key.error("unknown key \"\(near)\"; did you mean \"\(name)\"?")
+        }
+        throw owner.error("\"\(name)\" is missing")
     }
 
     /// - Throws: when there is a key that nobody took.

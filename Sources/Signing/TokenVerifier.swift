@@ -113,6 +113,46 @@ public final class TokenVerifier {
         return .valid(issuedAt: issuedAt, keyID: keyID)
     }
 
+    /// What is wrong with a JWT, with what it says and what would be right: one line; nil when nothing is. It is judged anew.
+    ///
+    /// - Parameter isAnyKey: as `verifyShape` judges.
+    public func problem(_ jwt: UnsafeRawBufferPointer, isAnyKey: Bool = false) -> String? {
+        guard case .invalid(let flaw) = isAnyKey ? verifyShape(jwt) : verify(jwt) else { return nil }
+        let token = parts(jwt)
+        let identity = token?.header.kid.flatMap { identities[$0] }
+        switch flaw {
+        case .malformed where jwt.count > Self.longestToken:
+            return "the provider token has more than \(Self.longestToken) bytes"
+        case .malformed:
+            return "the provider token is not three Base64url parts of JSON objects, with dots between them"
+        case .wrongAlgorithm: return "the provider token's alg is \(Self.quoted(token?.header.alg)); expected ES256"
+        case .unknownKey:
+            let known = identities.keys.sorted().prefix(Self.mostNamed).joined(separator: ", ")
+            let rest = identities.count > Self.mostNamed ? ", …" : ""
+            return "the provider token's kid is \(Self.quoted(token?.header.kid))"
+                + (isAnyKey ? "; expected a key id" : ", which is not known; known: \(known)\(rest)")
+        case .wrongTeam:
+            return "the provider token's iss is \(Self.quoted(token?.claims.iss)); expected "
+                + (identity.map { "\($0.teamID), the team of its key" } ?? "a team id")
+        case .noIssueTime: return "the provider token's iat is missing or no whole number of UNIX seconds"
+        case .badSignature:
+            guard token?.signature.count == Self.signatureLength else {
+                return "the provider token's signature has \(token?.signature.count ?? 0) bytes; expected r and s, "
+                    + "\(Self.signatureLength) bytes (not DER)"
+            }
+            return "the provider token's signature does not verify with key \(token?.header.kid ?? ""): "
+                + "it was signed with another one, or changed"
+        }
+    }
+
+    /// Keys that are named where one is not known.
+    private static let mostNamed = 5
+
+    /// What a token says, which may be anything.
+    private static func quoted(_ text: String?) -> String {
+        text.map { String(reflecting: String($0.prefix(40))) } ?? "missing"
+    }
+
     private func parts(_ jwt: UnsafeRawBufferPointer) -> Parts? {
         guard jwt.count <= Self.longestToken else { return nil }
         let parts = jwt.split(separator: 0x2E, maxSplits: 3, omittingEmptySubsequences: false)

@@ -79,7 +79,8 @@ struct Pushload: AsyncParsableCommand {
     /// The flag that misses its value, which is there but begins as a flag does: `-n -5`.
     private static func negativeValue(_ message: String) -> (flag: String, value: String)? {
         zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).first { flag, value in
-            message.contains("Missing value for '\(flag) <") && value.hasPrefix("-")
+            (message.contains("Missing value for '\(flag) <") || message.contains("Missing value for '\(flag)'"))
+                && value.hasPrefix("-")
                 && value.dropFirst().first?.isNumber == true
         }
     }

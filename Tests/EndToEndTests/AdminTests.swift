@@ -164,6 +164,10 @@ import Testing
             ),
             ("PUT", "/faults", "{rules: [", nil),
             (
+                "PUT", "/faults", "# a plan rules: []",
+                "faults: the file is empty; did curl -d @FILE take its line ends? use --data-binary @FILE\n400"
+            ),
+            (
                 "PUT", device, nil,
                 "device: the request has no body; expected what to change, as in {state: unregistered}\n400"
             ),
@@ -375,7 +379,7 @@ import Testing
                 == "{\"offline\":false,\"since\":1700000000,\"state\":\"unregistered\"}\n")
         for since in ["18446744073709551615", "9223372036854775807", "-1", "1e300", "now"] {
             let answer = try admin(mock, "PUT", "/devices/\(device)", "{since: \(since)}")
-            #expect(answer.contains("since \"\(since)\": expected UNIX seconds"), "\(answer)")
+            #expect(answer.contains("since: \"\(since)\": expected UNIX seconds"), "\(answer)")
         }
         #expect(try admin(mock, "PUT", "/devices/\(device)", "state: registered") == "changed\n")
         #expect(try ReasonTests.curl(mock, [.init()]) == [" 200"])

@@ -34,12 +34,12 @@ import Testing
         #expect(finished.status == 1)
         #expect(
             finished.output
-                == "400 BadPriority\n  apns-priority is not 10, 5 or 1; or it is 10 for a background push, which it is without the header (--background-priority); or 1 for a Live Activity\n  FILE:3: apns-priority\n  payload 10 of at most 4096 bytes\n"
+                == "400 BadPriority\n  apns-priority is \"10\"; expected 5 or 1 in a push of type background\n  FILE:3: apns-priority\n  payload 10 of at most 4096 bytes\n"
         )
         let json = try check("{\"aps\":\n{\"alert\":}}", ["--json"])
         #expect(
             json.output
-                == "{\"explanation\":[\"no payload, not a JSON object, or without what its push type needs: \\\"aps\\\" for alert, background, liveactivity, widgets and controls, \\\"mdm\\\" for mdm\",\"the JSON is wrong at byte 18 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
+                == "{\"explanation\":[\"the JSON is wrong at byte 18 of the payload (its line 2, column 10)\"],\"payload_bytes\":19,\"payload_limit\":4096,\"reason\":\"PayloadEmpty\",\"status\":400}\n"
         )
         #expect(
             try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"]).output.hasPrefix(
@@ -66,6 +66,84 @@ import Testing
             #expect(broken.output.contains("\n  FILE:2: authorization\n"), "\(broken)")
         }
         #expect(try judged(age: 7200).output.hasPrefix("403 ExpiredProviderToken\n"))
+    }
+
+    @Test("A provider token that is not valid is told what is wrong with it, by check and in the log of -v")
+    func tokenProblems() throws {
+        let mock = try Mock(["-v"])
+        let own = try Credentials.load(directory: mock.folder).identity
+        let now = Int64(Date().timeIntervalSince1970)
+        let foreign = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: own.teamID)
+        let team = try ProviderIdentity(key: own.key, keyID: own.keyID, teamID: "TEAM567890")
+        let forged = try ProviderIdentity(key: .ephemeral(), keyID: own.keyID, teamID: own.teamID)
+        let cases = [
+            (
+                try TokenSigner.bearer(foreign, unixTime: now),
+                "kid is \"ABC123DEFG\", which is not known; known: \(own.keyID)"
+            ),
+            (
+                try TokenSigner.bearer(team, unixTime: now),
+                "iss is \"TEAM567890\"; expected \(own.teamID), the team of its key"
+            ),
+            (try TokenSigner.bearer(forged, unixTime: now), "signature does not verify with key \(own.keyID)"),
+            (String(try TokenSigner.bearer(own, unixTime: now).dropFirst(7)), "does not begin with \"bearer \""),
+            (try TokenSigner.bearer(own, unixTime: 99_999_999_999), "iat is 99999999999, more than an hour ahead"),
+            ("bearer a.b", "not three Base64url parts"),
+        ]
+        for (authorization, words) in cases {
+            let finished = try check(
+                "apns-topic: com.example.app\nauthorization: \(authorization)\n\n{\"aps\":{}}",
+                ["--credentials", mock.folder])
+            let lines = finished.output.split(separator: "\n")
+            #expect(lines.first == "403 InvalidProviderToken" && lines[1].contains(words), "\(finished)")
+            #expect(try ReasonTests.curl(mock, [.with { $0.authorization = authorization }])[0].hasSuffix(" 403"))
+        }
+        _ = try mock.stop()
+        let log = mock.running.errorText.replacingOccurrences(of: "\\\"", with: "\"")
+        for (_, words) in cases { #expect(log.contains(words), "\(words) in \(log)") }
+    }
+
+    @Test("Of a reason's causes the one that applies is named, with what would be right")
+    func causes() throws {
+        let topic = "apns-topic: com.example.app\n"
+        for (head, words) in [
+            (topic + "apns-priority: 99", "apns-priority is \"99\"; expected 10, 5 or 1 in a push of type alert"),
+            (
+                topic + "apns-push-type: background",
+                "there is no apns-priority, which means 10; expected 5 or 1 in a push of type background (--background-priority)"
+            ),
+            (
+                topic + "apns-push-type: liveactivity",
+                "apns-topic is \"com.example.app\"; expected \"com.example.app.push-type.liveactivity\" in a push of type liveactivity"
+            ),
+            (
+                "apns-topic: com.example.app.voip\napns-push-type: alert",
+                "apns-topic is \"com.example.app.voip\"; expected \"com.example.app\" in a push of type alert, or apns-push-type: voip"
+            ),
+            ("apns-topic: com example", "apns-topic is \"com example\"; expected letters, digits, -, . and _ only"),
+            (topic + "apns-push-type: alrt", "apns-push-type is \"alrt\"; did you mean \"alert\"?"),
+            (topic + "apns-id: 7", "apns-id is \"7\"; expected a UUID"),
+            (
+                "POST /3/device/abc\n" + topic,
+                "the device token has 3 digits; expected an even number from 64 to 400 (--token-digits)"
+            ),
+        ] {
+            let finished = try check(head.trimmingCharacters(in: .newlines) + "\n\n{\"aps\":{}}")
+            #expect(finished.status == 1 && finished.output.contains("\n  \(words)\n"), "\(finished)")
+        }
+        #expect(try check(topic + "\n{}").output.contains("no \"aps\", which a push of type alert needs"))
+        let disallowed = try check("apns-topic: com.other\n\n{\"aps\":{}}", ["--topic", "com.example"])
+        #expect(disallowed.output.contains("the bundle id is \"com.other\"; the server is for com.example (--topic)"))
+    }
+
+    @Test("A payload where a header is expected is named as one")
+    func noEmptyLine() throws {
+        for payload in ["{\"aps\":{}}", "{\n\"aps\":{}}"] {
+            let finished = try check("POST /3/device/\(ReasonTests.device)\napns-topic: com.example.app\n" + payload)
+            #expect(
+                finished.status == 64 && finished.error.hasPrefix("mock-apns: FILE:3: ")
+                    && finished.error.hasSuffix("; is the empty line before the payload missing?\n"), "\(finished)")
+        }
     }
 
     @Test("A background push without a priority is refused, or taken where that is asked for")
@@ -123,7 +201,7 @@ import Testing
             let finished = try check(text)
             let lines = finished.output.split(separator: "\n")
             #expect(finished.status == 1 && lines.first == "400 PayloadEmpty", "\(finished)")
-            #expect(lines.count == 4 && lines[2] == "  \(problem)", "\(finished)")
+            #expect(lines.count == 3 && lines[1] == "  \(problem)", "\(finished)")
         }
         #expect(try check("").output.hasPrefix("400 PayloadEmpty\n"))
         // A text editor's mark before a head is none of the request.

@@ -70,6 +70,10 @@ import Testing
         ```swift
         let package = Package(name: "another")
         ```
+
+        # A heading: `with` code
+
+        [that](#a-heading-with-code), [none](#a-heading), [no file](none.md)
         """.write(toFile: path, atomically: true, encoding: .utf8)
         let finished = try Programs.run(
             Self.root + "/.build/python/bin/python3", [Self.root + "/Tests/documents.py", Programs.folder.path, path])
@@ -77,7 +81,8 @@ import Testing
         let expected = [
             ":1: status 64: pushload run -n 20 --no-such-flag", ":7: cat said: prints something else:",
             ":14: yaml: expected ", ":19: status 64: pushload check ", ":24: run: -c 9 => -c 1: nothing to change",
-            ":28: ```: expected one of ", ":33: not in Package.swift",
+            ":28: ```: expected one of ", ":33: not in Package.swift", ": #a-heading: no such heading",
+            ": none.md: no such file",
         ]
         #expect(finished.status == 1 && problems.count == expected.count, "\(finished)")
         for (problem, start) in zip(problems, expected) {

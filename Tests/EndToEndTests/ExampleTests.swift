@@ -80,6 +80,19 @@ import Testing
         #expect(try shell("mock-apns health --admin-port \(words[1])").error.hasSuffix("Connection refused\n"))
     }
 
+    @Test("with-mock-apns takes a folder of credentials, which stays, and says how it is used")
+    func withCredentials() throws {
+        let folder = try OutputFolder.made()
+        for flag in ["--credentials \(folder.path)/cr", "--credentials=\(folder.path)/cr"] {
+            let finished = try shell(
+                "\"$examples/with-mock-apns\" \(flag) -- sh -c 'echo \"$MOCK_APNS_CREDENTIALS $TOKEN\"'")
+            #expect(finished.status == 0 && finished.output.hasPrefix("\(folder.path)/cr bearer "), "\(finished)")
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/cr/ca.pem"))
+        let help = try shell("\"$examples/with-mock-apns\" --help")
+        #expect(help.status == 0 && help.error.isEmpty && help.output.contains("-- COMMAND"), "\(help)")
+    }
+
     @Test("Several with-mock-apns run at once, each with a mock of its own")
     func several() throws {
         let push = #"sh "$examples/push.sh" "$MOCK_APNS_CREDENTIALS" "$MOCK_APNS_PORT" $(mock-apns device-token 0)"#

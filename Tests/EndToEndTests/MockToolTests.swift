@@ -28,6 +28,107 @@ import Testing
         _ = try mock.stop()
     }
 
+    @Test("A token may be of another key id or team than the folder's, which the mock then refuses")
+    func foreignToken() throws {
+        let mock = try Mock()
+        let token = try Programs.run(
+            "mock-apns",
+            ["token", "--credentials", mock.folder, "--key-id", "ABCDEFGHIJ", "--team-id", "TEAM567890"])
+        _ = try mock.stop()
+        let parts = token.output.dropFirst(7).split(separator: ".").map { part in
+            let text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+            let padded = text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+            return String(decoding: Data(base64Encoded: padded) ?? Data(), as: UTF8.self)
+        }
+        #expect(parts[0].contains("ABCDEFGHIJ") && parts[1].contains("TEAM567890"), "\(token)")
+    }
+
+    @Test(
+        "Flags that change nothing, or say what cannot be, are refused in one line",
+        arguments: [
+            ("--plaintext --key-id ABCDEFGHIJ", "--key-id needs --key"),
+            (
+                "--plaintext --client-ca ca.pem",
+                "--client-ca is of TLS, which --plaintext leaves out; expected one of them"
+            ),
+            ("--plaintext --tls-min 1.3", "--tls-min is of TLS, which --plaintext leaves out; expected one of them"),
+            ("--plaintext --san a.b", "--san is of TLS, which --plaintext leaves out; expected one of them"),
+            ("--refuse-bad-certificates", "--refuse-bad-certificates needs --client-ca"),
+            ("--cert-key k.pem", "--cert-key needs --cert"),
+            ("--topic a/b", "--topic \"a/b\": expected a bundle id, as in com.example.app"),
+            ("--san 10.1.2.300", "--san 10.1.2.300: expected a host name, such as mock.example.com, or an address"),
+            ("--san https://a.b", "--san https://a.b: expected a host name, such as mock.example.com, or an address"),
+            ("--keep-pushes -1", "--keep-pushes -1: cannot be negative"),
+            ("--silent -1%", "--silent -1%: cannot be negative"),
+            ("--write-timeout -1s", "--write-timeout -1s: cannot be negative"),
+            ("--keep-pushes 0", "--keep-pushes 0: expected 1 to 1000000000"),
+            ("--threads two", "--threads two: expected a number"),
+            ("--silent true", "--silent: \"true\" is not a share; expected 100% for all, or for example 2% or 0.02"),
+            (
+                "--reject 502=2%",
+                "--reject: \"502\" is no status that APNs answers; expected 400, 403, 404, 405, 410, 413, 429, 500, 503, a reason, or in a fault file answer: 502"
+            ),
+        ])
+    func misuse(_ flags: String, _ line: String) throws {
+        let words = flags.split(separator: " ").map(String.init)
+        let finished = try Programs.run("mock-apns", ["--port", "0"] + words)
+        #expect(
+            finished.status == 64 && finished.output.isEmpty && finished.error == "mock-apns: \(line)\n", "\(finished)")
+    }
+
+    @Test(
+        "A misspelt command, or a number that is none, is refused in one line",
+        arguments: [
+            ("exma", "no command \"exma\"; did you mean \"exam\"?"),
+            ("help helth", "no command \"helth\"; did you mean \"health\"?"),
+            ("device-token -1", "-1: cannot be negative"),
+            (
+                "exam --pushes 1e9",
+                "--pushes: \"1e9\" is not a count; expected a whole number such as 5000, 10k or 1.5M"
+            ),
+        ])
+    func misspelt(_ words: String, _ line: String) throws {
+        let finished = try Programs.run("mock-apns", words.split(separator: " ").map(String.init))
+        #expect(
+            finished.status == 64 && finished.output.isEmpty && finished.error == "mock-apns: \(line)\n", "\(finished)")
+        #expect(try Programs.run("mock-apns", ["help", "health"]).output.contains("Default: 2199"))
+        #expect(
+            try Programs.run("mock-apns", ["token", "--issued-at", "yesterday"]).error.contains("expected UNIX seconds")
+        )
+    }
+
+    @Test("Counts have units, and a mock without a folder says that its certificate is not trusted")
+    func counts() throws {
+        let running = try Programs.start(
+            "mock-apns",
+            ["--port", "0", "--keep-pushes", "10k", "--max-concurrent-streams", "1k", "--topic", "a.b.voip"])
+        try running.waitFor("--credentials FOLDER makes one with its ca.pem")
+        kill(running.process.processIdentifier, SIGTERM)
+        let error = try running.wait().error
+        #expect(
+            error
+                == "mock-apns: --topic a.b.voip: taken for a bundle id that ends so; for .voip pushes to a.b give a.b\n"
+        )
+    }
+
+    @Test("A file of no keys is refused where nobody else gives one, and nothing but a recording is recorded over")
+    func files() throws {
+        let folder = try OutputFolder.made()
+        let keys = folder.path + "/keys.yaml"
+        try "keys: []\n".write(toFile: keys, atomically: true, encoding: .utf8)
+        for (arguments, line) in [
+            (["--keys", keys], "\(keys): keys: expected at least one, or one of --key or --credentials beside it"),
+            (
+                ["--record", keys],
+                "--record \(keys): is there and no recording; expected a new file, or a recording to replace"
+            ),
+        ] {
+            let finished = try Programs.run("mock-apns", ["--port", "0", "--plaintext"] + arguments)
+            #expect(finished.status == 64 && finished.error == "mock-apns: \(line)\n", "\(finished)")
+        }
+        #expect(try String(contentsOfFile: keys, encoding: .utf8) == "keys: []\n")
+    }
+
     @Test(
         "A token for nobody is refused in one line",
         arguments: [

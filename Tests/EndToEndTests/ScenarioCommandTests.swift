@@ -141,6 +141,7 @@ import Testing
                 "stages: none of them sends a push; expected a rate or a burst in at least one"
             ),
             (["-n", "-5"], "-n -5: cannot be negative"),
+            (["--replay", "a.pushes", "--speed", "-1"], "--speed -1: cannot be negative"),
             (["-n", "5", "--rtt", "-1ms"], "--rtt -1ms: cannot be negative"),
             (
                 ["-n", "5", "--push-type", "foo"],

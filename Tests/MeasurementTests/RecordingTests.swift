@@ -76,6 +76,27 @@ import Testing
         #expect(!recording.isComplete && recording.pushes.count == 39)
     }
 
+    @Test("A recording that is there stays until there is a push for another, and nothing else is written over")
+    func replaced() throws {
+        let scratch = Scratch()
+        let first = try Self.written(scratch)
+        #expect(RecordingWriter.mayReplace(scratch.path))
+        let writer = Self.writer(scratch)
+        try writer.begin()
+        _ = Self.topic("com.example.a", writer)
+        #expect(try scratch.bytes == first)
+        let block = RecordingBlock(writer, thread: 0)
+        block.add(Self.push(1))
+        block.flush()
+        #expect(try RecordingFile.read(scratch.path).pushes.count == 1)
+        #expect(try writer.end().pushes == 1)
+        #expect(!FileManager.default.fileExists(atPath: scratch.path + ".new"))
+        try scratch.write("-----BEGIN PRIVATE KEY-----".utf8)
+        #expect(!RecordingWriter.mayReplace(scratch.path))
+        try scratch.write([UInt8]())
+        #expect(RecordingWriter.mayReplace(scratch.path) && RecordingWriter.mayReplace("/dev/null"))
+    }
+
     @Test("Beyond its limit nothing is recorded, and that is counted")
     func limit() throws {
         let scratch = Scratch()

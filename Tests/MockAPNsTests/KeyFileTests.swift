@@ -62,6 +62,11 @@ import Testing
         let (one, two) = ("key_id: AAAAAAAAAA, team_id: TEAM000000", "key_id: BBBBBBBBBB, team_id: TEAM000000")
         for (text, expected) in [
             (
+                "- {key: a.p8, keyid: AAAAAAAAAA, team_id: TEAM000000}",
+                "keys.yaml:1:15: [0]: unknown key \"keyid\"; did you mean \"key_id\"?"
+            ),
+            ("key: []", "keys.yaml:1:1: unknown key \"key\"; did you mean \"keys\"?"),
+            (
                 keys(one + ", topics: [com.one]"),
                 "keys.yaml:1:64: [0].topics: a key for topics is for one environment; expected environment: production or development beside it"
             ),

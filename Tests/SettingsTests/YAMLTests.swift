@@ -59,5 +59,10 @@ import Testing
                 var map = try $0.map()
                 _ = try map.need("b")
             } == "f.yaml:1:1: \"b\" is missing")
+        #expect(
+            message("x: 1\nkeyid: {}\n") {
+                var map = try $0.map()
+                _ = try map.need("key_id")
+            } == "f.yaml:2:1: unknown key \"keyid\"; did you mean \"key_id\"?")
     }
 }

@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 
 /// The file of a recording, to which several threads hand their blocks. A block is written whole or not at all; what could not be
-/// written is told at the end, and what is there by then stays readable. Memory does not grow with the recording.
+/// written is told at the end, and what is there by then stays readable. Memory does not grow with the recording. A recording that is
+/// there already is replaced once there is a push for another.
 package final class RecordingWriter: Sendable {
     /// What a recording came to.
     package struct Totals: Sendable, Equatable {
@@ -18,6 +19,8 @@ package final class RecordingWriter: Sendable {
         var check = FileCheck()
         var topics: [[UInt8]: UInt16] = [:]
         var failure: BinaryFileFailure?
+        /// Where the file is until it replaces another: `path`, without links, is given its place then.
+        var beside: (file: String, path: String)?
     }
 
     package let path: String
@@ -41,7 +44,28 @@ package final class RecordingWriter: Sendable {
         names = types.joined(separator: ",") + "\n" + reasons.joined(separator: ",")
     }
 
-    deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
+    deinit {
+        state.withLock {
+            if $0.descriptor >= 0 { close($0.descriptor) }
+            if let beside = $0.beside { unlink(beside.file) }
+        }
+    }
+
+    /// Whether nothing but a recording would be lost if one were written there.
+    package static func mayReplace(_ path: String) -> Bool {
+        guard hasContents(path) else { return true }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let expected = Array(RecordingFile.magic.utf8)
+        var found = [UInt8](repeating: 0, count: expected.count)
+        return read(descriptor, &found, found.count) == found.count && found == expected
+    }
+
+    private static func hasContents(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+    }
 
     /// Makes the file, without pushes.
     ///
@@ -56,7 +80,14 @@ package final class RecordingWriter: Sendable {
 
     private func open(_ state: inout State) {
         guard state.descriptor < 0, state.failure == nil else { return }
-        state.descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        if Self.hasContents(path), let place = realpath(path, nil) {
+            let target = String(cString: place)
+            free(place)
+            state.beside = (target + ".new", target)
+            unlink(target + ".new")
+        }
+        let file = state.beside?.file ?? path
+        state.descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard state.descriptor >= 0 else { return state.failure = obstacle() }
         write(Array(RecordingFile.magic.utf8), &state)
         write(RecordingFile.block(.names, Array(names.utf8)), &state)
@@ -88,9 +119,17 @@ package final class RecordingWriter: Sendable {
         let isWritten = state.withLock { state in
             open(&state)
             write(block, &state)
+            replace(&state)
             return state.failure == nil
         }
         if isWritten { written.wrappingAdd(UInt64(pushes.count / RecordedPush.length), ordering: .relaxed) }
+    }
+
+    /// Puts the file in the place of the one that was there, once.
+    private func replace(_ state: inout State) {
+        guard state.failure == nil, let beside = state.beside else { return }
+        guard rename(beside.file, beside.path) == 0 else { return state.failure = obstacle() }
+        state.beside = nil
     }
 
     /// Completes the file: all blocks were handed over.
@@ -107,8 +146,10 @@ package final class RecordingWriter: Sendable {
             }
             open(&$0)
             write(RecordingFile.block(.end, last), &$0)
+            replace(&$0)
             if $0.descriptor >= 0, close($0.descriptor) != 0, $0.failure == nil { $0.failure = obstacle() }
             $0.descriptor = -1
+            if $0.beside != nil { return $0.failure.map { .init("\($0); what was there is kept") } }
             return $0.failure.map {
                 .init("\($0); it has the first \(totals.pushes) pushes, and says that it is not complete")
             }

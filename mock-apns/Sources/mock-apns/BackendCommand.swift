@@ -21,7 +21,8 @@ struct BackendCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Port to listen on; 0 lets the system choose.", valueName: "port"), transform: portNumber)
+        help: ArgumentHelp("Port to listen on; 0 lets the system choose. Default: 8080.", valueName: "port"),
+        transform: portNumber)
     var port: UInt16 = 8080
 
     @Option(
@@ -56,7 +57,7 @@ struct BackendCommand: ParsableCommand {
     var maxBody = "1MiB"
 
     @Option(help: ArgumentHelp("Most connections; the next one is closed at once.", valueName: "count"))
-    var maxConnections = 50_000
+    var maxConnections = "50k"
 
     @Option(help: ArgumentHelp("Time for a request to be complete, else 408.", valueName: "duration"))
     var requestTimeout = "10s"
@@ -127,8 +128,7 @@ struct BackendCommand: ParsableCommand {
         if let users { settings.users = try BackendUsers(file: users) }
         settings.payloadSize = try size(payloadSize, "--payload-size", 0...10 << 20)
         settings.limits.body = try size(maxBody, "--max-body", 1024...64 << 20)
-        guard maxConnections > 0 else { throw Misuse("--max-connections \(maxConnections): expected at least 1") }
-        settings.limits.connections = maxConnections
+        settings.limits.connections = try count("--max-connections", maxConnections, 1...1_000_000_000)
         settings.limits.request = try reading("--request-timeout", requestTimeout, Units.duration)
         settings.limits.idle = try reading("--idle-timeout", idleTimeout, Units.duration)
         settings.limits.held = 256 << 20

@@ -62,8 +62,9 @@ struct CheckCommand: ParsableCommand {
                 let account = ProviderAccount(try Credentials.load(directory: credentials).identity)
                 accounts.append(keyFile?.placed(account) ?? account)
             }
+            if let keys, accounts.isEmpty { throw Misuse("\(keys): keys: expected at least one") }
             let check = OfflineCheck(
-                accounts: accounts, topics: topics.isEmpty ? nil : Set(topics),
+                accounts: accounts, topics: topics.isEmpty ? nil : try bundleIDs("--topic", topics),
                 environment: try reading("--environment", environment, FaultText.environment), rules: try rules.rules())
             let bytes =
                 file == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : try Credentials.read(file)

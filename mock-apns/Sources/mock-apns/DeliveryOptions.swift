@@ -56,7 +56,7 @@ struct DeliveryOptions: ParsableArguments {
         help: ArgumentHelp(
             "Background pushes an hour that a device gets of an app; more are held back. Default: no limit.",
             valueName: "count"))
-    var backgroundPerHour: Int?
+    var backgroundPerHour: String?
 
     @Option(
         help: ArgumentHelp(
@@ -89,7 +89,7 @@ struct DeliveryOptions: ParsableArguments {
     var broadcastTopics: [String] = []
 
     @Option(help: ArgumentHelp("Channels an app may have in an environment.", valueName: "count"))
-    var channelLimit = 10_000
+    var channelLimit = "10k"
 
     func apply(to configuration: inout MockConfiguration) throws {
         if let devices {
@@ -112,7 +112,9 @@ struct DeliveryOptions: ParsableArguments {
         delivery.onlineByAttachment = onlineByAttachment
         delivery.priority5Interval = try reading("--priority-5-interval", priority5Interval, Units.duration)
         delivery.priority1Interval = try reading("--priority-1-interval", priority1Interval, Units.duration)
-        delivery.backgroundPerHour = backgroundPerHour
+        if let backgroundPerHour {
+            delivery.backgroundPerHour = try count("--background-per-hour", backgroundPerHour, 0...1_000_000_000)
+        }
         if let perDevice {
             let parts = perDevice.split(separator: "/").map(String.init)
             guard parts.count == 2, let count = Int(parts[0]), count > 0 else {
@@ -129,8 +131,10 @@ struct DeliveryOptions: ParsableArguments {
             try checkOutput("--device-log", deviceLog)
             configuration.deviceLog = DeviceLogWriter(deviceLog, names: DeviceOutcome.allCases.map(\.name))
         }
-        if !broadcastTopics.isEmpty { configuration.broadcastTopics = Set(broadcastTopics) }
-        configuration.channelLimit = channelLimit
+        if !broadcastTopics.isEmpty {
+            configuration.broadcastTopics = try bundleIDs("--broadcast-topic", broadcastTopics)
+        }
+        configuration.channelLimit = try count("--channel-limit", channelLimit, 0...1_000_000_000)
     }
 
     /// The model says for itself who is offline and what is held back.

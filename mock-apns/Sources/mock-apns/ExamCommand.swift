@@ -39,7 +39,7 @@ struct ExamCommand: ParsableCommand {
     var name: String?
 
     @Option(help: ArgumentHelp("Pushes of a situation, 10 to 1000.", valueName: "count"))
-    var pushes = 20
+    var pushes = "20"
 
     @Option(
         help: ArgumentHelp(
@@ -116,7 +116,6 @@ struct ExamCommand: ParsableCommand {
                 return situation
             }
         }
-        guard (10...1000).contains(pushes) else { throw Misuse("--pushes \(pushes): expected 10 to 1000") }
         guard (0.1...100).contains(patience) else { throw Misuse("--patience \(patience): expected 0.1 to 100") }
         guard ["must", "should", "never"].contains(failOn) else {
             throw Misuse("--fail-on \(failOn)" + NearestName.hint(failOn, among: ["must", "should", "never"]))
@@ -128,7 +127,7 @@ struct ExamCommand: ParsableCommand {
         settings.host = host
         settings.port = port
         settings.isPlaintext = plaintext
-        settings.pushes = pushes
+        settings.pushes = try count("--pushes", pushes, 10...1000)
         settings.patience = patience
         settings.timeLimit = try span("--time-limit", timeLimit)
         settings.quiet = try span("--quiet", quiet)

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import MockAPNs
+import Settings
 
 /// Reads a port's number.
 func portNumber(_ text: String) throws -> UInt16 {
@@ -8,6 +10,31 @@ func portNumber(_ text: String) throws -> UInt16 {
         throw ValidationError("expected a port, 0 to 65535")
     }
     return port
+}
+
+/// Reads a time.
+func unixSeconds(_ text: String) throws -> Int64 {
+    guard let seconds = Int64(text) else {
+        throw ValidationError("expected UNIX seconds, such as 1700000000")
+    }
+    return seconds
+}
+
+/// Reads a count that memory or a protocol bounds.
+func count(_ flag: String, _ text: String, _ range: ClosedRange<UInt64>) throws(Misuse) -> Int {
+    let value = try reading(flag, text, Units.count)
+    guard range.contains(value) else {
+        throw Misuse("\(flag) \(text): expected \(range.lowerBound) to \(range.upperBound)")
+    }
+    return Int(value)
+}
+
+/// Reads bundle ids.
+func bundleIDs(_ flag: String, _ topics: [String]) throws(Misuse) -> Set<String> {
+    for topic in topics {
+        do throws(SettingsError) { try FaultText.checkBundleID(topic) } catch { throw Misuse("\(flag) \(error)") }
+    }
+    return Set(topics)
 }
 
 /// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or changed.

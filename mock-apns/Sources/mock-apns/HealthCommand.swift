@@ -6,9 +6,11 @@ import Networking
 struct HealthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Ask a mock that runs, at its admin port, whether it answers. Exit status: 0 yes, 1 no.")
+        abstract: "Ask a mock that runs, at its admin port, whether it answers. Exit status: 0 yes, 1 no, 64 misuse.")
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Its --admin-port.", valueName: "port"), transform: portNumber)
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Its --admin-port. Default: 2199.", valueName: "port"),
+        transform: portNumber)
     var adminPort: UInt16 = 2199
 
     @Option(help: ArgumentHelp("Its --admin-host.", valueName: "address"))
@@ -21,7 +23,7 @@ struct HealthCommand: ParsableCommand {
         let address: SocketAddress
         do throws(NetworkError) { address = try SocketAddress(host: adminHost, port: adminPort) } catch {
             Output.error("mock-apns: \(error)")
-            throw ExitCode(64)
+            throw ExitCode(1)
         }
         if let problem = problem(address) {
             Output.error("mock-apns: \(address): \(problem)")

@@ -10,7 +10,8 @@ struct ListenOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Port to listen on; 0 lets the system choose.", valueName: "port"), transform: portNumber)
+        help: ArgumentHelp("Port to listen on; 0 lets the system choose. Default: 2197.", valueName: "port"),
+        transform: portNumber)
     var port: UInt16 = 2197
 
     @Option(help: ArgumentHelp("What --port is: production or development.", valueName: "environment"))
@@ -47,7 +48,7 @@ struct ListenOptions: ParsableArguments {
     var threads: Int?
 
     @Option(help: ArgumentHelp("Most streams a client may have open on a connection.", valueName: "count"))
-    var maxConcurrentStreams: UInt32 = 1000
+    var maxConcurrentStreams = "1000"
 
     @Flag(
         help: """
@@ -69,7 +70,7 @@ struct ListenOptions: ParsableArguments {
     var headerTableSize = "4KiB"
 
     @Option(help: ArgumentHelp("Most connections a thread holds; the next one is closed at once.", valueName: "count"))
-    var maxConnections = 100_000
+    var maxConnections = "100k"
 
     @Option(help: ArgumentHelp("Time for a connection's TLS handshake and HTTP/2's preface.", valueName: "duration"))
     var handshakeTimeout = "10s"
@@ -112,14 +113,14 @@ struct ListenOptions: ParsableArguments {
         } else {
             configuration.threads = defaultThreads
         }
-        configuration.maxConcurrentStreams = maxConcurrentStreams
+        configuration.maxConcurrentStreams = UInt32(
+            try count("--max-concurrent-streams", maxConcurrentStreams, 0...0xFFFF_FFFF))
         configuration.allStreamsAtOnce = allStreamsAtOnce
         configuration.streamWindow = try size(streamWindow, "--stream-window", 0...2_147_483_647)
         configuration.connectionWindow = try size(connectionWindow, "--connection-window", 65_535...2_147_483_647)
         configuration.maxFrameSize = try size(maxFrameSize, "--max-frame-size", 16_384...16_777_215)
         configuration.headerTableSize = try size(headerTableSize, "--header-table-size", 0...65_536)
-        guard maxConnections > 0 else { throw Misuse("--max-connections \(maxConnections): expected at least 1") }
-        configuration.maxConnections = maxConnections
+        configuration.maxConnections = try count("--max-connections", maxConnections, 1...1_000_000_000)
         configuration.handshakeTimeout = try reading("--handshake-timeout", handshakeTimeout, Units.duration)
         configuration.idleTimeout = try reading("--idle-timeout", idleTimeout, Units.duration)
         configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)

@@ -34,9 +34,42 @@ struct MockCommand: ParsableCommand {
             // Help and version are no errors; they go to standard output.
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
+            if let misuse = misuse(CommandLine.arguments, text) {
+                Output.error("mock-apns: \(misuse)")
+                return ExitCode.validationFailure.rawValue
+            }
             if !text.isEmpty { code.isSuccess ? Output.line(text) : Output.error(text) }
             return code.rawValue
         }
+    }
+}
+
+extension MockCommand {
+    /// What is said better than by ArgumentParser: one line; nil for everything else.
+    ///
+    /// - Parameters:
+    ///   - arguments: of the program, its own name first.
+    ///   - message: ArgumentParser's.
+    private static func misuse(_ arguments: [String], _ message: String) -> String? {
+        // A number below 0 looks like a flag.
+        let isMissing = ["Missing value for '", "Missing expected argument '"].contains { message.contains($0) }
+        if isMissing,
+            let place = arguments.dropFirst().firstIndex(where: {
+                $0.hasPrefix("-") && $0.dropFirst().first?.isNumber == true
+            })
+        {
+            let flag = arguments[place - 1]
+            let isOfFlag = flag.hasPrefix("-") && message.contains("Missing value for '\(flag)")
+            return (isOfFlag ? "\(flag) " : "") + "\(arguments[place]): cannot be negative"
+        }
+        let line = message.prefix { $0 != "\n" }
+        if let value = line.wholeMatch(of: #/Error: The value '(.*)' is invalid for '([^ ']*)[^']*'/#) {
+            return "\(value.2) \(value.1): expected a number"
+        }
+        let words = arguments.dropFirst().drop { $0 == "help" }
+        guard let word = words.first, !word.hasPrefix("-") else { return nil }
+        let names = configuration.subcommands.map { $0.configuration.commandName ?? "" }
+        return names.contains(word) ? nil : "no command \"\(word)\"" + NearestName.hint(word, among: names)
     }
 }
 

@@ -27,6 +27,10 @@ struct RecordOptions: ParsableArguments {
             return
         }
         try checkOutput("--record", record)
+        guard RecordingWriter.mayReplace(record) else {
+            throw Misuse(
+                "--record \(record): is there and no recording; expected a new file, or a recording to replace")
+        }
         configuration.recording = RecordingWriter(record, limit: limit)
     }
 

@@ -42,7 +42,7 @@ struct ServeCommand: ParsableCommand {
     var adminName: [String] = []
 
     @Option(help: ArgumentHelp("Requests each thread keeps for GET /pushes.", valueName: "count"))
-    var keepPushes = 1000
+    var keepPushes = "1000"
 
     @Flag(help: "Print what machines read: one JSON object a line.")
     var json = false
@@ -88,7 +88,6 @@ struct ServeCommand: ParsableCommand {
             configuration.faults = try faults.plan()
             configuration.scriptedTokens = faults.scriptedTokens
             try namespaces.apply(to: &configuration)
-            guard keepPushes > 0 else { throw Misuse("--keep-pushes \(keepPushes): expected at least 1") }
             let capacity = try reading("--ledger-capacity", ledgerCapacity, Units.count)
             guard (1...1 << 40).contains(capacity) else {
                 throw Misuse("--ledger-capacity \(ledgerCapacity): expected 1 to 1099511627776")
@@ -107,7 +106,7 @@ struct ServeCommand: ParsableCommand {
                 throw Misuse("--admin-name \"\(name)\": expected a name without a port, such as mock.example.com")
             }
             configuration.adminNames = adminName
-            configuration.keptPushes = keepPushes
+            configuration.keptPushes = try count("--keep-pushes", keepPushes, 1...1_000_000_000)
             if timesOut != nil {
                 guard timesEvery >= 2, timesEvery <= 1 << 32, timesEvery.nonzeroBitCount == 1 else {
                     throw Misuse("--times-every \(timesEvery): expected a power of two from 2 to 4294967296")
@@ -202,6 +201,11 @@ struct ServeCommand: ParsableCommand {
         lines += created.map { "made \(trust.credentials ?? "")/\($0)" }
         if configuration.accounts.isEmpty {
             lines.append("no provider key given: provider tokens are not checked (give --credentials or --key)")
+        }
+        if configuration.tls != nil, trust.credentials == nil, trust.cert == nil {
+            lines.append(
+                "certificate made for this run: no client can trust it (--credentials FOLDER makes one with its ca.pem)"
+            )
         }
         if let seed { lines.append("faults on, seed \(seed)") }
         Output.line(lines.joined(separator: "\n"))

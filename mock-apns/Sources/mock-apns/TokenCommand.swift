@@ -15,15 +15,16 @@ struct TokenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Provider key (.p8), instead of the folder's.", valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Key id of --key, 10 characters.", valueName: "id"))
+    @Option(help: ArgumentHelp("Key id of --key, 10 characters, or another one than the folder's.", valueName: "id"))
     var keyID: String?
 
-    @Option(help: ArgumentHelp("Team id of --key, 10 characters.", valueName: "id"))
+    @Option(help: ArgumentHelp("Team id of --key, 10 characters, or another one than the folder's.", valueName: "id"))
     var teamID: String?
 
     @Option(
         help: ArgumentHelp(
-            "Time of issue, UNIX seconds: an old one is refused as expired. Default: now.", valueName: "time"))
+            "Time of issue, UNIX seconds: an old one is refused as expired. Default: now.", valueName: "time"),
+        transform: unixSeconds)
     var issuedAt: Int64?
 
     func run() throws {
@@ -49,7 +50,8 @@ struct TokenCommand: ParsableCommand {
         guard let credentials, !credentials.isEmpty else {
             throw Misuse("give --credentials, or --key with --key-id and --team-id")
         }
-        return try Credentials.load(directory: credentials).identity
+        let own = try Credentials.load(directory: credentials).identity
+        return try ProviderIdentity(key: own.key, keyID: keyID ?? own.keyID, teamID: teamID ?? own.teamID)
     }
 }
 

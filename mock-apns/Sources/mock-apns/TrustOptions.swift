@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import MockAPNs
 import Networking
+import Payloads
 import Signing
 
 /// Who the mock is, and whom it believes.
@@ -67,16 +69,27 @@ struct TrustOptions: ParsableArguments {
     var topics: [String] = []
 
     @Option(help: ArgumentHelp("Oldest TLS version, 1.2 or 1.3.", valueName: "version"))
-    var tlsMin = "1.2"
+    var tlsMin = oldest
 
     @Option(help: ArgumentHelp("Newest TLS version, 1.2 or 1.3.", valueName: "version"))
-    var tlsMax = "1.3"
+    var tlsMax = newest
+
+    private static let (oldest, newest) = ("1.2", "1.3")
 
     /// - Returns: names of the files that were made.
     func apply(
         to configuration: inout MockConfiguration, host: String, plaintext: Bool
     ) throws -> [String] {
-        if !topics.isEmpty { configuration.topics = Set(topics) }
+        if !topics.isEmpty { configuration.topics = try bundleIDs("--topic", topics) }
+        for topic in topics {
+            guard let suffix = PushType.allCases.map(\.topicSuffix).first(where: { !$0.isEmpty && topic.hasSuffix($0) })
+            else { continue }
+            let bundleID = topic.dropLast(suffix.count)
+            Output.error(
+                "mock-apns: --topic \(topic): taken for a bundle id that ends so; for \(suffix) pushes to \(bundleID) give \(bundleID)"
+            )
+        }
+        try checkCombinations(plaintext: plaintext)
         guard let scope = TokenUpdates.Scope(rawValue: tokenUpdates) else {
             throw Misuse("--token-updates \(tokenUpdates): expected connection, key or off")
         }
@@ -89,6 +102,9 @@ struct TrustOptions: ParsableArguments {
                 directory: credentials, hosts: Self.isAny(host) ? serverNames : [host] + serverNames)
         }
         for name in serverNames where cert == nil {
+            guard Self.isHost(name) else {
+                throw Misuse("--san \(name): expected a host name, such as mock.example.com, or an address")
+            }
             guard let credentials, let server = loaded?.server else {
                 throw Misuse("--san \(name) needs --credentials, whose certificate is made for it")
             }
@@ -117,8 +133,39 @@ struct TrustOptions: ParsableArguments {
                 configuration.accounts.append(account)
             }
         }
+        if keys != nil || key != nil, configuration.accounts.isEmpty {
+            throw Misuse("\(keys ?? ""): keys: expected at least one, or one of --key or --credentials beside it")
+        }
         if !plaintext { configuration.tls = try makeTLS(loaded) }
         return created
+    }
+
+    /// That nothing is said that would change nothing.
+    private func checkCombinations(plaintext: Bool) throws(Misuse) {
+        for (flag, isGiven) in [
+            ("--cert", cert != nil), ("--cert-key", certKey != nil), ("--san", !serverNames.isEmpty),
+            ("--client-ca", clientCA != nil), ("--tls-min", tlsMin != Self.oldest),
+            ("--tls-max", tlsMax != Self.newest),
+        ] where plaintext && isGiven {
+            throw Misuse("\(flag) is of TLS, which --plaintext leaves out; expected one of them")
+        }
+        for (flag, isGiven, other, isThere) in [
+            ("--cert-key", certKey != nil, "--cert", cert != nil), ("--key-id", keyID != nil, "--key", key != nil),
+            ("--team-id", teamID != nil, "--key", key != nil),
+            ("--refuse-bad-certificates", refuseBadCertificates, "--client-ca", clientCA != nil),
+        ] where isGiven && !isThere {
+            throw Misuse("\(flag) needs \(other)")
+        }
+    }
+
+    /// A name, or an address; what is of digits and dots, or has a colon, is the latter.
+    private static func isHost(_ text: String) -> Bool {
+        var address = in6_addr()
+        if text.contains(":") { return inet_pton(AF_INET6, text, &address) == 1 }
+        if text.allSatisfy({ $0.isNumber || $0 == "." }) { return inet_pton(AF_INET, text, &address) == 1 }
+        return text.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._*".utf8.contains($0)
+        }
     }
 
     /// Whether a server that listens on this address is called by others, or by names a certificate has already.

@@ -114,7 +114,14 @@ struct AdminPages {
     /// A body that is YAML.
     private static func parsed(_ body: [UInt8], _ name: String, expected: String) throws(SettingsError) -> YAMLValue {
         if body.isEmpty { throw SettingsError("\(name): the request has no body; expected \(expected)") }
-        return try YAMLValue(parsing: try FileContents.text(body, file: name), file: name)
+        do throws(SettingsError) {
+            return try YAMLValue(parsing: try FileContents.text(body, file: name), file: name)
+        } catch {
+            // In braces a line is as good as several.
+            let isFlow = body.first == 0x7B || body.first == 0x5B
+            throw !isFlow && !body.contains(0x0A)
+                ? SettingsError("\(error); did curl -d @FILE take its line ends? use --data-binary @FILE") : error
+        }
     }
 
     static func encoded(_ value: some Encodable) -> PlainResponse {
@@ -202,7 +209,7 @@ struct AdminPages {
             if let since = map.take("since") {
                 let seconds = try since.reading { (text) throws(SettingsError) -> UInt64 in
                     guard let seconds = try? Units.count(text), seconds < 1 << 40 else {
-                        throw SettingsError("since \"\(text)\": expected UNIX seconds")
+                        throw SettingsError("\"\(text)\": expected UNIX seconds")
                     }
                     return seconds
                 }

@@ -71,9 +71,10 @@ extension FaultFile {
 
     /// RFC 9110 section 5.1, in lower case (RFC 9113 section 8.2.1).
     private static func isName(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || "!#$%&'*+-.^_`|~".utf8.contains($0)
-            }
+        !name.isEmpty && name.utf8.allSatisfy(isNameByte)
+    }
+
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 }

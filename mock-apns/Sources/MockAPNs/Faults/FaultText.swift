@@ -12,6 +12,12 @@ public enum FaultText {
     /// A reason by its name, or the commonest of a status by its number.
     public static func reason(_ text: String) throws(SettingsError) -> Reason {
         if let status = Int(text), let reason = commonest[status] { return reason }
+        if Int(text) != nil {
+            let statuses = commonest.keys.sorted().map { "\($0)" }.joined(separator: ", ")
+            throw SettingsError(
+                "\"\(text)\" is no status that APNs answers; expected \(statuses), a reason, or in a fault file "
+                    + "answer: \(text)")
+        }
         guard let reason = Reason(name: text) else {
             throw SettingsError("\"\(text)\" is not a reason of APNs" + NearestName.hint(text, among: Reason.allNames))
         }
@@ -46,6 +52,12 @@ public enum FaultText {
                 "\"\(text)\" is not a push type" + NearestName.hint(text, among: PushType.allCases.map(\.rawValue)))
         }
         return type
+    }
+
+    public static func checkBundleID(_ text: String) throws(SettingsError) {
+        guard !text.isEmpty, Array(text.utf8).withUnsafeBytes(RequestChecks.isTopic) else {
+            throw SettingsError("\"\(text)\": expected a bundle id, as in com.example.app")
+        }
     }
 
     public static func environment(_ text: String) throws(SettingsError) -> PushEnvironment {

@@ -62,11 +62,11 @@ public struct OfflineCheck {
                 warnings: Self.warnings(state), payloadBytes: payload.count, payloadLimit: limit())
         case .rejected(let answer):
             let reason = answer.reason ?? .internalServerError
-            var explanation = [reason.meaning]
+            let problem = reason == .payloadEmpty ? Self.problem(payload) : nil
+            var explanation = [problem ?? checks.cause(of: reason, state, unixTime: now) ?? reason.meaning]
             if let header = Self.header(of: reason), let line = lines[header] {
                 explanation.append("\(file):\(line): \(header)")
             }
-            if reason == .payloadEmpty, let problem = Self.problem(payload) { explanation.append(problem) }
             return Outcome(
                 status: reason.status, reason: reason.name, explanation: explanation, payloadBytes: payload.count,
                 payloadLimit: limit())
@@ -155,9 +155,14 @@ public struct OfflineCheck {
                 continue
             }
             guard let colon = line.dropFirst().firstIndex(of: ":") else {
-                throw SettingsError("\(file):\(number): expected a header such as apns-topic: com.example.app")
+                throw SettingsError(
+                    "\(file):\(number): expected a header such as apns-topic: com.example.app" + Self.payloadHint(line))
             }
             let name = line[..<colon].lowercased()
+            // RFC 9110 section 5.1; those of HTTP/2's own begin with a colon.
+            guard name.drop(while: { $0 == ":" }).utf8.allSatisfy(FaultFile.isNameByte) else {
+                throw SettingsError("\(file):\(number): not a header's name" + Self.payloadHint(line))
+            }
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             guard value.utf8.count + 1024 < RequestState.headerCapacity else {
                 throw SettingsError("\(file):\(number): the header is longer than the server takes")
@@ -171,6 +176,12 @@ public struct OfflineCheck {
         if !state.has(.method) { set(.method, "POST", state) }
         if !state.has(.path) { set(.path, Self.anyPath, state) }
         return Array(bytes[position...])
+    }
+
+    /// What is said of a line that is no header and begins as a payload does.
+    private static func payloadHint(_ line: String) -> String {
+        let first = line.utf8.first { !isBlank($0) }
+        return [0x7B, 0x5B, 0x22].contains(first) ? "; is the empty line before the payload missing?" : ""
     }
 
     /// The header a reason is about.

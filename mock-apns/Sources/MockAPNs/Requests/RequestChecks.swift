@@ -148,7 +148,7 @@ struct RequestChecks {
     }
 
     /// What follows `bearer `.
-    private static func jwt(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    static func jwt(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard value.count > 7,
             strncasecmp(value.baseAddress!.assumingMemoryBound(to: CChar.self), "bearer ", 7) == 0
         else { return nil }

@@ -22,15 +22,16 @@ struct MockLog {
         if isVerbose { logger.debug("\(message())") }
     }
 
-    func push(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        logger.debug(
-            "push",
-            metadata: [
-                "connection": "\(connection)", "stream": "\(state.stream)",
-                "status": "\(answer.status)", "reason": "\(answer.reason?.name ?? "-")",
-                "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
-                "bytes": "\(state.bodyCount)",
-            ])
+    /// - Parameter cause: why it is refused, where that is known better than by the reason.
+    func push(_ state: RequestState, _ answer: PushAnswer, cause: String?, connection: UInt64) {
+        var metadata: Logger.Metadata = [
+            "connection": "\(connection)", "stream": "\(state.stream)",
+            "status": "\(answer.status)", "reason": "\(answer.reason?.name ?? "-")",
+            "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
+            "bytes": "\(state.bodyCount)",
+        ]
+        if let cause { metadata["cause"] = "\(cause)" }
+        logger.debug("push", metadata: metadata)
     }
 
     func frame(_ frame: FrameSummary, isSent: Bool, connection: UInt64) {

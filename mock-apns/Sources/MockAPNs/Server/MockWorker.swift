@@ -419,8 +419,14 @@ final class MockWorker {
     ) {
         current._withUnsafeGuaranteedRef { $0.topics.note(state.value(.topic), isAccepted: answer.isAccepted) }
         if keepsPushes { keep(state, answer, nil, connection: connection, environment) }
-        if log.isVerbose { log.push(state, answer, connection: connection) }
+        if log.isVerbose { say(state, answer, connection: connection) }
         if recorder != nil { record(state, answer, connection: connection) }
+    }
+
+    @inline(never)
+    private func say(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
+        let cause = answer.reason.flatMap { checks.cause(of: $0, state, unixTime: unixTime) }
+        log.push(state, answer, cause: cause, connection: connection)
     }
 
     /// - Parameter answer: nil: it is never answered.

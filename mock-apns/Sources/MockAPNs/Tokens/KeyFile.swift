@@ -123,9 +123,7 @@ public struct KeyFile: Sendable {
         var topics: Set<String> = []
         for topic in try value.oneOrMore() {
             let text = try topic.text()
-            guard !text.isEmpty, Array(text.utf8).withUnsafeBytes(RequestChecks.isTopic) else {
-                throw topic.error("\"\(text)\": expected a bundle id, as in com.example.app")
-            }
+            do throws(SettingsError) { try FaultText.checkBundleID(text) } catch { throw topic.error("\(error)") }
             topics.insert(text)
         }
         return topics

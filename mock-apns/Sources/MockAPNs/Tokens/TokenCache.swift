@@ -46,4 +46,7 @@ final class TokenCache {
         verdicts[key] = verdict
         return verdict
     }
+
+    /// What is wrong with a token; nil when nothing is.
+    func problem(_ jwt: UnsafeRawBufferPointer) -> String? { verifier.problem(jwt, isAnyKey: takesAnyKey) }
 }
