@@ -42,6 +42,9 @@ struct LoadOutcome: Sendable {
     var tokensSigned: UInt64 = 0
     /// Of these, those in place of one that the target said had expired.
     var tokensReplaced: UInt64 = 0
+    /// Pushes sent again with one of those, and those for which that one was refused too.
+    var sentAnew: UInt64 = 0
+    var refusedAnew: UInt64 = 0
     /// Pushes that were not sent again because Retry-After asked for longer than a push may take.
     var retriesTooLong: UInt64 = 0
     /// Pushes of a recording that went over another connection than their own.

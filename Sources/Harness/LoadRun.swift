@@ -167,6 +167,8 @@ final class LoadRun: Sendable {
             outcome.movedPushes += driver.movedPushes
             outcome.tokensSigned += driver.composer.tokensSigned
             outcome.tokensReplaced += driver.composer.tokensReplaced
+            outcome.sentAnew += driver.sentAnew
+            outcome.refusedAnew += driver.refusedAnew
             outcome.retriesTooLong += driver.retries.tooLong
             cooldownFrom = max(cooldownFrom, driver.cooldownFrom)
             outcome.cooldown.pushes += driver.cooldownPushes

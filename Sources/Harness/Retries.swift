@@ -1,4 +1,5 @@
 import Measurement
+import Networking
 import Results
 import Scenarios
 import Transport
@@ -18,11 +19,6 @@ struct EndedAttempt {
 
 /// The pushes of one worker that are to be sent again, and what became of retries.
 struct Retries {
-    private struct Waiting {
-        let due: UInt64
-        let last: EndedAttempt
-    }
-
     /// A push that was given out again.
     private struct UnderWay {
         let last: EndedAttempt
@@ -35,8 +31,7 @@ struct Retries {
     private let budget: Double
     /// Nothing is held for longer, ns.
     private let longestWait: UInt64
-    /// Earliest first, by insertion: waits are short and few.
-    private var waiting: [Waiting] = []
+    private var waiting = DueQueue<EndedAttempt>()
     /// By sequence.
     private var underWay: [UInt64: UnderWay] = [:]
     /// Attempts that the budget was asked for.
@@ -63,7 +58,7 @@ struct Retries {
     var isOff: Bool { policy.isOff }
     var isEmpty: Bool { waiting.isEmpty }
     /// When the next one is to be sent, ns.
-    var nextDue: UInt64? { waiting.first?.due }
+    var nextDue: UInt64? { waiting.nextDue }
 
     /// From now on every outcome is final.
     mutating func stop() { isStopped = true }
@@ -118,29 +113,31 @@ struct Retries {
         let full = backoff << UInt64(ticket.retries)
         let wait = full - UInt64(Double(full / 2) * Double(random >> 40) / Double(1 << 24))
         let due = now &+ max(wait, asked)
-        let place = waiting.firstIndex { $0.due > due } ?? waiting.count
         let last = EndedAttempt(
             ticket: ticket, outcome: outcome, connection: connection, started: started, written: written, time: now,
             reason: reason.map(Array.init) ?? [])
-        waiting.insert(Waiting(due: due, last: last), at: place)
+        waiting.add(last, due: due)
         return true
     }
 
     /// The next one that is due.
     mutating func next(now: UInt64) -> PushTicket? {
-        guard let first = waiting.first, first.due <= now else { return nil }
-        waiting.removeFirst()
-        var again = first.last.ticket
+        guard let last = waiting.take(now: now) else { return nil }
+        var again = last.ticket
         again.retries += 1
         again.attempts = 0
-        if first.last.written != 0 { again.wasWritten = true }
-        underWay[again.sequence] = UnderWay(last: first.last)
+        if last.written != 0 { again.wasWritten = true }
+        underWay[again.sequence] = UnderWay(last: last)
         return again
     }
 
     /// Those that will not be sent any more, in the order in which they ended.
     mutating func removeAll() -> [EndedAttempt] {
-        defer { waiting = [] }
-        return waiting.map(\.last).sorted { ($0.time, $0.ticket.sequence) < ($1.time, $1.ticket.sequence) }
+        var all: [EndedAttempt] = []
+        waiting.removeAll {
+            all.append($0)
+            return true
+        }
+        return all.sorted { ($0.time, $0.ticket.sequence) < ($1.time, $1.ticket.sequence) }
     }
 }

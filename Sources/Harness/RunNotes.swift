@@ -71,7 +71,10 @@ struct RunNotes {
         guard outcome.tokensReplaced > 0 else { return nil }
         return
             "the target said that the provider token had expired (ExpiredProviderToken): "
-            + "\(Units.counted(outcome.tokensReplaced, "other one")) signed, and what it had refused sent again"
+            + "\(Units.counted(outcome.tokensReplaced, "other one")) signed, \(Units.counted(outcome.sentAnew, "push")) sent again"
+            + (outcome.refusedAnew > 0
+                ? "; \(Units.counted(outcome.refusedAnew, "push")) refused with that too, and Apple lets a provider sign a third "
+                    + "only 20 minutes after it" : "")
     }
 
     private var waitsTooLong: String? {

@@ -76,6 +76,9 @@ final class WorkerDriver: PushDriver {
     private let retriesOff: Bool
     /// What the answer that is told next asks to wait, ns.
     private var askedWait: UInt64 = 0
+    /// Pushes whose token had expired: sent again with another one, and those for which there was no other any more.
+    private(set) var sentAnew: UInt64 = 0
+    private(set) var refusedAnew: UInt64 = 0
     /// What answers said of devices; kept where there are registrations.
     private(set) var feedback = Feedback()
     private let keepsFeedback: Bool
@@ -456,11 +459,15 @@ final class WorkerDriver: PushDriver {
 
     override func askedToWait(_ time: UInt64) { askedWait = time }
 
-    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
+    override func hasSignedAnew(
+        connection: Int, started: UInt64, isLast: Bool, body: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
         guard let reason = ReasonText.find(in: body), reason.elementsEqual("ExpiredProviderToken".utf8) else {
             return false
         }
-        return composer.replaceToken(connection: connection, usedAt: started, now: clock())
+        let isAnew = composer.replaceToken(connection: connection, usedAt: started, now: clock())
+        if !isAnew { refusedAnew += 1 } else if !isLast { sentAnew += 1 }
+        return isAnew
     }
 
     override func requeued(_ ticket: borrowing PushTicket) { recorder.retried() }

@@ -42,6 +42,9 @@ open class ByteStream {
     open var peerAddress: String { "-" }
     /// What the peer's certificate says, if it showed one.
     open var peerCertificate: PeerCertificate? { nil }
+    /// Bytes given to the kernel since the connection began, and those of them that the peer's kernel has taken; 0 where that is not
+    /// known.
+    open var progress: (given: UInt64, taken: UInt64) { (0, 0) }
     /// Why the stream failed; nil while it works.
     open var failure: NetworkError? { nil }
 

@@ -81,10 +81,11 @@ extension PushConnection {
         if let text = session.retryAfter(slot), let wait = Self.wait(retryAfter: text, unixTime: loop.unixSeconds) {
             driver.askedToWait(wait)
         }
-        if status == 403, slots[slot].ticket.attempts < options.retryLimit,
-            driver.hasSignedAnew(connection: index, started: slots[slot].started, body: session.streams.body(slot))
-        {
-            return requeue(slot)
+        if status == 403 {
+            let isLast = slots[slot].ticket.attempts >= options.retryLimit
+            let isAnew = driver.hasSignedAnew(
+                connection: index, started: slots[slot].started, isLast: isLast, body: session.streams.body(slot))
+            if isAnew, !isLast { return requeue(slot) }
         }
         finish(slot, .rejected(status: status), at: readTime)
     }

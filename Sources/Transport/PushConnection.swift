@@ -64,6 +64,10 @@ final class PushConnection: ClientOwner {
     // Keep-alive and time-outs.
     private(set) var lastRead: UInt64 = 0
     private var pingSent: UInt64?
+    /// Where the PING ends among the bytes given to the kernel; nil while it may still wait here.
+    private var pingEnd: UInt64?
+    /// How far the peer had taken what was sent before the PING, and then it.
+    private var pingProgress: UInt64 = 0
     /// Before this time no push can have timed out, ns.
     private(set) var nextScan: UInt64 = 0
     /// When the bytes being consumed were read, ns.
@@ -374,13 +378,32 @@ final class PushConnection: ClientOwner {
         }
         if now >= nextScan { nextScan = scan(now) }
         if let sent = pingSent {
-            if now > sent &+ options.pingTimeout {
+            if hasPingMoved() {
+                pingSent = now
+            } else if now > sent &+ options.pingTimeout {
                 close(.peerVanished, text: "no byte from the peer after PING")
             }
         } else if now > lastRead &+ options.pingInterval {
             pingSent = now
             session.ping()
             flush()
+            pingEnd = nil
+            _ = hasPingMoved()
         }
+    }
+
+    /// The PING queues behind pushes, here and in the kernel: a peer that has taken some of that since the last look is alive, and
+    /// has not been asked before it has the PING. What is behind the PING does not count, or one that has hung would seem to live.
+    private func hasPingMoved() -> Bool {
+        let before = pingProgress
+        if isWriteBlocked {
+            pingProgress = session.output.written &+ stream.progress.taken
+        } else {
+            let (given, taken) = stream.progress
+            let end = pingEnd ?? given
+            pingEnd = end
+            pingProgress = min(taken, end)
+        }
+        return pingProgress != before
     }
 }

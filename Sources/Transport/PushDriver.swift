@@ -128,8 +128,10 @@ open class PushDriver {
     open func askedToWait(_ time: UInt64) {}
 
     /// An answer of status 403 to a push that was put on a stream at `started`: whether what it was signed with has since been
-    /// replaced, so that it is to be sent again.
-    open func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool { false }
+    /// replaced, so that it is to be sent again; `isLast`: it has been sent too often for that.
+    open func hasSignedAnew(
+        connection: Int, started: UInt64, isLast: Bool, body: UnsafeBufferPointer<UInt8>
+    ) -> Bool { false }
 
     /// The push was refused unprocessed and will be sent again.
     open func requeued(_ ticket: borrowing PushTicket) {}

@@ -1,4 +1,5 @@
 import Harness
+import Reports
 import Settings
 
 /// What a recording is like, for people.
@@ -24,7 +25,7 @@ enum ReplayReport {
     }
 
     private static func list(_ all: [(name: String, pushes: Int)]) -> String {
-        let shown = all.prefix(listed).map { "\($0.name) \(Units.grouped(UInt64($0.pushes)))" }
+        let shown = all.prefix(listed).map { "\(TextLines.plain($0.name)) \(Units.grouped(UInt64($0.pushes)))" }
         let rest = all.count > listed ? ["and \(Units.grouped(UInt64(all.count - listed))) more"] : []
         return (shown + rest).joined(separator: ", ")
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import Settings
 import Testing
 
 /// Runs against a mock that misbehaves or is far away: whatever happens, every push has exactly one outcome.
@@ -117,10 +118,20 @@ import Testing
         let (result, status) = try ruled("{times: 1, reject: ExpiredProviderToken}", load)
         #expect(status == 0 && result.pushes.accepted == 200 && result.pushes.lost == 0, "\(result.notes)")
         #expect(result.pushes.retried == 1 && result.cost.tokensSigned == 2 && result.statuses == ["200": 200])
-        #expect(result.notes.contains { $0.contains("1 other one signed, and what it had refused sent again") })
+        #expect(result.notes.contains { $0.hasSuffix("1 other one signed, 1 push sent again") }, "\(result.notes)")
         // Without end, one is all there is.
         let (all, _) = try ruled("{reject: ExpiredProviderToken}", load)
         #expect(all.pushes.rejected == 200 && all.cost.tokensSigned == 2 && all.pushes.retried <= 20, "\(all.pushes)")
+        let sent = Units.counted(all.pushes.retried, "push")
+        #expect(
+            all.notes.contains {
+                $0.contains("1 other one signed, \(sent) sent again; 200 pushes refused with that too, and Apple lets")
+            }, "\(all.notes)")
+        // What may not be sent again is not; those after it have the other token all the same.
+        let (once, _) = try ruled("{times: 1, reject: ExpiredProviderToken}", load + ["--retry-limit", "0"])
+        #expect(
+            once.pushes.accepted == 199 && once.pushes.rejected == 1 && once.cost.tokensSigned == 2, "\(once.pushes)")
+        #expect(once.notes.contains { $0.hasSuffix("1 other one signed, 0 pushes sent again") }, "\(once.notes)")
     }
 
     @Test(

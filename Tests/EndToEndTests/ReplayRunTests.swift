@@ -314,6 +314,27 @@ import Testing
         _ = try writer.end()
     }
 
+    @Test("Nothing in a recording's names moves the cursor, colours, or turns the direction of writing")
+    func strangeNames() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        let writer = RecordingWriter(
+            path, types: ["\u{1B}[31mtype"], reasons: ["a\u{9B}2Jb\u{202E}c"], limit: 10)
+        try writer.begin()
+        let topic = Array("com.\u{1B}]0;x\u{7}y".utf8).withUnsafeBytes { writer.topic($0) }
+        let block = RecordingBlock(writer, thread: 0)
+        var push = RecordedPush()
+        (push.device, push.size, push.topic, push.status, push.reason) = (1, 200, topic, 400, 0)
+        (push.type, push.priority) = (0, 10)
+        block.add(push)
+        block.flush()
+        _ = try writer.end()
+        let shown = try Programs.run("pushload", ["scenario", "schedule", "--replay", path])
+        #expect(
+            shown.output.contains("\ntypes: ?[31mtype 1\ntopics: com.?]0;x?y 1\n")
+                && shown.output.contains("\nreasons: a?2Jb?c 1\n"), "\(shown)")
+    }
+
     @Test("A push whose connection is busy for longer than a second goes over another one, which is counted and said")
     func moved() throws {
         let folder = try OutputFolder.made()

@@ -1,6 +1,7 @@
 import Foundation
 import HTTP2
 import Measurement
+import Networking
 import Payloads
 import Settings
 import Testing
@@ -222,21 +223,21 @@ import Testing
         for name in names { #expect(try !FaultFile.read(folder.appendingPathComponent(name).path).isEmpty) }
     }
 
-    @Test("Things due come out in the order of their times, whatever order they went in")
+    @Test("Things due come out in the order of their times, whatever order they went in; of the same time, in that")
     func dueQueue() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededRandom(seed: seed)
-        var queue = DueQueue<UInt64>()
-        for _ in 0..<2000 {
+        var queue = DueQueue<(due: UInt64, number: Int)>()
+        for number in 0..<2000 {
             let due = random.next() % 1000
-            queue.add(due, due: due)
+            queue.add((due, number), due: due)
         }
-        var last: UInt64 = 0
+        var last: (due: UInt64, number: Int) = (0, -1)
         var taken = 0
         for now in stride(from: UInt64(0), to: 1000, by: 50) {
-            while let due = queue.take(now: now) {
-                #expect(due >= last && due <= now, "seed \(seed)")
-                last = due
+            while let next = queue.take(now: now) {
+                #expect(next > last && next.due <= now, "seed \(seed)")
+                last = next
                 taken += 1
             }
             #expect(queue.nextDue.map { $0 > now } ?? true, "seed \(seed)")

@@ -113,6 +113,21 @@ import Testing
         }
     }
 
+    @Test("What the peer's kernel has taken is told from what still waits", arguments: [nil, TLSVersion.v13])
+    func progress(_ version: TLSVersion?) throws {
+        let (pair, client, _) = try connect(try version.map { try contexts(clientVersions: ($0, $0)) })
+        #expect(client == .done)
+        let bytes = [UInt8](repeating: 1, count: 16_384)
+        while case .bytes = pair.client.write(bytes, count: bytes.count) {}
+        let full = pair.client.progress
+        #expect(full.taken > 0 && full.given > full.taken)
+        var buffer = bytes
+        for _ in 0..<10_000 where pair.client.progress.taken < full.given {
+            if pair.server.read(into: &buffer, capacity: buffer.count) == .wouldBlock { usleep(1000) }
+        }
+        #expect(pair.client.progress == (full.given, full.given))
+    }
+
     @Test("TLS is neither renegotiated nor compressed")
     func restrictions() throws {
         let contexts = try contexts()

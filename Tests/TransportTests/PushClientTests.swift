@@ -68,7 +68,9 @@ class CountingDriver: PushDriver {
     }
 
     override func askedToWait(_ time: UInt64) { asked.append(time) }
-    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
+    override func hasSignedAnew(
+        connection: Int, started: UInt64, isLast: Bool, body: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
         replacements -= 1
         return replacements >= 0
     }

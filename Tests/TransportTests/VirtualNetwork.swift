@@ -59,6 +59,9 @@ final class VirtualStream: ByteStream {
     var input: [UInt8]
     /// The peer has ended the connection, which is not read yet.
     var isHungUp = false
+    /// How many bytes more the kernel takes, and how many the peer has.
+    var (room, taken) = (Int.max, UInt64(0))
+    private var given: UInt64 = 0
     private var sent: UInt64 = 0
 
     init(_ loop: VirtualLoop, descriptor: Int32) {
@@ -74,6 +77,7 @@ final class VirtualStream: ByteStream {
 
     override var descriptor: Int32 { number }
     override var sendTime: UInt64 { sent }
+    override var progress: (given: UInt64, taken: UInt64) { (given, taken) }
 
     override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
         if isHungUp {
@@ -88,6 +92,10 @@ final class VirtualStream: ByteStream {
     }
 
     override func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
+        let count = min(count, room)
+        if count == 0 { return .wouldBlock }
+        if room != .max { room -= count }
+        given += UInt64(count)
         sent = loop.time
         writes.append(Write(time: sent, count: count))
         loop.time += loop.writeCost

@@ -109,8 +109,10 @@ final class PushLog: PushDriver {
 
     override func askedToWait(_ time: UInt64) { inner.askedToWait(time) }
 
-    override func hasSignedAnew(connection: Int, started: UInt64, body: UnsafeBufferPointer<UInt8>) -> Bool {
-        inner.hasSignedAnew(connection: connection, started: started, body: body)
+    override func hasSignedAnew(
+        connection: Int, started: UInt64, isLast: Bool, body: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        inner.hasSignedAnew(connection: connection, started: started, isLast: isLast, body: body)
     }
 
     override func requeued(_ ticket: borrowing PushTicket) {

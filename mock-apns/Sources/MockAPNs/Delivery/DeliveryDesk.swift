@@ -1,4 +1,4 @@
-import Faults
+import Networking
 import Synchronization
 
 /// Brings accepted pushes to their devices: at once, when the device comes back, or when their time has come.

@@ -1,4 +1,4 @@
-import Faults
+import Networking
 
 /// What a worker is to do for its connections later, each at its time.
 ///

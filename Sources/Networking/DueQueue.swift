@@ -1,4 +1,4 @@
-/// Things to do at their time: a binary heap, earliest first. Of two due at the same time either may come first.
+/// Things to do at their time: a binary heap, earliest first. Of two due at the same time the one that was added first.
 ///
 /// Generic and on the mock's path of a push that is answered late: it is inlinable, so that each room has its own.
 @frozen
@@ -6,15 +6,23 @@ public struct DueQueue<Item: Sendable>: Sendable {
     @frozen @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let due: UInt64
+        /// Its number among all that were added.
+        @usableFromInline let number: UInt64
         @usableFromInline let item: Item
 
-        @inlinable init(due: UInt64, item: Item) {
+        @inlinable init(due: UInt64, number: UInt64, item: Item) {
             self.due = due
+            self.number = number
             self.item = item
+        }
+
+        @inlinable func isBefore(_ other: Entry) -> Bool {
+            due < other.due || due == other.due && number < other.number
         }
     }
 
     @usableFromInline var heap: [Entry] = []
+    @usableFromInline var added: UInt64 = 0
 
     @inlinable public init() {}
 
@@ -24,7 +32,8 @@ public struct DueQueue<Item: Sendable>: Sendable {
     @inlinable public var nextDue: UInt64? { heap.first?.due }
 
     @inlinable public mutating func add(_ item: Item, due: UInt64) {
-        heap.append(Entry(due: due, item: item))
+        heap.append(Entry(due: due, number: added, item: item))
+        added &+= 1
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
@@ -44,7 +53,7 @@ public struct DueQueue<Item: Sendable>: Sendable {
             while true {
                 var least = parent
                 for child in (parent * 2 + 1)...(parent * 2 + 2) where child < heap.count {
-                    if heap[child].due < heap[least].due { least = child }
+                    if heap[child].isBefore(heap[least]) { least = child }
                 }
                 if least == parent { break }
                 heap.swapAt(least, parent)
@@ -58,6 +67,6 @@ public struct DueQueue<Item: Sendable>: Sendable {
     @inlinable public mutating func removeAll(where isOver: (Item) -> Bool) {
         heap.removeAll { isOver($0.item) }
         // What is sorted is a heap.
-        heap.sort { $0.due < $1.due }
+        heap.sort { $0.isBefore($1) }
     }
 }
