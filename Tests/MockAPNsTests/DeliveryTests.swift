@@ -2,6 +2,7 @@ import Foundation
 import Networking
 import Payloads
 import Settings
+import Synchronization
 import Testing
 
 @testable import MockAPNs
@@ -206,6 +207,31 @@ import Testing
         }
         let held = (0..<4).map { grouping.deliver(push("\($0)", priority: 5), now: 1000, unixTime: 100) }
         #expect(held == [nil, nil, nil, .internalServerError] && grouping.counts.grouped == 3)
+    }
+
+    @Test(
+        "A push that was held back for its priority keeps its place where its device has gone, however full the store is"
+    )
+    func keptPlace() {
+        var settings = DeliverySettings()
+        (settings.priority5Interval, settings.onlineByAttachment) = (10_000, true)
+        let (room, key) = (SharedRoom(1), TokenKey("aa"))
+        let isOver = Atomic<Bool>(false)
+        DispatchQueue.global().async {
+            while !isOver.load(ordering: .relaxed) { if room.take() { room.give(1) } }
+        }
+        for _ in 0..<2000 {
+            let desk = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
+            desk.attach(key, now: 0)
+            while desk.deliver(push("a", priority: 5), now: 1, unixTime: 0) != nil {}
+            desk.detach(key)
+            _ = desk.advance(now: 20_000, unixTime: 0)
+            guard desk.counts.stored == 1 else {
+                Issue.record("lost")
+                break
+            }
+        }
+        isOver.store(true, ordering: .relaxed)
     }
 
     @Test("Devices drawn offline are the share asked for, the same for the same seed, and come back in time")

@@ -99,6 +99,65 @@ import Testing
         batch.stop()
     }
 
+    /// Whose pushes a reset of all forgets, while one of them is held since a reset of its own.
+    private func forgotten(_ rule: String) throws -> (server: MockServer, client: Client) {
+        let server = try start("rules: [\(rule)]") { $0.namespaceRule = .topic }
+        let client = try Client(port: server.port)
+        client.send(Client.push(1, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true)
+        server.reset(.one("com.example.app"))
+        client.send(Client.push(3))
+        #expect(holds { server.counts.requests == 1 })
+        server.reset()
+        #expect(server.counts.requests == 0)
+        return (server, client)
+    }
+
+    private func counts(_ server: MockServer, _ namespace: String?) -> MockCounts {
+        var counts = MockCounts()
+        server.shared.namespace(namespace)?.add(to: &counts)
+        return counts
+    }
+
+    @Test("A push that is held while its namespace is forgotten counts in it, made again, and nowhere else")
+    func forgottenNamespace() throws {
+        let (server, client) = try forgotten("{batch: 9, within: 500ms}")
+        #expect(answer(client)?.stream == 3)
+        let (home, own) = (counts(server, nil), counts(server, "com.example.app"))
+        #expect(home.requests == 0 && home.accepted == 0 && own.requests == 1 && own.accepted == 1)
+        let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
+        #expect(kept.map(\.namespace) == ["com.example.app"])
+        // The next one is of the same namespace.
+        client.send(Client.push(5, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true && counts(server, "com.example.app").requests == 2)
+        server.stop()
+    }
+
+    @Test(
+        "A push of before a reset that is abandoned after it is kept and counted nowhere, if its namespace is forgotten"
+    )
+    func forgottenAbandoned() throws {
+        let (server, client) = try forgotten("{batch: 9, within: 1h}")
+        client.send(Client.frame(Frame.reset, stream: 3, Client.number(8)))
+        client.send(Client.push(5, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true)
+        let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
+        #expect(kept.map(\.status) == [400] && server.counts.abandoned == 0 && server.counts.requests == 1)
+        server.stop()
+    }
+
+    @Test("Pushes of before a reset that a GOAWAY leaves unhandled after it are requests of after it")
+    func resetGoAway() throws {
+        let server = try start("rules: [{batch: 9, within: 500ms, goaway: {keep: 0}}]")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1) + Client.push(3))
+        #expect(holds { server.counts.requests == 2 })
+        server.reset()
+        #expect(client.wait { $0.type == Frame.goAway } != nil)
+        #expect(holds { server.counts.unhandled == 2 } && server.counts.requests == 2)
+        server.stop()
+    }
+
     @Test("What old rules hold is not a part of a batch of new ones")
     func oldBatches() throws {
         let server = try start("rules: [{batch: 3, within: 400ms}]")

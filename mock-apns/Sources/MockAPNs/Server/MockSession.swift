@@ -272,7 +272,7 @@ final class MockSession: ServerSession {
 
     private func abandonAnswer(_ state: RequestState) {
         worker.again(state) {
-            if state.isHeld, state.restarts == worker.restarts {
+            if state.isHeld, !worker.isBeforeReset(state) {
                 worker.noteUnanswered(state, .abandoned, connection: token, environment)
             }
             if scripted?.answers[state.stream]?.isOfChannel != true {

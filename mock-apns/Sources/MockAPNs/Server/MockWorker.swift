@@ -244,9 +244,14 @@ final class MockWorker {
     func again(_ state: RequestState, _ body: () -> Void) {
         let before = (current, statistics)
         if let namespaces { use(namespaces.at(state.namespace)) }
-        if state.restarts != restarts || namespaces?.isForgotten(state.namespace) == true { statistics = uncounted }
+        if isBeforeReset(state) { statistics = uncounted }
         body()
         (current, statistics) = before
+    }
+
+    /// The current namespace, which is its own, has begun anew since the request waits.
+    func isBeforeReset(_ state: RequestState) -> Bool {
+        state.restarts != restarts || namespaces?.isForgotten(state.namespace) == true
     }
 
     /// The same, by what it is known by.
@@ -442,7 +447,9 @@ final class MockWorker {
     func restart(_ choice: NamespaceChoice, forgetting forgotten: [Namespace]) {
         for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
         if choice == .all { marks.restart() }
-        namespaces?.forget(forgotten)
+        guard let namespaces, !forgotten.isEmpty else { return }
+        let held = Set(connections.values.flatMap { $0.session?.scripted?.batches.keys.map(\.namespace) ?? [] })
+        namespaces.forget(forgotten, held: held)
     }
 
     func useRules(of choice: NamespaceChoice) {
