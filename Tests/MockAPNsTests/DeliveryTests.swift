@@ -2,7 +2,6 @@ import Foundation
 import Networking
 import Payloads
 import Settings
-import Synchronization
 import Testing
 
 @testable import MockAPNs
@@ -216,22 +215,17 @@ import Testing
         var settings = DeliverySettings()
         (settings.priority5Interval, settings.onlineByAttachment) = (10_000, true)
         let (room, key) = (SharedRoom(1), TokenKey("aa"))
-        let isOver = Atomic<Bool>(false)
-        DispatchQueue.global().async {
-            while !isOver.load(ordering: .relaxed) { if room.take() { room.give(1) } }
-        }
-        for _ in 0..<2000 {
-            let desk = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
-            desk.attach(key, now: 0)
-            while desk.deliver(push("a", priority: 5), now: 1, unixTime: 0) != nil {}
-            desk.detach(key)
-            _ = desk.advance(now: 20_000, unixTime: 0)
-            guard desk.counts.stored == 1 else {
-                Issue.record("lost")
-                break
-            }
-        }
-        isOver.store(true, ordering: .relaxed)
+        let desk = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
+        desk.attach(key, now: 0)
+        #expect(desk.deliver(push("a", priority: 5), now: 1, unixTime: 0) == nil)
+        desk.detach(key)
+        // As if another namespace took the place as soon as it is left.
+        room.give(-1)
+        _ = desk.advance(now: 20_000, unixTime: 0)
+        #expect(desk.counts.stored == 1 && desk.counts.waiting == 1)
+        desk.attach(key, now: 20_000)
+        room.give(1)
+        #expect(shown() == ["a"] && room.take() && !room.take())
     }
 
     @Test("Devices drawn offline are the share asked for, the same for the same seed, and come back in time")
