@@ -21,7 +21,7 @@ import Testing
 
     @Test("JSON is read again as it was written")
     func json() throws {
-        let text = try CardFormat.json.text(Self.card())
+        let text = try CardFormat.json.text(Self.card(), failing: [.must])
         let read = try JSONDecoder().decode(ReportCard.self, from: Data(text.utf8))
         #expect(read.schema == "mock-apns.exam/1" && read.client == Self.card().client)
         #expect(read.situations[0].criteria.map(\.verdict) == Self.card().situations[0].criteria.map(\.verdict))
@@ -30,7 +30,7 @@ import Testing
 
     @Test("JUnit's XML is well-formed, counts what failed and names the rule")
     func junit() throws {
-        let text = try CardFormat.xml.text(Self.card { $0.pushes[7].fate = .refused })
+        let text = try CardFormat.xml.text(Self.card { $0.pushes[7].fate = .refused }, failing: [.must])
         let parser = XMLParser(data: Data(text.utf8))
         #expect(parser.parse(), "\(text)")
         #expect(
@@ -39,9 +39,18 @@ import Testing
         #expect(text.contains("RFC 9113 section 8.7") && !text.contains("<b>"))
     }
 
+    @Test("What failed without failing the exam is skipped in JUnit's XML, and says so")
+    func lenientJUnit() throws {
+        let text = try CardFormat.xml.text(Self.card { $0.pushes[7].fate = .refused }, failing: [.should])
+        #expect(XMLParser(data: Data(text.utf8)).parse(), "\(text)")
+        #expect(text.contains(" tests=\"11\" failures=\"0\" errors=\"0\" skipped=\"4\"") && !text.contains("<failure"))
+        #expect(text.contains("<skipped message=\"failed (must): every push is accepted in the end: 19 of 20 pushes"))
+        #expect(text.contains("<skipped message=\"not shown: "))
+    }
+
     @Test("The page escapes what it shows, and loads nothing")
     func html() throws {
-        let text = try CardFormat.html.text(Self.card())
+        let text = try CardFormat.html.text(Self.card(), failing: [.must])
         #expect(text.contains("&lt;b&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/b&gt;\u{FFFD}") && !text.contains("<b>"))
         #expect(!text.contains("src=") && !text.contains("href=") && !text.contains("<script"))
     }

@@ -39,7 +39,7 @@ package struct ReportCard: Codable, Sendable {
             name = situation.name
             title = situation.title
             seconds = (Double(journal.duration) / 1e6).rounded() / 1e3
-            connections = journal.connections.count
+            connections = journal.connections.count + journal.connectionsBeyond
             requests = journal.pushes.count
             violations = journal.connections.compactMap(\.violation)
             criteria = situation.criteria.map { CriterionCard($0, $0.judge(journal)) }
@@ -93,7 +93,8 @@ package enum CardFormat: String, CaseIterable, Sendable {
         self = format
     }
 
-    package func text(_ card: ReportCard) throws(ExamError) -> String {
+    /// - Parameter failing: weights of what fails the exam.
+    package func text(_ card: ReportCard, failing: Set<Criterion.Weight>) throws(ExamError) -> String {
         switch self {
         case .json:
             let encoder = JSONEncoder()
@@ -101,7 +102,7 @@ package enum CardFormat: String, CaseIterable, Sendable {
             do { return String(decoding: try encoder.encode(card), as: UTF8.self) + "\n" } catch {
                 throw ExamError("cannot write the report card as JSON: \(error)")
             }
-        case .xml: return JUnitCard.text(card)
+        case .xml: return JUnitCard.text(card, failing)
         case .html: return HTMLCard.text(card)
         }
     }
