@@ -1,6 +1,7 @@
 import Glibc
 import HTTP2
 import Logging
+import Signing
 import Testing
 
 @testable import MockAPNs
@@ -68,6 +69,8 @@ import Testing
         #expect(holds { slow.counts.abandoned == 1 && slow.counts.requests == 2 })
         client = nil
         #expect(holds { slow.counts.abandoned == 2 })
+        let late = kept(slow)
+        #expect(late.map(\.unanswered) == [.abandoned, .abandoned] && late.allSatisfy { $0.status == nil })
         slow.stop()
         let batch = try start("rules: [{batch: 3, within: 1h}]")
         client = try Client(port: batch.port)
@@ -191,6 +194,26 @@ import Testing
                 + Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Array("{\"bad\":1}".utf8)))
         #expect(answer(manager)?.text.contains("400") == true)
         #expect(server.counts.channelScripted == 1 && server.counts.channelReasons.count == 1)
+        server.stop()
+    }
+
+    @Test("A client whose provider token a rule has called expired may come with another one at once")
+    func expired() throws {
+        let identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        let server = try start("rules: [{next: 1, reject: ExpiredProviderToken}]") {
+            $0.accounts = [ProviderAccount(identity)]
+        }
+        let client = try Client(port: server.port)
+        let now = Int64(time(nil))
+        for (stream, age, status) in [(1, 9, ""), (3, 5, "200"), (5, 1, "")] as [(Int32, Int64, String)] {
+            let token = try TokenSigner.bearer(identity, unixTime: now - age)
+            client.send(
+                Client.headers(stream, Client.request(more: [("authorization", token)]), end: false)
+                    + Client.frame(Frame.data, flags: Frame.endStream, stream: stream, Client.payload))
+            #expect(answer(client)?.text.hasPrefix(status) == true, "\(stream)")
+        }
+        #expect(server.counts.reasons == ["ExpiredProviderToken": 1, "TooManyProviderTokenUpdates": 1])
+        #expect(server.counts.accepted == 1)
         server.stop()
     }
 

@@ -48,6 +48,8 @@ extension MockSession {
         case .normal: deliver(state, trace, rule)
         case .rejected(let reason):
             if let seconds = rule.retryAfter { retry(state, reason, after: seconds) }
+            // Who is told so has to come with another one.
+            if reason == .expiredProviderToken { worker.checks.allowNewToken(&client) }
             conclude(state, .rejected(reason), rule)
         case .silent:
             if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }

@@ -278,6 +278,7 @@ final class MockSession: ServerSession {
             if scripted?.answers[state.stream]?.isOfChannel != true {
                 MockStatistics.increment(worker.statistics.abandoned)
             }
+            if state.isWaiting { worker.noteAbandoned(state) }
         }
         if state.isWaiting {
             state.isWaiting = false

@@ -457,17 +457,25 @@ final class MockWorker {
         record(state, nil, connection: connection)
     }
 
+    /// A request that was noted with the answer it was to get does not get it.
+    func noteAbandoned(_ state: RequestState) {
+        guard keepsPushes else { return }
+        current._withUnsafeGuaranteedRef { $0.recent.abandon(state.keptAs) }
+        shared.watch.tell()
+    }
+
     private func keep(
         _ state: RequestState, _ answer: PushAnswer, _ how: RecentPushes.Unanswered?, connection: UInt64,
         _ environment: PushEnvironment
     ) {
+        state.keptAs = shared.watch.next()
         current._withUnsafeGuaranteedRef { namespace in
             namespace.recent.add(
                 .init(
                     state, answer, how, identifier: answers.identifier(of: state),
                     unique: answers.uniqueIdentifier(of: state),
                     .init(
-                        number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                        number: state.keptAs, namespace: namespace.shared.name, connection: connection,
                         environment: environment, time: unixMilliseconds)))
         }
         shared.watch.tell()
