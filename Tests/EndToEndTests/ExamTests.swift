@@ -229,6 +229,15 @@ import Testing
         #expect(kill(number, 0) != 0)
     }
 
+    @Test("The client's end is seen although whoever started the exam ignores SIGCHLD")
+    func ignoredChildren() throws {
+        let arguments = ["exam", "--only", "ping", "--time-limit", "5s", "--", "true"]
+        let finished = try Programs.start(
+            "/usr/bin/env", ["--ignore-signal=CHLD", Programs.path("mock-apns")] + arguments
+        ).wait()
+        #expect(finished.output.contains("comes to an end by itself: ended with status 0"), "\(finished)")
+    }
+
     @Test("What a client leaves running ends with it, and does not come to the next situation")
     func leftBehind() throws {
         let folder = try OutputFolder.made()

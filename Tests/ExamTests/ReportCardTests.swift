@@ -65,6 +65,21 @@ import Testing
         #expect(text.hasSuffix(": 2 situations: 7 passed, 1 failed (1 must, 0 should), 3 not shown\n"), "\(text)")
     }
 
+    @Test("What many connections were ended for is said once")
+    func violations() throws {
+        let card = Self.card { journal in
+            for place in 0..<3 { journal.connect(at: UInt64(place)) }
+            for place in 0..<4 {
+                journal.connections[place].violation = place == 1 ? "a frame of <9> bytes" : "no preface"
+            }
+        }
+        let ends = "\n  3 connections ended for no preface\n  a connection ended for a frame of <9> bytes\n"
+        #expect(TerminalCard.text(card).contains(ends), "\(TerminalCard.text(card))")
+        let page = try CardFormat.html.text(card, failing: [])
+        #expect(
+            page.contains("<p>3 connections ended for no preface</p>\n<p>a connection ended for a frame of &lt;9&gt;"))
+    }
+
     @Test("The list has every criterion with its rule")
     func list() {
         let text = TerminalCard.list(Situation.all)

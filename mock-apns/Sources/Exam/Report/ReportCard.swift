@@ -45,6 +45,16 @@ package struct ReportCard: Codable, Sendable {
             criteria = situation.criteria.map { CriterionCard($0, $0.judge(journal)) }
         }
 
+        /// What connections were ended for, each once.
+        var endings: [String] {
+            let counts = violations.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            var told: Set<String> = []
+            return violations.filter { told.insert($0).inserted }.map { violation in
+                let count = counts[violation] ?? 0
+                return (count == 1 ? "a connection" : Units.counted(count, "connection")) + " ended for \(violation)"
+            }
+        }
+
         package func count(_ verdict: Verdict, _ weight: Criterion.Weight? = nil) -> Int {
             criteria.count { $0.verdict == verdict && (weight == nil || $0.weight == weight) }
         }

@@ -30,6 +30,8 @@ struct ClientCommand {
         var arguments = words.map { strdup($0) } + [nil]
         var variables = Self.variables(environment).map { strdup($0) } + [nil]
         defer { for text in arguments + variables { free(text) } }
+        // Where it is ignored, as some that start programs leave it, nobody could be waited for.
+        signal(SIGCHLD, SIG_DFL)
         var started: pid_t = 0
         let status = posix_spawnp(&started, words[0], &actions, &attributes, &arguments, &variables)
         guard status == 0 else { throw ExamError("cannot run \(words[0]): \(String(cString: strerror(status)))") }
