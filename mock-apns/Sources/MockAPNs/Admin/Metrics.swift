@@ -27,7 +27,8 @@ enum Metrics {
         page.add(
             .counter, "accepted_by_topic_total", "Accepted, by topic.", by: "topic", stats.topics.mapValues(\.accepted))
         page.add(
-            .counter, "rejected_by_topic_total", "Rejected, by topic.", by: "topic", stats.topics.mapValues(\.rejected))
+            .counter, "rejected_by_topic_total", "Not accepted, with a reason or as a fault rule says, by topic.",
+            by: "topic", stats.topics.mapValues(\.rejected))
         count("channel_requests_total", "Channel requests and broadcasts.", stats.channelRequests)
         count(
             "channel_scripted_total",
