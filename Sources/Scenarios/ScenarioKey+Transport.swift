@@ -123,7 +123,7 @@ extension ScenarioKey {
         duration(
             "connect_timeout", "TCP, TLS and SETTINGS must be there after so long.", range: "above 0", \.connectTimeout),
         duration("ping_interval", "Ask a silent connection with PING after so long.", \.pingInterval),
-        duration("ping_timeout", "No byte for so long after a PING has left: the peer has vanished.", \.pingTimeout),
+        duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),
         duration("give_up_after", "With no connection for so long, all that is left has failed.", \.giveUpAfter),
         whole(
             "retry_limit", Scenario.Limits.retryLimit, "How often a push that was refused unprocessed is sent again.",
