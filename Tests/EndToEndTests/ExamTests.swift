@@ -14,6 +14,7 @@ import Testing
     private struct Card: Decodable {
         struct Situation: Decodable {
             let name: String
+            let connections: Int
             let criteria: [Criterion]
         }
         struct Criterion: Decodable {
@@ -226,5 +227,63 @@ import Testing
             finished.error.split(separator: "\n").first.flatMap { pid_t($0) }, "\(finished.error)")
         for _ in 0..<500 where kill(number, 0) == 0 { usleep(10_000) }
         #expect(kill(number, 0) != 0)
+    }
+
+    @Test("The client's end is seen although whoever started the exam ignores SIGCHLD")
+    func ignoredChildren() throws {
+        let arguments = ["exam", "--only", "ping", "--time-limit", "5s", "--", "true"]
+        let finished = try Programs.start(
+            "/usr/bin/env", ["--ignore-signal=CHLD", Programs.path("mock-apns")] + arguments
+        ).wait()
+        #expect(finished.output.contains("comes to an end by itself: ended with status 0"), "\(finished)")
+    }
+
+    @Test("What a client leaves running ends with it, and does not come to the next situation")
+    func leftBehind() throws {
+        let folder = try OutputFolder.made()
+        let script = try folder.script(
+            "client",
+            """
+            [ $EXAM_SITUATION = one-stream ] || exec sleep 1
+            '\(Self.python)' -c 'import os, socket, time
+            for _ in range(40):
+                socket.create_connection(("127.0.0.1", int(os.environ["EXAM_PORT"]))).close()
+                open("\(folder.path)/begun", "w")
+                time.sleep(0.05)' &
+            until [ -e '\(folder.path)/begun' ]; do sleep 0.01; done
+            """)
+        let (_, card) = try examine(["--only", "one-stream", "ping"], [script])
+        #expect(card.situations[0].connections > 0 && card.situations[1].connections == 0, "\(card)")
+    }
+
+    @Test("Connections that end at once are let go while more come, with their TLS")
+    func churn() throws {
+        let folder = try OutputFolder.made()
+        let script = try folder.script(
+            "client",
+            """
+            exec '\(Self.python)' -c 'import os, socket
+            most = 0
+            for number in range(6000):
+                socket.create_connection(("127.0.0.1", int(os.environ["EXAM_PORT"]))).close()
+                if number % 50 == 0: most = max(most, len(os.listdir(f"/proc/{os.getppid()}/fd")))
+            print("at most", most)'
+            """)
+        let (finished, card) = try examine(["--only", "one-stream", "--time-limit", "1m"], [script])
+        let most = try #require(finished.error.firstMatch(of: /at most (\d+)/).flatMap { Int($0.1) }, "\(finished)")
+        #expect(most < 500 && card.situations[0].connections == 6000, "\(most) \(card)")
+    }
+
+    @Test("JUnit's report is as red as the exit status", arguments: ["must", "should", "never"])
+    func redness(_ weight: String) throws {
+        try requirePython()
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/card.xml"
+        let (finished, card) = try examine(
+            ["--only", "unavailable", "--time-limit", "5s", "--fail-on", weight, "--report", path],
+            [Self.python, Self.examples + "aioapns_exam.py"])
+        #expect(card.failed("must").isEmpty && !card.failed("should").isEmpty, "\(card)")
+        let isRed = try String(contentsOfFile: path, encoding: .utf8).contains("<failure")
+        #expect(isRed == (weight == "should") && finished.status == (isRed ? 1 : 0), "\(finished)")
     }
 }

@@ -95,6 +95,7 @@ import Testing
             try admin(mock, "PUT", "/faults?namespace=com.app7", "{rules: [{reject: 503}], seed: 7}")
                 == "rules 1, seed 7\n")
         #expect(try admin(mock, "POST", "/reset?namespace=*") == "reset\n" && names() == ["com.app7"])
+        #expect((try stats(mock, "")["namespaces"] as? [String: Any])?["beyond_limit"] as? Int == 0)
         for _ in 0..<4 { #expect(try push(mock, "com.late") == "200" && push(mock, "com.app7") == "503") }
         #expect(try topics(mock, "?namespace=com.late").count == 4 && names() == ["com.app7", "com.late"])
         _ = try mock.stop()
@@ -125,6 +126,56 @@ import Testing
         // One that was begun anew is there, and nothing came.
         #expect(try admin(mock, "POST", "/reset?namespace=com.third") == "reset\n")
         #expect(try topics(mock, "?namespace=com.third&wait=10ms") == [])
+        _ = try mock.stop()
+    }
+
+    @Test(
+        "A plan can be read with the counts of its rules, and taken away; one of a namespace has nothing of the server's"
+    )
+    func plans() throws {
+        let mock = try Mock(["--admin-port", "0", "--namespace-by", "topic", "--fault-seed", "3"])
+        #expect(try admin(mock, "GET", "/faults") == "{\"counted\":[],\"rules\":0,\"seed\":3}\n")
+        for (plan, problem) in [
+            (
+                "{link: {rtt: 9ms}}",
+                "faults:1:2: \"link\" is the server's: it belongs into the plan of the default namespace"
+            ),
+            (
+                "{connections: {}}",
+                "faults:1:2: \"connections\" is the server's: it belongs into the plan of the default namespace"
+            ),
+            (
+                "{rules: [{topic: com.b, silent: 1%}]}",
+                "faults:1:10: rules[0]: \"topic\": no request of namespace com.a has such a topic"
+            ),
+            (
+                "{rules: [{topic: com.aa*, silent: 1%}]}",
+                "faults:1:10: rules[0]: \"topic\": no request of namespace com.a has such a topic"
+            ),
+        ] {
+            #expect(try admin(mock, "PUT", "/faults?namespace=com.a", plan) == problem + "\n")
+        }
+        let plan =
+            "{seed: 1, rules: [{topic: [com.a.voip, com*, com.a.v*], next: 2, times: 1, reject: 503}, {then: [200, 500]}, {silent: 0%}]}"
+        #expect(try admin(mock, "PUT", "/faults?namespace=com.a", plan) == "rules 3, seed 1\n")
+        for answer in ["503", "200", "500", "200"] { #expect(try push(mock, "com.a") == answer) }
+        let rules =
+            "[{\"acted\":1,\"left\":false,\"matched\":1,\"rule\":0},{\"left\":false,\"matched\":2,\"rule\":1}]"
+        #expect(
+            try admin(mock, "GET", "/faults?namespace=com.a")
+                == "{\"counted\":\(rules),\"plan\":\"\(plan)\",\"rules\":3,\"seed\":1}\n")
+        #expect(try admin(mock, "GET", "/faults?namespace=com.c").hasPrefix("/faults: namespace \"com.c\": no push"))
+        #expect(try admin(mock, "GET", "/faults?namespace=*") == "/faults: namespace \"*\": expected the name of one\n")
+        #expect(try admin(mock, "DELETE", "/faults?namespace=com.a") == "rules 0, seed 3\n")
+        #expect(try push(mock, "com.a") == "200")
+        // It holds nothing any more.
+        #expect(try admin(mock, "POST", "/reset?namespace=*") == "reset\n")
+        #expect((try stats(mock, "")["namespaces"] as? [String: Any])?["names"] as? [String] == [])
+        #expect(
+            try admin(mock, "PUT", "/faults?namespace=*", "{seed: 9, rules: [{reject: 503}]}") == "rules 1, seed 9\n")
+        #expect(try admin(mock, "DELETE", "/faults").hasPrefix("rules 0, seed "))
+        #expect(try push(mock, "com.a") == "503" && admin(mock, "DELETE", "/faults?namespace=*").hasPrefix("rules 0"))
+        #expect(try push(mock, "com.a") == "200")
         _ = try mock.stop()
     }
 

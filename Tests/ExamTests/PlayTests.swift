@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2
 import Networking
 import Signing
@@ -19,8 +20,10 @@ final class FedStream: ByteStream {
     var written: [UInt8] = []
     /// Nothing can be written.
     var isStuck = false
+    /// Nothing comes behind the input.
+    var hasEnded = false
     override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
-        guard !input.isEmpty else { return .wouldBlock }
+        guard !input.isEmpty else { return hasEnded ? .endOfStream : .wouldBlock }
         let count = min(capacity, input.count)
         for (place, byte) in input.prefix(count).enumerated() { buffer[place] = byte }
         input = input.dropFirst(count)
@@ -105,6 +108,33 @@ final class FedStream: ByteStream {
             stage.adopt(FedStream())
         }
         #expect(stage.end().connections.map(\.isTurnedAway) == [true, true, false])
+    }
+
+    @Test("Connections beyond what a situation takes are closed and counted; one that has ended makes room")
+    func connectionsBeyond() throws {
+        let stage = try stage("one-stream")
+        /// Whether it was closed at once.
+        func refuses() throws -> Bool {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+            defer { close(ends[1]) }
+            stage.adopt(ends[0])
+            var byte: UInt8 = 0
+            return recv(ends[1], &byte, 1, Int32(MSG_DONTWAIT)) == 0
+        }
+        let first = FedStream()
+        stage.adopt(first)
+        for _ in 1..<Stage.mostConnectionsOpen { stage.adopt(FedStream()) }
+        #expect(try refuses() && stage.journal.connections.count == Stage.mostConnectionsOpen)
+        first.hasEnded = true
+        stage.handle(0)
+        stage.turn()
+        #expect(try !refuses() && stage.journal.connections.count == Stage.mostConnectionsOpen + 1)
+        let others = Array(repeating: ConnectionRecord(openedAt: 0), count: Stage.mostConnections)
+        stage.journal.connections += others.dropFirst(stage.journal.connections.count)
+        stage.turn()
+        #expect(try refuses() && stage.journal.connections.count == Stage.mostConnections)
+        #expect(ReportCard.SituationCard(.oneStream, stage.end()).connections == Stage.mostConnections + 2)
     }
 
     @Test("503 with Retry-After: 1 is over when the second is, however patient the exam is")

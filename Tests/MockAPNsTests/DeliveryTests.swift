@@ -208,6 +208,26 @@ import Testing
         #expect(held == [nil, nil, nil, .internalServerError] && grouping.counts.grouped == 3)
     }
 
+    @Test(
+        "A push that was held back for its priority keeps its place where its device has gone, however full the store is"
+    )
+    func keptPlace() {
+        var settings = DeliverySettings()
+        (settings.priority5Interval, settings.onlineByAttachment) = (10_000, true)
+        let (room, key) = (SharedRoom(1), TokenKey("aa"))
+        let desk = DeliveryDesk(settings, directory: directory, hub: hub, room: room, startedAt: 0)
+        desk.attach(key, now: 0)
+        #expect(desk.deliver(push("a", priority: 5), now: 1, unixTime: 0) == nil)
+        desk.detach(key)
+        // As if another namespace took the place as soon as it is left.
+        room.give(-1)
+        _ = desk.advance(now: 20_000, unixTime: 0)
+        #expect(desk.counts.stored == 1 && desk.counts.waiting == 1)
+        desk.attach(key, now: 20_000)
+        room.give(1)
+        #expect(shown() == ["a"] && room.take() && !room.take())
+    }
+
     @Test("Devices drawn offline are the share asked for, the same for the same seed, and come back in time")
     func offlineShare() {
         let settings: (inout DeliverySettings) -> Void = {

@@ -104,20 +104,70 @@ import Testing
         #expect(log.entries(of: last).isEmpty)
     }
 
+    private func query(_ text: String, _ server: MockServer) throws -> PushQuery {
+        let asked = "GET /pushes?\(text) HTTP/1.1\r\nHost: x\r\n\r\n"
+        guard case .request(let request, _) = PlainRequest.parse(Array(asked.utf8)) else { fatalError("not read") }
+        return try PushQuery(request, of: server)
+    }
+
+    private func start(_ change: (inout MockConfiguration) -> Void = { _ in }) throws -> MockServer {
+        var configuration = MockConfiguration()
+        configuration.adminPort = 0
+        change(&configuration)
+        return try MockServer(configuration, logger: Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// One more push, kept by a worker.
+    private func keep(_ number: UInt64, _ server: MockServer, worker place: Int = 0) {
+        let entry = entry(number)
+        _ = server.ask { worker in if worker.number == place { worker.home.recent.add(entry) } }
+        server.shared.watch.tell()
+    }
+
+    @Test("Who waits for so many pushes waits anew after a reset")
+    func waitsReset() throws {
+        let server = try start()
+        defer { server.stop() }
+        let watch = server.shared.watch
+        var waits = PushWaits(server)
+        let none = waits.add(try query("wait=5s&count=2", server), for: 1, now: 0)
+        #expect(none == nil)
+        keep(watch.next(), server)
+        waits.look(now: 1_000_000_000)
+        server.reset()
+        for time in [2_000_000_000, 3_000_000_000] as [UInt64] {
+            let early = waits.next()
+            #expect(early == nil && waits.count == 1)
+            keep(watch.next(), server)
+            waits.look(now: time)
+        }
+        let answer = waits.next()
+        #expect(answer?.request == 1 && waits.count == 0)
+    }
+
+    @Test("No push is listed while one with a lower number may still come")
+    func order() throws {
+        let server = try start { $0.threads = 2 }
+        defer { server.stop() }
+        let watch = server.shared.watch
+        keep(watch.next(), server)
+        let asked = watch.last
+        // As if the first worker were asked now, and the second after its next push.
+        let late = watch.next()
+        keep(watch.next(), server, worker: 1)
+        let pushes = KeptPushes(server: server)
+        #expect(try pushes.list(query("after=0", server), through: asked).map(\.number) == [1])
+        keep(late, server)
+        #expect(try pushes.list(query("after=1", server)).map(\.number) == [2, 3])
+    }
+
     @Test("Of requests that waited each is answered with what there is when the one before has its answer")
     func waits() throws {
-        var configuration = MockConfiguration()
-        (configuration.adminPort, configuration.namespaceRule) = (0, .topic)
-        let server = try MockServer(configuration, logger: Logger(label: "mock-apns") { _ in SwiftLogNoOpLogHandler() })
+        let server = try start { $0.namespaceRule = .topic }
         defer { server.stop() }
-        let asked = "GET /pushes?namespace=com.a&wait=5s HTTP/1.1\r\nHost: x\r\n\r\n"
-        guard case .request(let request, _) = PlainRequest.parse(Array(asked.utf8)) else {
-            Issue.record("not read")
-            return
-        }
         var waits = PushWaits(server)
         for number in 1...3 as ClosedRange<UInt64> {
-            let answer = waits.add(try PushQuery(request, of: server), for: number, now: 0)
+            let answer = waits.add(try query("namespace=com.a&wait=5s", server), for: number, now: 0)
             #expect(answer == nil)
         }
         waits.look(now: 1)
@@ -147,5 +197,7 @@ import Testing
         }
         for number in 0..<Namespaces.most { #expect(all.named("com.app\(number)")?.name == "com.app\(number)") }
         #expect(all.named("com.more") == nil && all.named("com.app7") === all.all[7])
+        all.countRefused()
+        #expect(all.refused == 1 && all.forgetEmpty().count == Namespaces.most && all.refused == 0)
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTP2
 import Logging
+import Signing
 import Testing
 
 @testable import MockAPNs
@@ -68,6 +69,8 @@ import Testing
         #expect(holds { slow.counts.abandoned == 1 && slow.counts.requests == 2 })
         client = nil
         #expect(holds { slow.counts.abandoned == 2 })
+        let late = kept(slow)
+        #expect(late.map(\.unanswered) == [.abandoned, .abandoned] && late.allSatisfy { $0.status == nil })
         slow.stop()
         let batch = try start("rules: [{batch: 3, within: 1h}]")
         client = try Client(port: batch.port)
@@ -97,6 +100,65 @@ import Testing
             answer(other)?.text.hasPrefix("200") == true && batch.counts.requests == 1 && batch.counts.accepted == 1)
         #expect(kept(batch).count == 1)
         batch.stop()
+    }
+
+    /// Whose pushes a reset of all forgets, while one of them is held since a reset of its own.
+    private func forgotten(_ rule: String) throws -> (server: MockServer, client: Client) {
+        let server = try start("rules: [\(rule)]") { $0.namespaceRule = .topic }
+        let client = try Client(port: server.port)
+        client.send(Client.push(1, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true)
+        server.reset(.one("com.example.app"))
+        client.send(Client.push(3))
+        #expect(holds { server.counts.requests == 1 })
+        server.reset()
+        #expect(server.counts.requests == 0)
+        return (server, client)
+    }
+
+    private func counts(_ server: MockServer, _ namespace: String?) -> MockCounts {
+        var counts = MockCounts()
+        server.shared.namespace(namespace)?.add(to: &counts)
+        return counts
+    }
+
+    @Test("A push that is held while its namespace is forgotten counts in it, made again, and nowhere else")
+    func forgottenNamespace() throws {
+        let (server, client) = try forgotten("{batch: 9, within: 500ms}")
+        #expect(answer(client)?.stream == 3)
+        let (home, own) = (counts(server, nil), counts(server, "com.example.app"))
+        #expect(home.requests == 0 && home.accepted == 0 && own.requests == 1 && own.accepted == 1)
+        let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
+        #expect(kept.map(\.namespace) == ["com.example.app"])
+        // The next one is of the same namespace.
+        client.send(Client.push(5, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true && counts(server, "com.example.app").requests == 2)
+        server.stop()
+    }
+
+    @Test(
+        "A push of before a reset that is abandoned after it is kept and counted nowhere, if its namespace is forgotten"
+    )
+    func forgottenAbandoned() throws {
+        let (server, client) = try forgotten("{batch: 9, within: 1h}")
+        client.send(Client.frame(Frame.reset, stream: 3, Client.number(8)))
+        client.send(Client.push(5, device: String(repeating: "zz", count: 32)))
+        #expect(answer(client)?.text.contains("400") == true)
+        let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
+        #expect(kept.map(\.status) == [400] && server.counts.abandoned == 0 && server.counts.requests == 1)
+        server.stop()
+    }
+
+    @Test("Pushes of before a reset that a GOAWAY leaves unhandled after it are requests of after it")
+    func resetGoAway() throws {
+        let server = try start("rules: [{batch: 9, within: 500ms, goaway: {keep: 0}}]")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1) + Client.push(3))
+        #expect(holds { server.counts.requests == 2 })
+        server.reset()
+        #expect(client.wait { $0.type == Frame.goAway } != nil)
+        #expect(holds { server.counts.unhandled == 2 } && server.counts.requests == 2)
+        server.stop()
     }
 
     @Test("What old rules hold is not a part of a batch of new ones")
@@ -191,6 +253,26 @@ import Testing
                 + Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Array("{\"bad\":1}".utf8)))
         #expect(answer(manager)?.text.contains("400") == true)
         #expect(server.counts.channelScripted == 1 && server.counts.channelReasons.count == 1)
+        server.stop()
+    }
+
+    @Test("A client whose provider token a rule has called expired may come with another one at once")
+    func expired() throws {
+        let identity = try ProviderIdentity(key: .ephemeral(), keyID: "ABC123DEFG", teamID: "TEAM567890")
+        let server = try start("rules: [{next: 1, reject: ExpiredProviderToken}]") {
+            $0.accounts = [ProviderAccount(identity)]
+        }
+        let client = try Client(port: server.port)
+        let now = Int64(time(nil))
+        for (stream, age, status) in [(1, 9, ""), (3, 5, "200"), (5, 1, "")] as [(Int32, Int64, String)] {
+            let token = try TokenSigner.bearer(identity, unixTime: now - age)
+            client.send(
+                Client.headers(stream, Client.request(more: [("authorization", token)]), end: false)
+                    + Client.frame(Frame.data, flags: Frame.endStream, stream: stream, Client.payload))
+            #expect(answer(client)?.text.hasPrefix(status) == true, "\(stream)")
+        }
+        #expect(server.counts.reasons == ["ExpiredProviderToken": 1, "TooManyProviderTokenUpdates": 1])
+        #expect(server.counts.accepted == 1)
         server.stop()
     }
 

@@ -167,6 +167,23 @@ import Testing
     @Test(
         "What a script cannot mean is refused with its place",
         arguments: [
+            ("{token: []}", "f:1:27: rules[0].token: the list is empty: no request is like that"),
+            ("{priority: []}", "f:1:30: rules[0].priority: the list is empty: no request is like that"),
+            ("{request: []}", "f:1:29: rules[0].request: the list is empty: no request is like that"),
+            (
+                "{request: broadcast, token: 0a*}",
+                "f:1:19: rules[0]: \"token\" is of pushes; no other request has one"
+            ),
+            (
+                "{request: management, push_type: alert}",
+                "f:1:19: rules[0]: \"push_type\" is of pushes and broadcasts; management requests have none"
+            ),
+            (
+                "{reset_code: CANCEL}",
+                "f:1:32: rules[0].reset_code: needs \"reset\", or an \"answer\" with \"end: reset\" or \"after_reset\""
+            ),
+            ("{share: 0%, reject: 503}", "f:1:27: rules[0].share: 0% is for no request; leave the rule out"),
+            ("{next: 2, times: 3}", "f:1:19: rules[0]: \"times\" is more than \"next\": the rule is for 2 only"),
             ("{next: 0}", "f:1:26: rules[0].next: expected at least 1"),
             ("{then: []}", "f:1:26: rules[0].then: expected at least one step, as in [503, 200]"),
             (

@@ -95,14 +95,22 @@ struct ExamCommand: ParsableCommand {
         Output.line(String(TerminalCard.text(card).dropLast()))
         var isComplete = true
         for (path, format) in examined.formats {
-            do { try WholeFile.write(try format.text(card), to: path) } catch {
+            do { try WholeFile.write(try format.text(card, failing: failing), to: path) } catch {
                 Output.error("mock-apns: \(error)")
                 isComplete = false
             }
         }
         if !isComplete { throw ExitCode(74) }
-        let failures = card.count(.failed, .must) + (failOn == "should" ? card.count(.failed, .should) : 0)
-        if failures > 0, failOn != "never" { throw ExitCode(1) }
+        if failing.contains(where: { card.count(.failed, $0) > 0 }) { throw ExitCode(1) }
+    }
+
+    /// Weights of what fails the exam.
+    private var failing: Set<Criterion.Weight> {
+        switch failOn {
+        case "must": [.must]
+        case "should": [.must, .should]
+        default: []
+        }
     }
 
     private func checked() throws -> (settings: ExamSettings, formats: [(path: String, format: CardFormat)]) {

@@ -28,7 +28,7 @@ struct ServeCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Port of the admin listener (plain HTTP: /stats, /metrics, /pushes, /events, …). Default: none.",
+            "Port of the admin listener (plain HTTP: /stats, /metrics, /pushes, /events, /faults, …). Default: none.",
             valueName: "port"), transform: portNumber)
     var adminPort: UInt16?
 

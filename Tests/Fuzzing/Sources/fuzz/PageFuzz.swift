@@ -23,7 +23,7 @@ enum PageFuzz {
         _ = HostRule().refusal(request)
         guard AdminPages.refusal(request, RequestRules()) == nil, request.path != "/events", request.path != "/faults"
         else { return }
-        let answer = AdminPages(server: server, subscribers: 0).answer(request)
+        let answer = AdminPages(server: server, watchers: .init(subscribers: 0, waiting: 0)).answer(request)
         precondition((200..<600).contains(answer.status))
         // What it keeps of devices does not become all there is.
         taken += 1

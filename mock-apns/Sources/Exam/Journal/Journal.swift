@@ -7,6 +7,8 @@ package struct Journal: Sendable, Equatable {
     package var special: [String] = []
     /// In the order in which they were opened.
     package var connections: [ConnectionRecord] = []
+    /// Connections closed at once because there were too many.
+    package var connectionsBeyond = 0
     /// One a stream, in the order in which their header blocks came.
     package var pushes: [PushRecord] = []
     /// What is wrong with each provider token that was shown, in the order of their first use; nil: nothing.

@@ -33,7 +33,7 @@ enum HTMLCard {
                 + "<td>\(HTMLText.escape(criterion.text))<br><small>\(HTMLText.escape(criterion.source))</small></td>"
                 + "<td>\(HTMLText.escape(criterion.evidence))</td></tr>"
         }
-        let violations = situation.violations.map { "<p>A connection ended for \(HTMLText.escape($0)).</p>\n" }.joined()
+        let violations = situation.endings.map { "<p>\(HTMLText.escape($0))</p>\n" }.joined()
         return """
             <h2>\(HTMLText.escape(situation.name))</h2>
             <p>\(HTMLText.escape(situation.title)). \(Units.fixed(situation.seconds, places: 1)) s, \

@@ -39,10 +39,20 @@ package struct ReportCard: Codable, Sendable {
             name = situation.name
             title = situation.title
             seconds = (Double(journal.duration) / 1e6).rounded() / 1e3
-            connections = journal.connections.count
+            connections = journal.connections.count + journal.connectionsBeyond
             requests = journal.pushes.count
             violations = journal.connections.compactMap(\.violation)
             criteria = situation.criteria.map { CriterionCard($0, $0.judge(journal)) }
+        }
+
+        /// What connections were ended for, each once.
+        var endings: [String] {
+            let counts = violations.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            var told: Set<String> = []
+            return violations.filter { told.insert($0).inserted }.map { violation in
+                let count = counts[violation] ?? 0
+                return (count == 1 ? "a connection" : Units.counted(count, "connection")) + " ended for \(violation)"
+            }
         }
 
         package func count(_ verdict: Verdict, _ weight: Criterion.Weight? = nil) -> Int {
@@ -93,7 +103,8 @@ package enum CardFormat: String, CaseIterable, Sendable {
         self = format
     }
 
-    package func text(_ card: ReportCard) throws(ExamError) -> String {
+    /// - Parameter failing: weights of what fails the exam.
+    package func text(_ card: ReportCard, failing: Set<Criterion.Weight>) throws(ExamError) -> String {
         switch self {
         case .json:
             let encoder = JSONEncoder()
@@ -101,7 +112,7 @@ package enum CardFormat: String, CaseIterable, Sendable {
             do { return String(decoding: try encoder.encode(card), as: UTF8.self) + "\n" } catch {
                 throw ExamError("cannot write the report card as JSON: \(error)")
             }
-        case .xml: return JUnitCard.text(card)
+        case .xml: return JUnitCard.text(card, failing)
         case .html: return HTMLCard.text(card)
         }
     }

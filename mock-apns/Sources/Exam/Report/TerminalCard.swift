@@ -14,7 +14,7 @@ package enum TerminalCard {
             lines.append("\(start)\(criterion.text): \(criterion.evidence)")
             lines.append(String(repeating: " ", count: 19) + criterion.source)
         }
-        for violation in situation.violations { lines.append("  a connection ended for \(violation)") }
+        lines += situation.endings.map { "  " + $0 }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -30,6 +30,8 @@ struct ClientCommand {
         var arguments = words.map { strdup($0) } + [nil]
         var variables = Self.variables(environment).map { strdup($0) } + [nil]
         defer { for text in arguments + variables { free(text) } }
+        // Where it is ignored, as some that start programs leave it, nobody could be waited for.
+        signal(SIGCHLD, SIG_DFL)
         var started: pid_t = 0
         let status = posix_spawnp(&started, words[0], &actions, &attributes, &arguments, &variables)
         guard status == 0 else { throw ExamError("cannot run \(words[0]): \(String(cString: strerror(status)))") }
@@ -47,10 +49,16 @@ struct ClientCommand {
         return all + added.map { "\($0.key)=\($0.value)" }
     }
 
-    /// How it ended; nil while it runs. To be asked until it tells.
+    /// How it ended, and what it had left running with it; nil while it runs. To be asked until it tells.
     func poll() -> ClientEnd? {
+        var found = siginfo_t()
+        // Until it is waited for, its number can be no other group's.
+        guard waitid(P_PID, id_t(pid), &found, WEXITED | WNOHANG | WNOWAIT) == 0, found.si_signo != 0 else {
+            return nil
+        }
+        Glibc.kill(-pid, SIGKILL)
         var status: Int32 = 0
-        guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+        waitpid(pid, &status, 0)
         let number = status & 0x7F
         return number == 0 ? .exited(status >> 8 & 0xFF) : .signaled(number)
     }
@@ -59,10 +67,7 @@ struct ClientCommand {
     func kill() {
         Glibc.kill(-pid, SIGTERM)
         for _ in 0..<100 {
-            if poll() != nil {
-                Glibc.kill(-pid, SIGKILL)
-                return
-            }
+            if poll() != nil { return }
             usleep(10_000)
         }
         Glibc.kill(-pid, SIGKILL)

@@ -13,8 +13,8 @@ package final class Examiner {
     private static let listenerToken = UInt64.max - 1
     /// What a turn waits at most, ns.
     private static let turnTime: UInt64 = 5_000_000
-    /// Connections that one situation takes.
-    private static let mostConnections = 10_000
+    /// Connections that a turn accepts: those that have ended are let go between two turns.
+    private static let acceptedAtOnce = 64
 
     /// - Throws: one line when it cannot listen.
     package init(_ settings: ExamSettings, _ files: ExamFiles) throws {
@@ -112,14 +112,9 @@ package final class Examiner {
     }
 
     private func accept(_ stage: Stage) {
-        while true {
+        for _ in 0..<Self.acceptedAtOnce {
             switch listener.accept() {
-            case .descriptor(let descriptor):
-                if stage.journal.connections.count < Self.mostConnections {
-                    stage.adopt(descriptor)
-                } else {
-                    close(descriptor)
-                }
+            case .descriptor(let descriptor): stage.adopt(descriptor)
             case .none: return
             case .exhausted:
                 // Until a connection has closed; the listener stays readable meanwhile.

@@ -1,3 +1,4 @@
+import Glibc
 import Networking
 import Signing
 
@@ -15,6 +16,9 @@ final class Stage {
     private var agenda: [(due: UInt64, work: () -> Void)] = []
     /// Requests that one situation takes.
     static let mostPushes = 200_000
+    /// Connections that one situation takes, and how many of them at once: those beyond are closed, and only counted.
+    static let mostConnections = 10_000
+    static let mostConnectionsOpen = 2000
     /// When anything last happened.
     private(set) var lastSign: UInt64 = 0
 
@@ -47,6 +51,11 @@ final class Stage {
 
     /// Takes over a descriptor that was accepted; the stream owns it, and closes it where it is not kept.
     func adopt(_ descriptor: Int32) {
+        guard journal.connections.count < Self.mostConnections, connections.count < Self.mostConnectionsOpen else {
+            journal.connectionsBeyond += 1
+            close(descriptor)
+            return
+        }
         adopt(try? SocketStream(accepted: descriptor, tls: tls, options: SocketOptions()))
     }
 

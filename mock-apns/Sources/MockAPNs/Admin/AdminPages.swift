@@ -18,7 +18,8 @@ struct AdminPages {
         ("/unique/", ["GET"], [], "GET /unique/<apns-unique-id>"), ("/ledger", ["GET"], [], "GET /ledger"),
         ("/events", ["GET"], ["token", "channel", "namespace"], "GET /events?token=|channel="),
         ("/devices/", ["GET", "PUT"], ["namespace"], "GET|PUT /devices/<token>"),
-        (ofDevice, ["GET", "POST"], [], DevicePages.pages), ("/faults", ["PUT"], ["namespace"], "PUT /faults"),
+        (ofDevice, ["GET", "POST"], [], DevicePages.pages),
+        ("/faults", ["GET", "PUT", "DELETE"], ["namespace"], "GET|PUT|DELETE /faults"),
         ("/reset", ["POST"], ["namespace"], "POST /reset"), ("/healthz", ["GET"], [], "GET /healthz"),
     ]
 
@@ -80,9 +81,13 @@ struct AdminPages {
         case (_, let path) where path.hasPrefix("/unique/"):
             return FateDocument.answer(String(path.dropFirst("/unique/".count)), server)
         case (_, "/ledger"): return Self.encoded(server.book.runs.map(LedgerEntry.init))
-        case (_, "/faults"):
-            return changeFaults(
-                request.body, try namespaces(request, isRead: false), ofDefault(request, "?namespace=* for all"))
+        case ("GET", "/faults"): return try faults(request)
+        case (let method, "/faults"):
+            let choice = try namespaces(request, isRead: false)
+            let whose = ofDefault(request, "?namespace=* for all")
+            guard method == "DELETE" else { return changeFaults(request.body, choice, whose) }
+            let plan = server.dropPlan(of: choice)
+            return .text("rules \(plan.rules.count), seed \(plan.seed)\(whose)")
         case (_, "/reset"):
             // Without namespaces all there is.
             let choice = try namespaces(request, isRead: server.shared.namespaces == nil)
@@ -131,16 +136,58 @@ struct AdminPages {
         return .json(String(decoding: data, as: UTF8.self))
     }
 
+    private struct FaultsDocument: Encodable {
+        struct Rule: Encodable {
+            /// In the list of rules, from 0.
+            let rule: Int
+            let matched: UInt64?
+            let acted: UInt64?
+            let left: Bool
+        }
+        let seed: UInt64
+        let rules: Int
+        let counted: [Rule]
+        /// As it was put; nil: it is of the command line.
+        let plan: String?
+    }
+
+    /// The plan in force, of the default namespace where none is named.
+    private func faults(_ request: PlainRequest) throws(SettingsError) -> PlainResponse {
+        let choice = try namespaces(request, isRead: request.query["namespace"] != nil)
+        if let missing = choice.missing(request.path, server.shared) { return missing }
+        guard case .one(let name) = choice, let script = server.shared.namespace(name)?.script else {
+            throw SettingsError("namespace \"*\": expected the name of one")
+        }
+        let counted = script.plan.rules.indices.compactMap { number -> FaultsDocument.Rule? in
+            let uses = script.uses(number)
+            guard uses.matched != nil || uses.acted != nil else { return nil }
+            return .init(rule: number, matched: uses.matched, acted: uses.acted, left: script.isLeft(number))
+        }
+        return Self.encoded(
+            FaultsDocument(
+                seed: script.plan.seed, rules: script.plan.rules.count, counted: counted, plan: script.text))
+    }
+
     private func changeFaults(_ body: [UInt8], _ choice: NamespaceChoice, _ whose: String) -> PlainResponse {
         do throws(SettingsError) {
-            let plan = try FaultFile.parse(try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)"))
-            let planned = server.planned(with: plan, in: choice)
+            let value = try Self.parsed(body, "faults", expected: "a fault plan (YAML or JSON)")
+            var name: String?
+            if case .one(let own) = choice { name = own }
+            let isOfApp = server.shared.namespaces?.rule == .topic
+            let plan = try FaultFile.parse(value, bundleID: isOfApp ? name : nil)
+            if name != nil,
+                let of = try value.map().entries.first(where: { ["link", "connections"].contains($0.name) })
+            {
+                throw of.key.error("\"\(of.name)\" is the server's: it belongs into the plan of the default namespace")
+            }
+            let text = String(decoding: body, as: UTF8.self)
+            let planned = server.planned(with: plan, text: text, in: choice)
             guard planned <= MockServer.mostPlanned else {
                 return .text(
                     "faults: the plans of all namespaces would take about \(planned >> 20) MiB; expected at most \(MockServer.mostPlanned >> 20)",
                     status: 400)
             }
-            server.use(plan, in: choice)
+            server.use(plan, text: text, in: choice)
             return .text("rules \(plan.rules.count), seed \(plan.seed)\(whose)")
         } catch { return .text(error.description, status: 400) }
     }

@@ -11,10 +11,15 @@ struct KeptPushes {
     }
 
     /// Those asked for, in the order in which they came: the last so many, or the first after the one that the query names.
-    func list(_ query: PushQuery) -> [RecentPushes.Entry] {
+    func list(_ query: PushQuery) -> [RecentPushes.Entry] { list(query, through: server.shared.watch.last) }
+
+    /// - Parameter last: of those that had a number before the workers are asked: later, one is kept while another with a lower number
+    ///   is not kept yet.
+    func list(_ query: PushQuery, through last: UInt64) -> [RecentPushes.Entry] {
         let (filter, namespaces) = (query.filter, query.namespaces)
         let found = server.ask { worker in
-            worker.allNamespaces.filter { namespaces.includes($0.shared) }.flatMap { $0.recent.list(filter) }
+            worker.allNamespaces.filter { namespaces.includes($0.shared) }
+                .flatMap { $0.recent.list(filter).filter { $0.number <= last } }
         }.flatMap { $0 }.sorted { $0.number < $1.number }
         return Array(filter.after == nil ? found.suffix(query.limit) : found.prefix(query.limit))
     }

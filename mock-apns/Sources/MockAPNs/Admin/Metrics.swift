@@ -30,7 +30,8 @@ enum Metrics {
             page.add(.counter, name, help, by: "topic", Dictionary(counts, uniquingKeysWith: +))
         }
         byTopic("accepted_by_topic_total", "Accepted, by topic.", \.accepted)
-        byTopic("rejected_by_topic_total", "Rejected, by topic.", \.rejected)
+        byTopic(
+            "rejected_by_topic_total", "Not accepted, with a reason or as a fault rule says, by topic.", \.rejected)
         count("channel_requests_total", "Channel requests and broadcasts.", stats.channelRequests)
         count(
             "channel_scripted_total",

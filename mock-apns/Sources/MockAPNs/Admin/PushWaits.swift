@@ -26,6 +26,8 @@ struct PushWaits {
     private var nextLook: UInt64 = 0
     /// A push has been kept since the last look.
     private var isTold = false
+    /// As many resets as were known at the last look.
+    private var resets: UInt64 = 0
 
     init(_ server: MockServer) {
         pushes = KeptPushes(server: server)
@@ -60,6 +62,10 @@ struct PushWaits {
         if isTold, now >= nextLook {
             isTold = false
             nextLook = now + Self.interval
+            if watch.resets != resets {
+                resets = watch.resets
+                for place in waits.indices { (waits[place].found, waits[place].seen) = (0, 0) }
+            }
             let (counts, last) = pushes.counts(waits.map { ($0.query, $0.seen) })
             for place in waits.indices {
                 waits[place].found += counts[place]

@@ -184,11 +184,11 @@ final class DeliveryDesk: Sendable {
                 switch due {
                 case .delayed(let number):
                     guard let push = state.delayed.removeValue(forKey: number) else { continue }
-                    giveRoom(&state)
                     if isDisabled(push.key) {
                         state.counts.discarded += 1
                         log?.note(.discarded, push.unique)
                     } else if isOffline(push.key, now, state) {
+                        // It keeps its place, and is not refused.
                         _ = store(push, now, unixTime, release: nil, &state)
                     } else {
                         state.counts.delivered += 1
@@ -321,8 +321,10 @@ final class DeliveryDesk: Sendable {
         return nil
     }
 
-    /// For one more push. `--store-capacity` is of all pushes that wait, stored or held back for their priority.
+    /// For one more push. `--store-capacity` is of all pushes that wait, stored or held back for their priority. The place of one that
+    /// has just left it is taken first.
     private func takeRoom(_ state: inout State) -> Bool {
+        if state.taken > Int(state.counts.waiting) + state.delayed.count { return true }
         guard room.take() else { return false }
         state.taken += 1
         return true

@@ -12,7 +12,10 @@ extension FaultFile {
         rule.burst = try FaultBurst(taking: &map, of: value)
         if let count = map.take("next") { rule.next = try positive(count) }
         if let count = map.take("times") { rule.times = try positive(count) }
-        if let share = map.take("share") { rule.share = try share.share() }
+        if let share = map.take("share") {
+            rule.share = try share.share()
+            guard rule.share > 0 else { throw share.error("0% is for no request; leave the rule out") }
+        }
         let (steps, repeats) = (map.take("then"), map.take("repeat"))
         if let steps {
             for step in try steps.list() { rule.steps.append(try self.step(step)) }
@@ -35,7 +38,7 @@ extension FaultFile {
         if let topics = map.take("topic") { match.topics = try patterns(topics) }
         if let types = map.take("push_type") {
             var found: [PushType] = []
-            for type in try types.oneOrMore() { found.append(try type.reading(FaultText.pushType)) }
+            for type in try some(types) { found.append(try type.reading(FaultText.pushType)) }
             match.pushTypes = found
         }
         if let environment = map.take("environment") {
@@ -46,7 +49,7 @@ extension FaultFile {
         if let teams = map.take("team") { match.teams = try patterns(teams, team) }
         if let priorities = map.take("priority") {
             var found: [Int] = []
-            for priority in try priorities.oneOrMore() {
+            for priority in try some(priorities) {
                 guard let number = Int(try priority.text()), [10, 5, 1].contains(number) else {
                     throw priority.error("\"\(try priority.text())\" is not a priority; expected 10, 5 or 1")
                 }
@@ -56,7 +59,7 @@ extension FaultFile {
         }
         if let connections = map.take("connection") {
             var found: [UInt64] = []
-            for connection in try connections.oneOrMore() {
+            for connection in try some(connections) {
                 let number = try connection.count()
                 guard number > 0 else { throw connection.error("connections are numbered from 1") }
                 found.append(number)
@@ -65,9 +68,16 @@ extension FaultFile {
         }
     }
 
+    /// One or more.
+    private static func some(_ value: YAMLValue) throws(SettingsError) -> [YAMLValue] {
+        let items = try value.oneOrMore()
+        guard !items.isEmpty else { throw value.error("the list is empty: no request is like that") }
+        return items
+    }
+
     private static func requests(_ value: YAMLValue) throws(SettingsError) -> [FaultRule.Request] {
         var found: [FaultRule.Request] = []
-        for kind in try value.oneOrMore() {
+        for kind in try some(value) {
             if try kind.text() == "any" {
                 found = FaultRule.Request.allCases
             } else {
@@ -93,7 +103,7 @@ extension FaultFile {
         _ value: YAMLValue, _ problem: (_ text: Substring, _ isPrefix: Bool) -> String? = { _, _ in nil }
     ) throws(SettingsError) -> [String] {
         var found: [String] = []
-        for item in try value.oneOrMore() {
+        for item in try some(value) {
             let text = try item.text()
             let isPrefix = text.hasSuffix("*")
             let rest = isPrefix ? text.dropLast() : text[...]
@@ -149,8 +159,9 @@ extension FaultFile {
         if let reject = map.take("reject") { rule.rejections = try rejections(reject) }
         if let after = map.take("retry_after") { rule.retryAfter = try wholeSeconds(after) }
         if let share = map.take("silent") { rule.silentShare = try share.share() }
-        if let share = map.take("reset") { rule.resetShare = try share.share() }
-        if let code = map.take("reset_code") { rule.resetCode = try code.reading(FaultText.errorCode) }
+        let (reset, resetCode) = (map.take("reset"), map.take("reset_code"))
+        if let reset { rule.resetShare = try reset.share() }
+        if let resetCode { rule.resetCode = try resetCode.reading(FaultText.errorCode) }
         if let answer = map.take("answer") { rule.answer = try self.answer(answer) }
         if let close = map.take("close") { rule.close = try choice(close, "a way to close a connection") }
         if let goAway = map.take("goaway") { rule.goAway = try self.goAway(goAway) }
@@ -158,6 +169,9 @@ extension FaultFile {
             let number = try count.count()
             guard (1...100).contains(number) else { throw count.error("\(number): expected 1 to 100 PING frames") }
             rule.pings = number
+        }
+        if let resetCode, reset == nil, rule.answer?.ending != .reset, rule.answer?.isAfterReset != true {
+            throw resetCode.error("needs \"reset\", or an \"answer\" with \"end: reset\" or \"after_reset\"")
         }
         if rule.retryAfter != nil, rule.rejections.isEmpty {
             throw value.error("\"retry_after\" needs \"reject\"; an answer of your own has it among its headers")
@@ -183,6 +197,15 @@ extension FaultFile {
         }
         if rule.batch != nil, let requests = rule.match.requests, requests != [.push] {
             throw value.error("\"batch\" is for pushes; expected no \"request\"")
+        }
+        if let next = rule.next, let times = rule.times, times > next {
+            throw value.error("\"times\" is more than \"next\": the rule is for \(next) only")
+        }
+        if let requests = rule.match.requests, !requests.contains(.push) {
+            if rule.match.tokens != nil { throw value.error("\"token\" is of pushes; no other request has one") }
+            if rule.match.pushTypes != nil, !requests.contains(.broadcast) {
+                throw value.error("\"push_type\" is of pushes and broadcasts; management requests have none")
+            }
         }
         if case .kept? = rule.goAway?.last, rule.batch == nil {
             throw value.error("\"keep\" needs \"batch\": of how many pushes")

@@ -16,7 +16,8 @@ public enum FaultFile {
         try parse(try YAMLValue(parsing: text, file: file))
     }
 
-    static func parse(_ value: YAMLValue) throws(SettingsError) -> FaultPlan {
+    /// - Parameter bundleID: of the only app whose requests come to these rules; nil: any may.
+    static func parse(_ value: YAMLValue, bundleID: String? = nil) throws(SettingsError) -> FaultPlan {
         var plan = FaultPlan()
         var map = try value.map()
         plan.seed = try map.take("seed")?.count() ?? FaultPlan.drawnSeed()
@@ -27,11 +28,25 @@ public enum FaultFile {
             guard list.count <= FaultPlan.mostRules else {
                 throw rules.error("\(list.count) rules; expected at most \(FaultPlan.mostRules)")
             }
-            for rule in list { plan.rules.append(try Self.rule(rule)) }
+            for item in list {
+                let rule = try Self.rule(item)
+                if let bundleID, let topics = rule.match.topics, !topics.contains(where: { isTopic($0, of: bundleID) })
+                {
+                    throw item.error("\"topic\": no request of namespace \(bundleID) has such a topic")
+                }
+                plan.rules.append(rule)
+            }
             try check(plan, rules)
         }
         try map.finish()
         return plan
+    }
+
+    /// A topic, or the beginning of one with a `*` behind it.
+    private static func isTopic(_ text: String, of bundleID: String) -> Bool {
+        guard text.hasSuffix("*") else { return NamespaceRule.bundleID(ofTopic: text) == bundleID }
+        let start = text.dropLast()
+        return bundleID.hasPrefix(start) || start.hasPrefix(bundleID + ".")
     }
 
     private static func check(_ plan: FaultPlan, _ value: YAMLValue) throws(SettingsError) {

@@ -12,6 +12,8 @@ final class FaultScript: Sendable {
     }
 
     let plan: FaultPlan
+    /// As it was put; nil: the plan came otherwise.
+    let text: String?
     /// Since when; monotonic nanoseconds. Bursts count from it.
     let startedAt: UInt64
     /// By rule; nil: it counts nothing.
@@ -23,9 +25,9 @@ final class FaultScript: Sendable {
     let size: Int
 
     /// - Parameter sharedBy: how many namespaces have the plan.
-    init(_ plan: FaultPlan, startedAt: UInt64, sharedBy: Int = 1) {
-        self.plan = plan
-        size = plan.size / max(1, sharedBy) + plan.rules.count * MemoryLayout<Count?>.stride
+    init(_ plan: FaultPlan, text: String? = nil, startedAt: UInt64, sharedBy: Int = 1) {
+        (self.plan, self.text) = (plan, text)
+        size = (plan.size + (text?.utf8.count ?? 0)) / max(1, sharedBy) + plan.rules.count * MemoryLayout<Count?>.stride
         self.startedAt = startedAt
         counts = plan.rules.map { $0.isCounted ? Count() : nil }
         asksForTeams = plan.rules.contains { $0.match.teams != nil }
@@ -35,8 +37,23 @@ final class FaultScript: Sendable {
     func begunAnew() -> FaultScript { FaultScript(self) }
 
     private init(_ other: FaultScript) {
-        (plan, startedAt, size, asksForTeams) = (other.plan, other.startedAt, other.size, other.asksForTeams)
+        (plan, text, startedAt, size) = (other.plan, other.text, other.startedAt, other.size)
+        asksForTeams = other.asksForTeams
         counts = other.counts.map { $0 == nil ? nil : Count() }
+    }
+
+    /// How far the rule of this number has come: how many requests it was for, and to how many it did something; nil: that is not
+    /// counted.
+    func uses(_ number: Int) -> (matched: UInt64?, acted: UInt64?) {
+        guard let count = counts[number] else { return (nil, nil) }
+        let rule = plan.rules[number]
+        let most = rule.steps.isEmpty || rule.repeatsSteps ? rule.next : UInt64(rule.steps.count)
+        let isMatched = rule.next != nil || !rule.steps.isEmpty
+        // Those who came too late have counted too.
+        return (
+            isMatched ? min(count.matched.load(ordering: .relaxed), most ?? .max) : nil,
+            rule.times.map { min(count.done.load(ordering: .relaxed), $0) }
+        )
     }
 
     /// The rule of this number is not used up by what was counted so far.

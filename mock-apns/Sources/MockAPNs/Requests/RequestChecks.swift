@@ -214,6 +214,13 @@ struct RequestChecks {
         return isEarly ? .tooManyProviderTokenUpdates : nil
     }
 
+    /// The next new token is not too early: a rule has called the one before expired.
+    func allowNewToken(_ client: inout Client) {
+        client.tokenChangedAt = nil
+        client.relatedTokens = [:]
+        if let keyID = client.keyID { tokens.updates.forget(keyID) }
+    }
+
     /// Older than an hour is expired. A clock that is ahead by up to an hour is borne; what is beyond it is no time of issue.
     private func checkAge(_ issuedAt: Int64, _ unixTime: Int64) -> Reason? {
         // A claim may be any number: it is never subtracted from.

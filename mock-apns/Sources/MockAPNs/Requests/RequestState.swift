@@ -102,6 +102,8 @@ final class RequestState {
     var uniqueIdentifier: RandomUUID?
     /// Of a request that is kept: all header fields as they came.
     @exclusivity(unchecked) var headers = HeaderRecord()
+    /// Its number among the requests that are kept.
+    var keptAs: UInt64 = 0
     /// What its worker knows the request's namespace by, where there are several.
     var namespace = 0
 
@@ -137,6 +139,7 @@ final class RequestState {
         isJudged = false
         isWaiting = false
         isHeld = false
+        keptAs = 0
         drawnIdentifier = nil
         uniqueIdentifier = nil
         headers.reset()

@@ -73,7 +73,7 @@ public struct MockConfiguration: Sendable {
     public var maxWaitingAnswers = 1_000_000
 
     /// Bytes that may wait for clients, a thread: parts of requests, and answers that are not taken. Beyond it who holds most is closed.
-    var mostHeld = 64 << 20
+    var mostHeld = 32 << 20
 
     public var faults = FaultPlan()
     /// Device tokens that begin with `dead` say what they are answered.

@@ -170,17 +170,36 @@ public final class MockServer: Sendable {
     static let mostPlanned = 1 << 26
 
     /// Bytes of memory of all plans, about, once `plan` is that of the chosen ones.
-    func planned(with plan: FaultPlan, in choice: NamespaceChoice) -> Int {
-        shared.allNamespaces.filter { !choice.includes($0) }.reduce(plan.size) { $0 + $1.script.size }
+    ///
+    /// - Parameter text: as it was put.
+    func planned(with plan: FaultPlan, text: String, in choice: NamespaceChoice) -> Int {
+        shared.allNamespaces.filter { !choice.includes($0) }.reduce(plan.size + text.utf8.count) { $0 + $1.script.size }
     }
 
     /// The link and what happens to connections go by the default namespace's plan.
-    func use(_ plan: FaultPlan, in choice: NamespaceChoice) {
-        let isOwn = choice != .all
-        if !isOwn { shared.namespaces?.use(plan) }
+    ///
+    /// - Parameters:
+    ///   - text: as it was put.
+    ///   - isOwn: not that of all namespaces.
+    func use(_ plan: FaultPlan, text: String? = nil, in choice: NamespaceChoice, isOwn: Bool = true) {
+        if choice == .all { shared.namespaces?.use(plan, text: text) }
         let chosen = shared.allNamespaces.filter { choice.includes($0) }
-        for namespace in chosen { namespace.use(plan, isOwn: isOwn, sharedBy: chosen.count) }
+        for namespace in chosen {
+            namespace.use(plan, text: text, isOwn: isOwn && choice != .all, sharedBy: chosen.count)
+        }
         _ = ask { $0.useRules(of: choice) }
+    }
+
+    /// Takes the fault plan of a namespace away: then it has that of all again. Of the default one, or of all: then there is none.
+    ///
+    /// - Returns: the plan in force then.
+    func dropPlan(of choice: NamespaceChoice) -> FaultPlan {
+        var plan = FaultPlan()
+        plan.seed = FaultPlan.drawnSeed()
+        var text: String?
+        if case .one(_?) = choice, let rules = shared.namespaces?.rules { (plan, text) = (rules.plan, rules.text) }
+        use(plan, text: text, in: choice, isOwn: false)
+        return plan
     }
 
     /// Begins anew: counts, ledgers, what is kept and stored, channels, and changes of devices.
@@ -197,6 +216,7 @@ public final class MockServer: Sendable {
         for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.reset() }
         let forgotten = choice == .all ? shared.namespaces?.forgetEmpty() ?? [] : []
         _ = ask { $0.restart(choice, forgetting: forgotten) }
+        shared.watch.noteReset()
     }
 
     /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.

@@ -48,6 +48,8 @@ extension MockSession {
         case .normal: deliver(state, trace, rule)
         case .rejected(let reason):
             if let seconds = rule.retryAfter { retry(state, reason, after: seconds) }
+            // Who is told so has to come with another one.
+            if reason == .expiredProviderToken { worker.checks.allowNewToken(&client) }
             conclude(state, .rejected(reason), rule)
         case .silent:
             if worker.deliver(state, trace) == nil { worker.tickOff(trace, state) }
@@ -289,7 +291,7 @@ extension MockSession {
         // Nothing is known of them any more once GOAWAY has ended their streams.
         for stream in streams where stream > limit && arePushes {
             withState(context(stream: stream)) {
-                $0.isHeld = false
+                endHolding($0)
                 worker.noteUnanswered($0, .unhandled, connection: token, environment)
             }
             MockStatistics.increment(worker.statistics.unhandled)
@@ -368,15 +370,19 @@ extension MockSession {
 
     /// A push that was held is judged again: what was found of it then is not kept.
     private func handleHeld(_ state: RequestState, _ choice: FaultChoice) {
-        state.isHeld = false
-        // Of before a reset: it counts as one of after it, wholly.
-        if state.restarts != worker.restarts { MockStatistics.increment(worker.statistics.requests) }
+        endHolding(state)
         let verdict = worker.judge(state, client: &client)
         if client.hasNewToken { remember(state.value(.authorization)) }
         switch verdict {
         case .accepted(let trace): carryOut(choice, on: state, trace)
         case .rejected(let answer): conclude(state, answer, choice.rule)
         }
+    }
+
+    /// A held push of before a reset counts as one of after it, wholly.
+    private func endHolding(_ state: RequestState) {
+        if state.isHeld, worker.isBeforeReset(state) { MockStatistics.increment(worker.statistics.requests) }
+        state.isHeld = false
     }
 
     // MARK: Time passes

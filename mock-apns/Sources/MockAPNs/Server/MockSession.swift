@@ -272,12 +272,13 @@ final class MockSession: ServerSession {
 
     private func abandonAnswer(_ state: RequestState) {
         worker.again(state) {
-            if state.isHeld, state.restarts == worker.restarts {
+            if state.isHeld, !worker.isBeforeReset(state) {
                 worker.noteUnanswered(state, .abandoned, connection: token, environment)
             }
             if scripted?.answers[state.stream]?.isOfChannel != true {
                 MockStatistics.increment(worker.statistics.abandoned)
             }
+            if state.isWaiting { worker.noteAbandoned(state) }
         }
         if state.isWaiting {
             state.isWaiting = false

@@ -244,9 +244,14 @@ final class MockWorker {
     func again(_ state: RequestState, _ body: () -> Void) {
         let before = (current, statistics)
         if let namespaces { use(namespaces.at(state.namespace)) }
-        if state.restarts != restarts || namespaces?.isForgotten(state.namespace) == true { statistics = uncounted }
+        if isBeforeReset(state) { statistics = uncounted }
         body()
         (current, statistics) = before
+    }
+
+    /// The current namespace, which is its own, has begun anew since the request waits.
+    func isBeforeReset(_ state: RequestState) -> Bool {
+        state.restarts != restarts || namespaces?.isForgotten(state.namespace) == true
     }
 
     /// The same, by what it is known by.
@@ -445,7 +450,9 @@ final class MockWorker {
     func restart(_ choice: NamespaceChoice, forgetting forgotten: [Namespace]) {
         for namespace in allNamespaces where choice.includes(namespace.shared) { namespace.restart() }
         if choice == .all { marks.restart() }
-        namespaces?.forget(forgotten)
+        guard let namespaces, !forgotten.isEmpty else { return }
+        let held = Set(connections.values.flatMap { $0.session?.scripted?.batches.keys.map(\.namespace) ?? [] })
+        namespaces.forget(forgotten, held: held)
     }
 
     func useRules(of choice: NamespaceChoice) {
@@ -460,17 +467,25 @@ final class MockWorker {
         record(state, nil, connection: connection)
     }
 
+    /// A request that was noted with the answer it was to get does not get it.
+    func noteAbandoned(_ state: RequestState) {
+        guard keepsPushes else { return }
+        current._withUnsafeGuaranteedRef { $0.recent.abandon(state.keptAs) }
+        shared.watch.tell()
+    }
+
     private func keep(
         _ state: RequestState, _ answer: PushAnswer, _ how: RecentPushes.Unanswered?, connection: UInt64,
         _ environment: PushEnvironment
     ) {
+        state.keptAs = shared.watch.next()
         current._withUnsafeGuaranteedRef { namespace in
             namespace.recent.add(
                 .init(
                     state, answer, how, identifier: answers.identifier(of: state),
                     unique: answers.uniqueIdentifier(of: state),
                     .init(
-                        number: shared.watch.next(), namespace: namespace.shared.name, connection: connection,
+                        number: state.keptAs, namespace: namespace.shared.name, connection: connection,
                         environment: environment, time: unixMilliseconds)))
         }
         shared.watch.tell()

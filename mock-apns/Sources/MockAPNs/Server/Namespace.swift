@@ -57,10 +57,11 @@ final class Namespace: Sendable {
     /// Other rules, whose bursts and counts begin now.
     ///
     /// - Parameters:
+    ///   - text: as the plan was put.
     ///   - isOwn: not those of all namespaces.
     ///   - sharedBy: how many namespaces have them.
-    func use(_ plan: FaultPlan, isOwn: Bool, sharedBy: Int) {
-        let script = FaultScript(plan, startedAt: MonotonicClock.now(), sharedBy: sharedBy)
+    func use(_ plan: FaultPlan, text: String?, isOwn: Bool, sharedBy: Int) {
+        let script = FaultScript(plan, text: text, startedAt: MonotonicClock.now(), sharedBy: sharedBy)
         rules.withLock { $0 = script }
         hasOwnRules.store(isOwn, ordering: .relaxed)
     }

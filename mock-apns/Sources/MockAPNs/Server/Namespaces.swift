@@ -46,12 +46,15 @@ final class Namespaces: Sendable {
     }
 
     /// The rules for those to come.
-    func use(_ plan: FaultPlan) {
-        let rules = FaultScript(plan, startedAt: MonotonicClock.now())
+    func use(_ plan: FaultPlan, text: String?) {
+        let rules = FaultScript(plan, text: text, startedAt: MonotonicClock.now())
         known.withLock { $0.rules = rules }
     }
 
-    /// Forgets those that hold nothing, after all have begun anew.
+    /// The rules of those to come.
+    var rules: FaultScript { known.withLock { $0.rules } }
+
+    /// Forgets those that hold nothing, after all have begun anew, and how many were too many.
     ///
     /// - Returns: these.
     func forgetEmpty() -> [Namespace] {
@@ -59,6 +62,7 @@ final class Namespaces: Sendable {
             let empty = known.list.filter { !$0.isHeld }
             for namespace in empty { known.byName[namespace.name!] = nil }
             known.list = known.list.filter { known.byName[$0.name!] != nil }
+            refusedCount.store(0, ordering: .relaxed)
             return empty
         }
     }

@@ -4,6 +4,7 @@ import Synchronization
 /// Numbers the pushes that are kept, over all workers, and tells the admin thread of new ones while somebody waits for them.
 final class PushWatch: Sendable {
     private let numbers = Atomic<UInt64>(0)
+    private let resetCount = Atomic<UInt64>(0)
     private let isAwaited = Atomic<Bool>(false)
     private let wakeUp: WakeUp
 
@@ -13,6 +14,10 @@ final class PushWatch: Sendable {
     func next() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
     /// Of the last push.
     var last: UInt64 { numbers.load(ordering: .relaxed) }
+
+    /// How often what is kept has begun anew, of one namespace or of all.
+    var resets: UInt64 { resetCount.load(ordering: .relaxed) }
+    func noteReset() { resetCount.add(1, ordering: .relaxed) }
 
     /// A push was kept.
     @inline(__always)

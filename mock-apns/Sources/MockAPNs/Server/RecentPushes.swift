@@ -20,7 +20,7 @@ struct RecentPushes {
         case closed
         /// Beyond what a GOAWAY named.
         case unhandled
-        /// Its stream or connection ended while it waited for the others of its batch.
+        /// Its stream or connection ended while its answer waited, for its time or for the others of its batch.
         case abandoned
     }
 
@@ -32,9 +32,9 @@ struct RecentPushes {
         /// UNIX milliseconds.
         let time: Int64
         /// nil: there was no answer.
-        let status: Int?
-        let reason: String?
-        let unanswered: Unanswered?
+        var status: Int?
+        var reason: String?
+        var unanswered: Unanswered?
         let identifier: String
         let unique: RandomUUID
         let token: String
@@ -90,6 +90,19 @@ struct RecentPushes {
             if entry.number <= last, filter.matches(entry) { count += 1 }
         }
         return count
+    }
+
+    /// The answer that the push of this number was to get is not given.
+    mutating func abandon(_ number: UInt64) {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[(oldest + middle) % entries.count].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < entries.count else { return }
+        let place = (oldest + low) % entries.count
+        guard entries[place].number == number else { return }
+        (entries[place].status, entries[place].reason, entries[place].unanswered) = (nil, nil, .abandoned)
     }
 
     mutating func reset() {

@@ -9,8 +9,13 @@ final class SharedRoom: Sendable {
 
     /// False when there are as many as there may be.
     func take() -> Bool {
-        if taken.add(1, ordering: .relaxed).newValue <= most { return true }
-        give(1)
+        var count = taken.load(ordering: .relaxed)
+        while count < most {
+            let (isTaken, found) = taken.weakCompareExchange(
+                expected: count, desired: count + 1, ordering: .relaxed)
+            if isTaken { return true }
+            count = found
+        }
         return false
     }
 

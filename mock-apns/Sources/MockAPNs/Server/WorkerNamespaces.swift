@@ -30,12 +30,18 @@ final class WorkerNamespaces {
 
     func isForgotten(_ place: Int) -> Bool { list[place] == nil }
 
-    func forget(_ forgotten: [Namespace]) {
+    /// - Parameter held: places of pushes that are held here, which come into being again.
+    func forget(_ forgotten: [Namespace], held: Set<Int>) {
         let gone = Set(forgotten.map(ObjectIdentifier.init))
         for place in list.indices.dropFirst() {
-            guard let own = list[place], gone.contains(ObjectIdentifier(own.shared)) else { continue }
-            list[place] = nil
-            own.shared.name.map { places[$0] = nil }
+            guard let own = list[place], let name = own.shared.name, gone.contains(ObjectIdentifier(own.shared)) else {
+                continue
+            }
+            (list[place], places[name]) = (nil, nil)
+            guard held.contains(place), let namespace = registry.named(name) else { continue }
+            let again = make(namespace)
+            again.follow(own)
+            (list[place], places[name]) = (again, place)
         }
         if list[lastPlace] == nil { (lastTopic, lastPlace) = ([], 0) }
     }

@@ -19,6 +19,9 @@ public final class TokenUpdates: Sendable {
 
     public init(_ scope: Scope) { self.scope = scope }
 
+    /// The next token of this key is not too early.
+    func forget(_ keyID: String) { newest.withLock { $0[keyID] = nil } }
+
     /// False when a token of this key, first seen now, comes too early. Tokens of the same second of issue are one.
     func allows(keyID: String, issuedAt: Int64, unixTime: Int64) -> Bool {
         guard scope == .key else { return true }
