@@ -4,7 +4,7 @@ import COpenSSL
 public struct PeerCertificate: Sendable, Equatable {
     /// The subject's UID: the bundle id.
     public let uid: String?
-    /// Why it is not to be trusted, as OpenSSL says it; nil when it is.
+    /// Why it is not to be trusted, as OpenSSL says it, or that its UID cannot be a topic; nil when it is.
     public let problem: String?
     /// It carries Apple's extension for the development environment (1.2.840.113635.100.6.3.1).
     public let isForDevelopment: Bool
@@ -22,18 +22,13 @@ public struct PeerCertificate: Sendable, Equatable {
     }
 
     init(_ certificate: OpaquePointer, verification: Int) {
+        var isTopic = true
+        uid = Self.subjectUID(certificate, &isTopic)
         if verification == Int(X509_V_OK) {
-            problem = nil
+            problem = isTopic ? nil : "its UID is no text of at most \(Self.longestUID) bytes"
         } else {
             problem = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "error \(verification)"
         }
-        var text = [CChar](repeating: 0, count: 256)
-        let length = X509_get_subject_name(certificate).map {
-            X509_NAME_get_text_by_NID($0, NID_userId, &text, Int32(text.count))
-        }
-        uid =
-            (length ?? -1) > 0
-            ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
         isForDevelopment = Self.data(certificate, "1.2.840.113635.100.6.3.1") != nil
         isForProduction = Self.data(certificate, "1.2.840.113635.100.6.3.2") != nil
         var topics = Self.data(certificate, "1.2.840.113635.100.6.3.6").map(Self.topics) ?? []
@@ -41,6 +36,28 @@ public struct PeerCertificate: Sendable, Equatable {
             for topic in Self.voipTopics(value, uid) where !topics.contains(topic) { topics.append(topic) }
         }
         self.topics = topics
+    }
+
+    /// A topic is no longer.
+    private static let longestUID = 255
+
+    /// The subject's first UID, whole.
+    ///
+    /// - Parameter isTopic: false when there is one that cannot be a topic: nothing of it is taken for one.
+    private static func subjectUID(_ certificate: OpaquePointer, _ isTopic: inout Bool) -> String? {
+        guard let subject = X509_get_subject_name(certificate) else { return nil }
+        let place = X509_NAME_get_index_by_NID(subject, NID_userId, -1)
+        guard place >= 0, let value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place)) else { return nil }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = ASN1_STRING_to_UTF8(&bytes, value)
+        defer {
+            CRYPTO_free(bytes, nil, 0)
+            ERR_clear_error()
+        }
+        guard count != 0 else { return nil }
+        let text = UnsafeBufferPointer(start: bytes, count: Int(max(0, count)))
+        isTopic = (1...longestUID).contains(text.count) && !text.contains(0)
+        return isTopic ? String(validating: text, as: UTF8.self) : nil
     }
 
     /// What the extension for VoIP says: one string, a sequence of them, or nothing, which means the subject's own topic.
@@ -70,7 +87,7 @@ public struct PeerCertificate: Sendable, Equatable {
             var start = position + 2
             if length >= 0x80 {
                 let digits = length & 0x7F
-                guard digits <= 2, start + digits <= end else { return nil }
+                guard digits <= 3, start + digits <= end else { return nil }
                 length = der[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
                 start += digits
             }

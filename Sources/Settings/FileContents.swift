@@ -3,32 +3,39 @@ import Foundation
 /// Files a user names, whole, with one line when they cannot be read.
 public enum FileContents {
     /// - Parameter what: what it should be, for the message: "fault file".
-    /// - Throws: `cannot read the fault file x.yaml: No such file or directory`
-    public static func bytes(_ path: String, _ what: String) throws(SettingsError) -> Data {
-        try bytes(path, what, limit: nil)
+    /// - Throws: `cannot read the fault file x.yaml: No such file or directory`, `… is no regular file or pipe`, `… is larger than 16 MiB`
+    public static func bytes(_ path: String, _ what: String, limit: Int) throws(SettingsError) -> Data {
+        try bytes(path, what, limit: limit, orPipe: true)
     }
 
     /// The same for text.
     ///
-    /// - Parameter limit: how many bytes a file may have whose name a stranger can choose. It has to be a regular one then: a
-    ///   pipe or a device could be waited for.
+    /// - Parameters:
+    ///   - limit: how many bytes a file may have whose name a stranger can choose. It has to be a regular one then: a pipe or a device
+    ///     could be waited for.
+    ///   - orPipe: its user names it; a pipe is as good.
     /// - Throws: also `the latency file /dev/zero is no regular file`, `the latency file x.hgrm is larger than 16 MiB`
-    public static func text(_ path: String, _ what: String, limit: Int? = nil) throws(SettingsError) -> String {
-        try text(try bytes(path, what, limit: limit), file: path)
+    public static func text(_ path: String, _ what: String, limit: Int? = nil, orPipe: Bool = false)
+        throws(SettingsError) -> String
+    {
+        try text(try bytes(path, what, limit: limit, orPipe: orPipe), file: path)
     }
 
-    private static func bytes(_ path: String, _ what: String, limit: Int?) throws(SettingsError) -> Data {
+    private static func bytes(
+        _ path: String, _ what: String, limit: Int?, orPipe: Bool
+    ) throws(SettingsError) -> Data {
         func fail() -> SettingsError {
             SettingsError("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (limit == nil ? 0 : O_NONBLOCK | O_NOCTTY))
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (limit == nil || orPipe ? 0 : O_NONBLOCK | O_NOCTTY))
         guard descriptor >= 0 else { throw fail() }
         defer { close(descriptor) }
         if limit != nil {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw fail() }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw SettingsError("the \(what) \(path) is no regular file")
+            let kind = status.st_mode & S_IFMT
+            guard kind == S_IFREG || orPipe && kind == S_IFIFO else {
+                throw SettingsError("the \(what) \(path) is no regular file\(orPipe ? " or pipe" : "")")
             }
         }
         var data = Data()

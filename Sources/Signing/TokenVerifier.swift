@@ -9,7 +9,7 @@ public enum TokenVerdict: Sendable, Equatable {
     case invalid(Flaw)
 
     public enum Flaw: Sendable, Equatable {
-        /// Not three Base64url parts of JSON objects.
+        /// Not three Base64url parts of JSON objects in UTF-8 that have each member once (RFC 7515 section 5.2, RFC 7519 section 4).
         case malformed
         /// `alg` is not ES256.
         case wrongAlgorithm
@@ -124,7 +124,8 @@ public final class TokenVerifier {
         case .malformed where jwt.count > Self.longestToken:
             return "the provider token has more than \(Self.longestToken) bytes"
         case .malformed:
-            return "the provider token is not three Base64url parts of JSON objects, with dots between them"
+            return "the provider token is not three Base64url parts of JSON objects, with dots between them; "
+                + "expected UTF-8 without a byte order mark, and each member once"
         case .wrongAlgorithm: return "the provider token's alg is \(Self.quoted(token?.header.alg)); expected ES256"
         case .unknownKey:
             let known = identities.keys.sorted().prefix(Self.mostNamed).joined(separator: ", ")
@@ -148,9 +149,25 @@ public final class TokenVerifier {
     /// Keys that are named where one is not known.
     private static let mostNamed = 5
 
-    /// What a token says, which may be anything.
-    private static func quoted(_ text: String?) -> String {
-        text.map { String(reflecting: String($0.prefix(40))) } ?? "missing"
+    /// What a token says.
+    private static func quoted(_ text: String?) -> String { text.map { quoted($0, most: 40) } ?? "missing" }
+
+    /// What a client says, which may be anything, for a log or a terminal: in quotes, without characters that command a terminal or
+    /// turn the direction of a text.
+    ///
+    /// - Parameter most: scalars that are shown.
+    package static func quoted(_ text: some StringProtocol, most: Int) -> String {
+        var result = ""
+        for scalar in String(reflecting: String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))))
+            .unicodeScalars
+        {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
     }
 
     private func parts(_ jwt: UnsafeRawBufferPointer) -> Parts? {
@@ -164,8 +181,58 @@ public final class TokenVerifier {
     }
 
     private func object<Object: Decodable>(_ type: Object.Type, _ part: Slice<UnsafeRawBufferPointer>) -> Object? {
-        guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)) else { return nil }
+        guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)), Self.isStrict(bytes) else {
+            return nil
+        }
         return try? JSONDecoder().decode(type, from: Data(bytes))
+    }
+
+    /// Whether bytes that the decoder may take are what a token's parts have to be: UTF-8 without a byte order mark (nor UTF-16, which
+    /// has zeros), no half of a surrogate pair, and each member of the outermost object once.
+    private static func isStrict(_ bytes: [UInt8]) -> Bool {
+        guard String(validating: bytes, as: UTF8.self) != nil, !bytes.starts(with: [0xEF, 0xBB, 0xBF]),
+            !bytes.contains(0)
+        else { return false }
+        var (depth, place, names) = (0, 0, Set<[UInt16]>())
+        while place < bytes.count {
+            switch bytes[place] {
+            case 0x7B, 0x5B: depth += 1
+            case 0x7D, 0x5D: depth -= 1
+            case 0x22:
+                guard let text = text(bytes, &place), String(validating: text, as: UTF16.self) != nil else {
+                    return false
+                }
+                let next = bytes[place...].dropFirst().first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+                if depth == 1, next == 0x3A, !names.insert(text).inserted { return false }
+            default: break
+            }
+            place += 1
+        }
+        return true
+    }
+
+    /// The text that begins with the quote at `place`, which becomes that of the quote at its end; nil without one.
+    private static func text(_ bytes: [UInt8], _ place: inout Int) -> [UInt16]? {
+        var units: [UInt16] = []
+        place += 1
+        while place < bytes.count, bytes[place] != 0x22 {
+            if bytes[place] != 0x5C {
+                let end = bytes[place...].firstIndex { $0 == 0x22 || $0 == 0x5C } ?? bytes.count
+                units += String(decoding: bytes[place..<end], as: UTF8.self).utf16
+                place = end
+            } else if place + 6 <= bytes.count, bytes[place + 1] == 0x75 {
+                let digits = String(decoding: bytes[(place + 2)..<(place + 6)], as: UTF8.self)
+                guard let unit = UInt16(digits, radix: 16) else { return nil }
+                units.append(unit)
+                place += 6
+            } else {
+                guard place + 1 < bytes.count else { return nil }
+                let control: [UInt8: UInt16] = [0x62: 8, 0x74: 9, 0x6E: 10, 0x66: 12, 0x72: 13]
+                units.append(control[bytes[place + 1]] ?? UInt16(bytes[place + 1]))
+                place += 2
+            }
+        }
+        return place < bytes.count ? units : nil
     }
 
     private func isSigned(_ message: UnsafeRawBufferPointer, signature: [UInt8], key: ProviderKey) -> Bool {

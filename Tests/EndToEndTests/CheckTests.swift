@@ -103,6 +103,23 @@ import Testing
         for (_, words) in cases { #expect(log.contains(words), "\(words) in \(log)") }
     }
 
+    @Test("A topic that is none commands no terminal: quoted and cut in the log of -v, and in labels of /metrics")
+    func hostileTopic() throws {
+        let mock = try Mock(["-v", "--admin-port", "0"])
+        for topic in ["\u{1B}]0;pwn\u{7}\u{202E}\u{9B}31m\"", String(repeating: "a b", count: 1000)] {
+            #expect(try ReasonTests.curl(mock, [.with { $0.headers = ["apns-topic: \(topic)"] }])[0].hasSuffix(" 400"))
+        }
+        let admin = try mock.port(of: "admin")
+        let metrics = try Programs.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(admin)/metrics"]).output
+        #expect(metrics.contains(#"{topic="\\u{1B}]0;pwn\\u{07}\\u{202E}\\u{9B}31m\\\""} 1"#), "\(metrics)")
+        let log = try mock.stop().error
+        #expect(log.contains(#"topic="\u{1B}]0;pwn\u{07}\u{202E}\u{9B}31m\"""#), "\(log)")
+        for text in [metrics, log] {
+            #expect(!text.unicodeScalars.contains { [0x1B, 7, 0x9B, 0x202E].contains($0.value) })
+            #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count < 1000 })
+        }
+    }
+
     @Test("Of a reason's causes the one that applies is named, with what would be right")
     func causes() throws {
         let topic = "apns-topic: com.example.app\n"

@@ -93,6 +93,41 @@ import Testing
         #expect(help.status == 0 && help.error.isEmpty && help.output.contains("-- COMMAND"), "\(help)")
     }
 
+    @Test("A folder of credentials is handed on as an absolute path, and standard input to the command")
+    func relativeCredentials() throws {
+        let folder = try OutputFolder.made()
+        let finished = try shell(
+            "cd \(folder.path) && echo hello | \"$examples/with-mock-apns\" --credentials cr -- "
+                + "sh -c 'cat; cd /; test -f \"$MOCK_APNS_CREDENTIALS/ca.pem\"'")
+        #expect(finished.status == 0 && finished.output == "hello\n", "\(finished)")
+    }
+
+    @Test(
+        "A signal to with-mock-apns ends the command, the mock and the folder, and SIGKILL the mock at least",
+        arguments: ["TERM", "KILL"])
+    func signals(_ signal: String) throws {
+        let folder = try OutputFolder.made()
+        let command =
+            #"trap "exit 9" TERM; echo "$MOCK_APNS_CREDENTIALS $MOCK_APNS_PORT $$" > "$0.new"; mv "$0.new" "$0"; "#
+            + "while :; do sleep 0.1; done"
+        let lines = """
+            "$examples/with-mock-apns" --admin-port 0 -- sh -c '\(command)' \(folder.path)/said & wrapper=$!
+            until [ -e \(folder.path)/said ]; do sleep 0.05; done
+            kill -\(signal) $wrapper; wait $wrapper; echo status $?
+            read -r credentials port command < \(folder.path)/said
+            if [ \(signal) = KILL ]; then kill $command; rm -r "${credentials%/*}"; fi
+            for n in $(seq 600); do (: < /dev/tcp/127.0.0.1/$port) 2> /dev/null || break; sleep 0.05; done
+            [ $n -lt 600 ] && echo gone; [ -e "$credentials" ] || echo removed
+            """
+        // The tests' threads block signals, and what they start would too.
+        let unblocked =
+            "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv('/bin/bash', ['bash'] + sys.argv[1:])"
+        let script = try folder.script("lines", lines)
+        let finished = try shell("\(Self.python) -c \"\(unblocked)\" -m \(script)")
+        let status = signal == "KILL" ? 137 : 9
+        #expect(finished.output == "status \(status)\ngone\nremoved\n", "\(finished)")
+    }
+
     @Test("Several with-mock-apns run at once, each with a mock of its own")
     func several() throws {
         let push = #"sh "$examples/push.sh" "$MOCK_APNS_CREDENTIALS" "$MOCK_APNS_PORT" $(mock-apns device-token 0)"#

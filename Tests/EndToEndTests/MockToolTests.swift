@@ -130,6 +130,32 @@ import Testing
     }
 
     @Test(
+        "What is no regular file or pipe is not read without end",
+        arguments: [
+            ("--keys", "key file"), ("--faults", "fault file"), ("--device-file", "device file"),
+            ("--device-model", "device model"),
+        ])
+    func devices(_ flag: String, _ what: String) throws {
+        let finished = try Programs.run("mock-apns", ["--port", "0", "--plaintext", flag, "/dev/zero"])
+        #expect(
+            finished.status == 64 && finished.error == "mock-apns: the \(what) /dev/zero is no regular file or pipe\n",
+            "\(finished)")
+    }
+
+    @Test("A file of keys or rules has at most 16 MiB, and may come through a pipe")
+    func pipes() throws {
+        let mock = "exec \(Programs.path("mock-apns")) --port 0 --plaintext --until-stdin-closes < /dev/null"
+        for (flag, what) in [("--keys", "key file"), ("--faults", "fault file")] {
+            let large = try Programs.run("/bin/bash", ["-c", "\(mock) \(flag) <(yes)"])
+            #expect(
+                large.status == 64 && large.error.hasPrefix("mock-apns: the \(what) /dev/fd/")
+                    && large.error.hasSuffix(" is larger than 16 MiB\n"), "\(large)")
+        }
+        let piped = try Programs.run("/bin/bash", ["-c", "\(mock) --faults <(echo '{rules: []}')"])
+        #expect(piped.status == 0 && piped.error.isEmpty, "\(piped)")
+    }
+
+    @Test(
         "A token for nobody is refused in one line",
         arguments: [
             (["token"], "give --credentials, or --key with --key-id and --team-id"),

@@ -259,7 +259,7 @@ import Testing
                 $0.extra = ["--cert", "\(folder.path)/\(name).pem", "--key", "\(folder.path)/\(name).key"]
             }
         }
-        let mock = try Mock(["--client-ca", folder.path + "/trusted.pem"])
+        let mock = try Mock(["--client-ca", folder.path + "/trusted.pem", "-v"])
         #expect(try Self.curl(mock, [by("good")]) == [" 200"])
         #expect(try Self.curl(mock, [by("good", ["apns-topic: \(Self.topic)"])]) == [" 200"])
         try check(mock, "TopicDisallowed", 400, [by("good", ["apns-topic: com.other"])])
@@ -281,7 +281,8 @@ import Testing
         try check(mock, "BadCertificateEnvironment", 403, [by("sandbox")])
         try check(mock, "Forbidden", 403, [by("nobody")])
         try check(mock, "BadCertificate", 403, [by("stranger")])
-        _ = try mock.stop()
+        let log = try mock.stop().error
+        #expect(log.contains("cause=the client certificate: self-signed certificate connection="), "\(log)")
         let strict = try Mock(["--client-ca", folder.path + "/trusted.pem", "--refuse-bad-certificates"])
         #expect(try Self.curl(strict, [by("stranger")]) == [" 000"])
         #expect(try strict.stop().output.contains("failed before HTTP/2 1"))

@@ -399,9 +399,46 @@ import Testing
             #expect(finished.status == 64 && finished.error.contains(words), "\(finished)")
             #expect(finished.error.split(separator: "\n").count == 1)
         }
-        let full = try Programs.run("mock-apns", ["--port", "0", "--plaintext", "--record", "/dev/full"])
+        // A disk without room: no file may grow. What is said goes through a pipe.
+        let full = try Programs.run(
+            "/bin/bash",
+            [
+                "-c",
+                #"set -o pipefail; (trap "" XFSZ; ulimit -f 0; exec "$0" --port 0 --plaintext --record "$1" 2>&1) | cat"#,
+                Programs.path("mock-apns"), folder.path + "/full",
+            ])
         #expect(
-            full.status == 74 && full.error.contains("cannot write the recording /dev/full: No space left"), "\(full)")
+            full.status == 74 && full.output.contains("cannot write the recording \(folder.path)/full: File too large"),
+            "\(full)")
+    }
+
+    @Test(
+        "A pipe is refused before anything listens, and a mock without a push leaves the recording of another as it was"
+    )
+    func kept() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/a.pushes"
+        try #require(mkfifo(path, 0o600) == 0)
+        for device in [path, "/dev/full"] {
+            let refused = try Programs.run("mock-apns", ["--port", "0", "--plaintext", "--record", device])
+            #expect(
+                refused.status == 64 && refused.output.isEmpty
+                    && refused.error
+                        == "mock-apns: --record \(device): is there and no recording; expected a new file, or a recording to replace\n",
+                "\(refused)")
+        }
+        try FileManager.default.removeItem(atPath: path)
+        let first = try Recorder(path)
+        let second = try Programs.run("mock-apns", ["--port", "0", "--plaintext", "--record", path])
+        #expect(
+            second.status == 74
+                && second.error == "mock-apns: cannot write the recording \(path): another mock is writing it\n",
+            "\(second)")
+        #expect(try Self.provide(first, connections: 1, count: 5).count == 5)
+        #expect(try first.stop().contains("recorded 5 pushes in \(path)\n"))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(try Recorder(path).stop().contains("recorded no push; \(path) stays as it was\n"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
     private func refused(_ arguments: [String], _ words: String) throws {

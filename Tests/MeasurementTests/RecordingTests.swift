@@ -11,6 +11,12 @@ import Testing
             get throws { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
         }
         func write(_ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+        /// Files whose names begin with its own.
+        var beside: [String] {
+            let folder = (path as NSString).deletingLastPathComponent
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.map { folder + "/" + $0 }.filter { $0.hasPrefix(path) && $0 != path }
+        }
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
@@ -90,11 +96,67 @@ import Testing
         block.flush()
         #expect(try RecordingFile.read(scratch.path).pushes.count == 1)
         #expect(try writer.end().pushes == 1)
-        #expect(!FileManager.default.fileExists(atPath: scratch.path + ".new"))
+        #expect(scratch.beside.isEmpty)
         try scratch.write("-----BEGIN PRIVATE KEY-----".utf8)
         #expect(!RecordingWriter.mayReplace(scratch.path))
         try scratch.write([UInt8]())
-        #expect(RecordingWriter.mayReplace(scratch.path) && RecordingWriter.mayReplace("/dev/null"))
+        #expect(RecordingWriter.mayReplace(scratch.path) && !RecordingWriter.mayReplace("/dev/null"))
+    }
+
+    @Test("A recording that is there stays when no push came, and nothing is left beside it")
+    func kept() throws {
+        let scratch = Scratch()
+        let first = try Self.written(scratch)
+        let writer = Self.writer(scratch)
+        try writer.begin()
+        #expect(try writer.end() == .init(keepsOld: true))
+        #expect(try scratch.bytes == first && scratch.beside.isEmpty)
+        let new = Scratch()
+        #expect(try Self.writer(new).end() == .init())
+        #expect(try problem(new.bytes)?.contains("has no push") == true)
+    }
+
+    @Test(
+        "Files beside a recording are nobody's to remove, and what takes the place of the one it writes is not renamed")
+    func beside() throws {
+        let scratch = Scratch()
+        let first = try Self.written(scratch)
+        let other = scratch.path + ".new"
+        defer { try? FileManager.default.removeItem(atPath: other) }
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: other))
+        let writer = Self.writer(scratch)
+        _ = Self.topic("com.example.a", writer)
+        let made = try #require(scratch.beside.first { $0.hasSuffix(".writing") })
+        try FileManager.default.removeItem(atPath: made)
+        try FileManager.default.createSymbolicLink(atPath: made, withDestinationPath: other)
+        defer { try? FileManager.default.removeItem(atPath: made) }
+        let block = RecordingBlock(writer, thread: 0)
+        block.add(Self.push(1))
+        block.flush()
+        #expect(throws: BinaryFileFailure.self) { try writer.end() }
+        #expect(try scratch.bytes == first && scratch.beside.sorted() == [made, other].sorted())
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
+    }
+
+    @Test("A file is recorded to by one, the first: the second is told so, before and after the file is replaced")
+    func two() throws {
+        let scratch = Scratch()
+        let expected = "cannot write the recording \(scratch.path): another mock is writing it"
+        func refusal() -> String? {
+            do { try Self.writer(scratch).begin() } catch { return error.description }
+            return nil
+        }
+        for _ in 0..<2 {
+            let writer = Self.writer(scratch)
+            try writer.begin()
+            #expect(refusal() == expected)
+            let block = RecordingBlock(writer, thread: 0)
+            block.add(Self.push(1, topic: 0))
+            block.flush()
+            #expect(refusal() == expected)
+            #expect(try writer.end().pushes == 1)
+            #expect(try RecordingFile.read(scratch.path).isComplete)
+        }
     }
 
     @Test("Beyond its limit nothing is recorded, and that is counted")
@@ -211,11 +273,20 @@ import Testing
         }
     }
 
-    @Test("A full disk is told in one line, and what was written before can be read")
-    func fullDisk() throws {
-        let writer = RecordingWriter("/dev/full", types: ["alert"], reasons: [], limit: 10)
-        #expect(throws: BinaryFileFailure.self) { try writer.begin() }
-        #expect(throws: BinaryFileFailure.self) { try writer.end() }
+    @Test(
+        "What is no regular file is never written to nor waited for, and a missing folder is told in one line",
+        .timeLimit(.minutes(1)))
+    func noFile() throws {
+        let pipe = Scratch()
+        #expect(mkfifo(pipe.path, 0o600) == 0 && !RecordingWriter.mayReplace(pipe.path))
+        for path in [pipe.path, "/dev/full"] {
+            let writer = RecordingWriter(path, types: ["alert"], reasons: [], limit: 10)
+            do {
+                try writer.begin()
+                Issue.record("no regular file")
+            } catch { #expect(error.description == "cannot write the recording \(path): it is no regular file") }
+            #expect(throws: BinaryFileFailure.self) { try writer.end() }
+        }
         let missing = RecordingWriter("/nowhere/x", types: ["alert"], reasons: [], limit: 10)
         do {
             try missing.begin()

@@ -126,6 +126,50 @@ import Testing
         #expect(verdict(try signed(claims: "\t{ \"iat\" :\r\n1.795312345e9 , \"iss\":\"TEAM567890\" }\n")) == valid)
     }
 
+    @Test("Header and claims are JSON in UTF-8 without a byte order mark, and have each member once")
+    func strict() throws {
+        let (header, claims) = (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"TEAM567890","iat":7}"#)
+        // What is malformed is so before its signature is looked at.
+        func verdict(_ header: Data, _ claims: Data) throws -> TokenVerdict {
+            self.verdict("\(base64URL(header)).\(base64URL(claims)).\(try jwt().split(separator: ".")[2])")
+        }
+        let (plainHeader, plainClaims) = (Data(header.utf8), Data(claims.utf8))
+        #expect(try verdict(plainHeader, plainClaims) == .invalid(.badSignature))
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+            #expect(try verdict(#require(header.data(using: encoding)), plainClaims) == .invalid(.malformed))
+            #expect(try verdict(plainHeader, #require(claims.data(using: encoding))) == .invalid(.malformed))
+        }
+        #expect(try verdict(Data([0xEF, 0xBB, 0xBF]) + plainHeader, plainClaims) == .invalid(.malformed))
+        let invalid = Data(#"{"iss":"TEAM567890","iat":7,"x":""#.utf8) + [0xFF] + Data("\"}".utf8)
+        #expect(try verdict(plainHeader, invalid) == .invalid(.malformed))
+        for more in [
+            #""iat":8"#, #""i\u0061t":8"#, #""x":1,"x":1"#, #""x":"\ud800""#, #""x":["\udc00\ud800"]"#,
+            #""\/":1,"/":2"#,
+        ] {
+            let text = "\(claims.dropLast()),\(more)}"
+            #expect(try verdict(plainHeader, Data(text.utf8)) == .invalid(.malformed), "\(more)")
+        }
+        let twice = Data((header.dropLast() + #","kid":"ABC123DEFG"}"#).utf8)
+        #expect(try verdict(twice, plainClaims) == .invalid(.malformed))
+        // What looks like a second one, and is none.
+        for more in [
+            #""x":"iat","y":{"iat":8,"iss":1}"#, #""x":"\ud83d\ude00","y":["iat"]"#, #""é":1,"e\u0301":2"#,
+            #""x":"\\\"iat\":""#,
+        ] {
+            let text = "\(claims.dropLast()),\(more)}"
+            #expect(self.verdict(try signed(claims: text)) == .valid(issuedAt: 7, keyID: "ABC123DEFG"), "\(more)")
+        }
+    }
+
+    @Test("What a client says is shown without characters that command a terminal or turn the direction of a text")
+    func quoted() {
+        #expect(TokenVerifier.quoted("com.example.app", most: 255) == "\"com.example.app\"")
+        #expect(
+            TokenVerifier.quoted("\u{1B}]0;pwn\u{7}\u{9B}31m\u{202E}\"é", most: 255)
+                == #""\u{1B}]0;pwn\u{07}\u{9B}31m\u{202E}\"é""#)
+        #expect(TokenVerifier.quoted(String(repeating: "a", count: 9000), most: 255).count == 257)
+    }
+
     @Test("No number is too large, too small or too long to be a time of issue")
     func numbers() throws {
         func time(_ number: String) throws -> Int64? {

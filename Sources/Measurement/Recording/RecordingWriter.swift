@@ -3,17 +3,21 @@ import Synchronization
 
 /// The file of a recording, to which several threads hand their blocks. A block is written whole or not at all; what could not be
 /// written is told at the end, and what is there by then stays readable. Memory does not grow with the recording. A recording that is
-/// there already is replaced once there is a push for another.
+/// there already is replaced once there is a push for another, and stays as it was without one.
 package final class RecordingWriter: Sendable {
     /// What a recording came to.
     package struct Totals: Sendable, Equatable {
         package var pushes: UInt64 = 0
         /// Those that came when the limit was reached.
         package var leftOut: UInt64 = 0
+        /// There was no push, and a recording of before is still in its place.
+        package var keepsOld = false
     }
 
     private struct State {
         var descriptor: Int32 = -1
+        /// The recording that is there, locked until this one is in its place.
+        var old: Int32 = -1
         /// Bytes of the file: whole blocks.
         var length = 0
         var check = FileCheck()
@@ -46,51 +50,107 @@ package final class RecordingWriter: Sendable {
 
     deinit {
         state.withLock {
+            Self.discard(&$0)
             if $0.descriptor >= 0 { close($0.descriptor) }
-            if let beside = $0.beside { unlink(beside.file) }
+            if $0.old >= 0 { close($0.old) }
         }
     }
 
     /// Whether nothing but a recording would be lost if one were written there.
     package static func mayReplace(_ path: String) -> Bool {
-        guard hasContents(path) else { return true }
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        var status = stat()
+        guard stat(path, &status) == 0 else { return true }
+        guard status.st_mode & S_IFMT == S_IFREG else { return false }
+        if status.st_size == 0 { return true }
+        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
+        return isRecording(descriptor)
+    }
+
+    private static func isRecording(_ descriptor: Int32) -> Bool {
         let expected = Array(RecordingFile.magic.utf8)
         var found = [UInt8](repeating: 0, count: expected.count)
-        return read(descriptor, &found, found.count) == found.count && found == expected
+        return pread(descriptor, &found, found.count, 0) == found.count && found == expected
     }
 
-    private static func hasContents(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
-    }
-
-    /// Makes the file, without pushes.
+    /// Makes the file, without pushes; a recording that is there stays.
     ///
     /// - Throws: one line when that cannot be.
     package func begin() throws(BinaryFileFailure) {
         let failure: BinaryFileFailure? = state.withLock {
-            open(&$0)
+            hold(&$0)
             return $0.failure
         }
         if let failure { throw failure }
     }
 
-    private func open(_ state: inout State) {
-        guard state.descriptor < 0, state.failure == nil else { return }
-        if Self.hasContents(path), let place = realpath(path, nil) {
-            let target = String(cString: place)
-            free(place)
-            state.beside = (target + ".new", target)
-            unlink(target + ".new")
+    /// Makes the file or takes the one that is there, so that no other writer does. One with a recording in it is not written to.
+    private func hold(_ state: inout State) {
+        guard state.descriptor < 0, state.old < 0, state.failure == nil else { return }
+        // Somebody may have put a pipe there, whose other end would be waited for.
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return state.failure = obstacle() }
+        if let problem = Self.problem(descriptor, path) {
+            close(descriptor)
+            return state.failure = BinaryFileFailure("cannot write the recording \(path): \(problem)")
         }
-        let file = state.beside?.file ?? path
-        state.descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard lseek(descriptor, 0, SEEK_END) > 0 else {
+            state.descriptor = descriptor
+            return writeNames(&state)
+        }
+        state.old = descriptor
+    }
+
+    /// Why a file cannot be written to, or replaced.
+    private static func problem(_ descriptor: Int32, _ path: String) -> String? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return "it is no regular file"
+        }
+        // A file system without locks has none to heed.
+        let isTaken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+        guard !isTaken, isStill(descriptor, at: path) else { return "another mock is writing it" }
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
+        guard isRecording(descriptor) else { return "it is there and no recording" }
+        guard let place = realpath(path, nil) else { return String(cString: strerror(errno)) }
+        defer { free(place) }
+        let folder = String(cString: place).split(separator: "/").dropLast().joined(separator: "/")
+        return access("/" + folder, W_OK) == 0 ? nil : "its folder: \(String(cString: strerror(errno)))"
+    }
+
+    /// Whether the open file is the one of this name.
+    private static func isStill(_ descriptor: Int32, at path: String, followsLinks: Bool = true) -> Bool {
+        var (own, found) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && (followsLinks ? stat(path, &found) : lstat(path, &found)) == 0
+            && own.st_ino == found.st_ino && own.st_dev == found.st_dev
+    }
+
+    /// What is written to: where a recording is, a new file beside it.
+    private func open(_ state: inout State) {
+        hold(&state)
+        guard state.descriptor < 0, state.failure == nil else { return }
+        guard let place = realpath(path, nil) else { return state.failure = obstacle() }
+        defer { free(place) }
+        let target = String(cString: place)
+        let file = "\(target).\(getpid())-\(UInt32.random(in: 0...UInt32.max)).writing"
+        state.descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard state.descriptor >= 0 else { return state.failure = obstacle() }
+        state.beside = (file, target)
+        _ = flock(state.descriptor, LOCK_EX | LOCK_NB)
+        writeNames(&state)
+    }
+
+    private func writeNames(_ state: inout State) {
         write(Array(RecordingFile.magic.utf8), &state)
         write(RecordingFile.block(.names, Array(names.utf8)), &state)
+    }
+
+    /// Removes the file beside, as far as it is still ours.
+    private static func discard(_ state: inout State) {
+        guard let beside = state.beside else { return }
+        if isStill(state.descriptor, at: beside.file, followsLinks: false) { unlink(beside.file) }
+        state.beside = nil
     }
 
     /// Whether one more may be recorded; counts it as left out where not.
@@ -128,33 +188,44 @@ package final class RecordingWriter: Sendable {
     /// Puts the file in the place of the one that was there, once.
     private func replace(_ state: inout State) {
         guard state.failure == nil, let beside = state.beside else { return }
+        guard Self.isStill(state.descriptor, at: beside.file, followsLinks: false) else {
+            return state.failure = BinaryFileFailure(
+                "cannot write the recording \(path): \(beside.file) is no longer the file that was made")
+        }
         guard rename(beside.file, beside.path) == 0 else { return state.failure = obstacle() }
         state.beside = nil
+        close(state.old)
+        state.old = -1
     }
 
     /// Completes the file: all blocks were handed over.
     ///
     /// - Throws: one line when anything was not written; what was stays, as a recording that is not complete.
     package func end() throws(BinaryFileFailure) -> Totals {
-        let totals = Totals(
+        var totals = Totals(
             pushes: written.load(ordering: .relaxed),
             leftOut: taken.load(ordering: .relaxed) - min(taken.load(ordering: .relaxed), limit))
-        let failure: BinaryFileFailure? = state.withLock {
-            var last: [UInt8] = []
-            for number in [totals.pushes, totals.leftOut] {
-                withUnsafeBytes(of: number.littleEndian) { last.append(contentsOf: $0) }
-            }
-            open(&$0)
-            write(RecordingFile.block(.end, last), &$0)
-            replace(&$0)
-            if $0.descriptor >= 0, close($0.descriptor) != 0, $0.failure == nil { $0.failure = obstacle() }
-            $0.descriptor = -1
-            if $0.beside != nil { return $0.failure.map { .init("\($0); what was there is kept") } }
-            return $0.failure.map {
-                .init("\($0); it has the first \(totals.pushes) pushes, and says that it is not complete")
-            }
+        var last: [UInt8] = []
+        for number in [totals.pushes, totals.leftOut] {
+            withUnsafeBytes(of: number.littleEndian) { last.append(contentsOf: $0) }
         }
-        if let failure { throw failure }
+        let (failure, keepsOld): (BinaryFileFailure?, Bool) = state.withLock {
+            hold(&$0)
+            let keepsOld = $0.old >= 0
+            if !keepsOld { write(RecordingFile.block(.end, last), &$0) }
+            Self.discard(&$0)
+            if $0.descriptor >= 0, close($0.descriptor) != 0, $0.failure == nil { $0.failure = obstacle() }
+            if $0.old >= 0 { close($0.old) }
+            ($0.descriptor, $0.old) = (-1, -1)
+            return ($0.failure, keepsOld)
+        }
+        if let failure {
+            throw BinaryFileFailure(
+                keepsOld
+                    ? "\(failure); what was there is kept"
+                    : "\(failure); it has the first \(totals.pushes) pushes, and says that it is not complete")
+        }
+        totals.keepsOld = keepsOld
         return totals
     }
 

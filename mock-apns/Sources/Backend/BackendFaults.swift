@@ -77,7 +77,7 @@ package struct BackendFaults: Sendable, Equatable {
     ///
     /// - Throws: `file:line:column: …`
     package init(file: String) throws(SettingsError) {
-        try self.init(parsing: try FileContents.text(file, "fault file"), file: file)
+        try self.init(parsing: try FileContents.text(file, "fault file", limit: 16 << 20, orPipe: true), file: file)
     }
 
     init(parsing text: String, file: String) throws(SettingsError) {

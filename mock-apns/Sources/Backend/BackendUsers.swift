@@ -12,7 +12,7 @@ package struct BackendUsers: Sendable {
     ///
     /// - Throws: `file:line: …`
     package init(file: String) throws(SettingsError) {
-        try self.init(parsing: try FileContents.text(file, "file of users"), file: file)
+        try self.init(parsing: try FileContents.text(file, "file of users", limit: 2 << 30, orPipe: true), file: file)
     }
 
     init(parsing text: String, file: String) throws(SettingsError) {

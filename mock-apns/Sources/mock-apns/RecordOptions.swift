@@ -63,6 +63,9 @@ struct RecordOptions: ParsableArguments {
             Output.line(String(decoding: try encoder.encode(line), as: UTF8.self))
             return
         }
+        guard !totals.keepsOld else {
+            return Output.line("recorded no push; \(recording.path) stays as it was")
+        }
         let rest =
             totals.leftOut > 0
             ? "; \(Units.counted(totals.leftOut, "push")) beyond the limit are not in it (--record-limit \(recordLimit))"

@@ -9,7 +9,7 @@ package enum DeviceModelFile {
         guard !["on", "off", "yes", "no", "true", "false"].contains(name.lowercased()) else {
             throw SettingsError("\"\(name)\": expected on, or a file")
         }
-        return try parse(try FileContents.text(name, "device model"), file: name)
+        return try parse(try FileContents.text(name, "device model", limit: 16 << 20, orPipe: true), file: name)
     }
 
     package static func parse(_ text: String, file: String) throws(SettingsError) -> DeviceModel {

@@ -1,4 +1,5 @@
 import PlainHTTP
+import Signing
 
 /// The counts as `GET /metrics` shows them.
 enum Metrics {
@@ -24,11 +25,13 @@ enum Metrics {
             "The first bytes of a push being read to its answer being written to the socket, or given to the emulated link.",
             [([], stats.answerTimes)])
         page.add(.counter, "accepted_by_push_type_total", "Accepted, by push type.", by: "push_type", stats.pushTypes)
-        page.add(
-            .counter, "accepted_by_topic_total", "Accepted, by topic.", by: "topic", stats.topics.mapValues(\.accepted))
-        page.add(
-            .counter, "rejected_by_topic_total", "Not accepted, with a reason or as a fault rule says, by topic.",
-            by: "topic", stats.topics.mapValues(\.rejected))
+        func byTopic(_ name: String, _ help: String, _ count: (StatsDocument.Outcomes) -> UInt64) {
+            let counts = stats.topics.map { (Self.shown($0), count($1)) }
+            page.add(.counter, name, help, by: "topic", Dictionary(counts, uniquingKeysWith: +))
+        }
+        byTopic("accepted_by_topic_total", "Accepted, by topic.", \.accepted)
+        byTopic(
+            "rejected_by_topic_total", "Not accepted, with a reason or as a fault rule says, by topic.", \.rejected)
         count("channel_requests_total", "Channel requests and broadcasts.", stats.channelRequests)
         count(
             "channel_scripted_total",
@@ -72,5 +75,10 @@ enum Metrics {
         gauge("resident_memory_bytes", "Resident memory.", stats.memory.now)
         page.add(.counter, "cpu_seconds_total", "CPU time of all threads.", Double(stats.cpuNanoseconds) * 1e-9)
         return page.text
+    }
+
+    /// A topic may be anything that a client sends: without control characters, and not longer than a topic can be.
+    private static func shown(_ topic: String) -> String {
+        String(TokenVerifier.quoted(topic, most: 255).dropFirst().dropLast())
     }
 }

@@ -6,7 +6,7 @@ import Settings
 /// `token`, and as far as wanted `topic`, `environment`, `state` (registered, unregistered, expired, disabled, offline), `since`
 /// (UNIX seconds) and `tags`, which are the client's. Empty lines at the end are no lines.
 ///
-/// Memory: about 40 bytes a device.
+/// Memory: about 40 bytes a device. A file of at most 2 GiB, some twenty million devices.
 public final class DeviceRegister: Sendable {
     private let places: [TokenKey: UInt32]
     /// Distinct records; devices of a kind share one.
@@ -17,7 +17,7 @@ public final class DeviceRegister: Sendable {
     /// - Parameter rules: say how many digits a token may have.
     /// - Throws: `file:line: …`
     public convenience init(path: String, rules: RequestRules = RequestRules()) throws(SettingsError) {
-        let data = try FileContents.bytes(path, "device file")
+        let data = try FileContents.bytes(path, "device file", limit: 2 << 30)
         try self.init(parsing: data, file: path, rules: rules)
     }
 

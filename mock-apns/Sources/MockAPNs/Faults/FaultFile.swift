@@ -6,7 +6,7 @@ import Settings
 /// Reads a fault plan from YAML (README, "The fault file").
 public enum FaultFile {
     public static func read(_ path: String) throws(SettingsError) -> FaultPlan {
-        try parse(try FileContents.text(path, "fault file"), file: path)
+        try parse(try FileContents.text(path, "fault file", limit: 16 << 20, orPipe: true), file: path)
     }
 
     /// A plan that names no seed is given one of its own.

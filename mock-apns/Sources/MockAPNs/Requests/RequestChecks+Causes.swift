@@ -1,12 +1,19 @@
+import Networking
 import Payloads
 import Settings
+import Signing
 
 /// Which of a reason's causes it was, with what the request says and what would be right. The request is looked at anew, for the log
 /// and `check` only.
 extension RequestChecks {
     /// nil: there is no more to say than the reason, or the request did not deserve it (a fault rule's answer).
-    func cause(of reason: Reason, _ request: RequestState, unixTime: Int64) -> String? {
+    ///
+    /// - Parameter certificate: the client's.
+    func cause(
+        of reason: Reason, _ request: RequestState, certificate: PeerCertificate? = nil, unixTime: Int64
+    ) -> String? {
         switch reason {
+        case .badCertificate: return certificate?.problem.map { "the client certificate: \($0)" }
         case .invalidProviderToken, .expiredProviderToken: return causeOfToken(request, unixTime)
         // What follows is of pushes to devices.
         case _ where !Self.hasPrefix(request.value(.path), Self.devicePath): return nil
@@ -111,5 +118,5 @@ extension RequestChecks {
     }
 
     /// What a request says, which may be anything.
-    private static func quoted(_ text: some StringProtocol) -> String { String(reflecting: String(text.prefix(120))) }
+    private static func quoted(_ text: some StringProtocol) -> String { TokenVerifier.quoted(text, most: 120) }
 }

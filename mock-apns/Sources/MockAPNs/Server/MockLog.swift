@@ -1,5 +1,6 @@
 import HTTP2
 import Logging
+import Signing
 
 /// What a worker says of connections, pushes and frames, each from its level on. The levels are read once, so that what is not
 /// wanted costs a branch.
@@ -27,11 +28,18 @@ struct MockLog {
         var metadata: Logger.Metadata = [
             "connection": "\(connection)", "stream": "\(state.stream)",
             "status": "\(answer.status)", "reason": "\(answer.reason?.name ?? "-")",
-            "topic": "\(state.text(.topic))", "push_type": "\(state.pushType.rawValue)",
+            "topic": "\(Self.topic(state))", "push_type": "\(state.pushType.rawValue)",
             "bytes": "\(state.bodyCount)",
         ]
         if let cause { metadata["cause"] = "\(cause)" }
         logger.debug("push", metadata: metadata)
+    }
+
+    /// In quotes when it is no topic.
+    private static func topic(_ state: RequestState) -> String {
+        let value = state.value(.topic)
+        return value.isEmpty || RequestChecks.isTopic(value)
+            ? state.text(.topic) : TokenVerifier.quoted(state.text(.topic), most: 255)
     }
 
     func frame(_ frame: FrameSummary, isSent: Bool, connection: UInt64) {

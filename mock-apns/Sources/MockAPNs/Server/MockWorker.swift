@@ -430,7 +430,10 @@ final class MockWorker {
 
     @inline(never)
     private func say(_ state: RequestState, _ answer: PushAnswer, connection: UInt64) {
-        let cause = answer.reason.flatMap { checks.cause(of: $0, state, unixTime: unixTime) }
+        let certificate = connections[connection]?.session?.client.certificate
+        let cause = answer.reason.flatMap {
+            checks.cause(of: $0, state, certificate: certificate, unixTime: unixTime)
+        }
         log.push(state, answer, cause: cause, connection: connection)
     }
 

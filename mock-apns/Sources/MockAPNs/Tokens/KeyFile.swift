@@ -12,7 +12,8 @@ public struct KeyFile: Sendable {
 
     /// - Throws: `file:line:column: …`
     public init(_ path: String) throws(SettingsError) {
-        let value = try YAMLValue(parsing: try FileContents.text(path, "key file"), file: path)
+        let value = try YAMLValue(
+            parsing: try FileContents.text(path, "key file", limit: 16 << 20, orPipe: true), file: path)
         var keys = value
         if value.isMap {
             var map = try value.map()
