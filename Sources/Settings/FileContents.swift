@@ -34,6 +34,10 @@ public enum FileContents {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw fail() }
             let kind = status.st_mode & S_IFMT
+            if kind == S_IFDIR {
+                errno = EISDIR
+                throw fail()
+            }
             guard kind == S_IFREG || orPipe && kind == S_IFIFO else {
                 throw SettingsError("the \(what) \(path) is no regular file\(orPipe ? " or pipe" : "")")
             }

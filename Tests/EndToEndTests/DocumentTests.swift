@@ -14,7 +14,8 @@ import Testing
             return below.isEmpty ? [place] : below.map { "\(place)/\($0)" }
         }
         return files.filter { file in
-            guard !file.hasPrefix("results/runs/"), file.hasSuffix(".md") || file.hasSuffix(".yml"),
+            guard !file.hasPrefix("results/runs/"), !file.contains("/.build/"),
+                file.hasSuffix(".md") || file.hasSuffix(".yml"),
                 let text = try? String(contentsOfFile: root + "/" + file, encoding: .utf8)
             else { return false }
             return text.contains("\n```") || (file.hasSuffix(".yml") && text.contains(".build/release/pushload"))
