@@ -78,14 +78,14 @@ extension PushConnection {
 
     /// An answer other than 200.
     func reject(_ slot: Int, _ status: UInt16) {
-        if let text = session.retryAfter(slot), let wait = Self.wait(retryAfter: text, unixTime: loop.unixSeconds) {
-            driver.askedToWait(wait)
-        }
         if status == 403 {
             let isLast = slots[slot].ticket.attempts >= options.retryLimit
             let isAnew = driver.hasSignedAnew(
                 connection: index, started: slots[slot].started, isLast: isLast, body: session.streams.body(slot))
             if isAnew, !isLast { return requeue(slot) }
+        }
+        if let text = session.retryAfter(slot), let wait = Self.wait(retryAfter: text, unixTime: loop.unixSeconds) {
+            driver.askedToWait(wait)
         }
         finish(slot, .rejected(status: status), at: readTime)
     }

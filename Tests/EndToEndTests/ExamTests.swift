@@ -113,36 +113,35 @@ import Testing
         }
     }
 
+    /// A program that runs pushload as the exam's client.
+    private func pushload(in folder: OutputFolder, _ flags: String = "") throws -> String {
+        try folder.script(
+            "client",
+            "exec '\(Programs.path("pushload"))' run -n 20 -c 1 --quiet --target \"$EXAM_URL\" --cacert \"$EXAM_CA\" "
+                + "--key \"$EXAM_KEY\" --key-id \"$EXAM_KEY_ID\" --team-id \"$EXAM_TEAM_ID\" --topic \"$EXAM_TOPIC\" "
+                + "--device-file \"$EXAM_TOKENS\" --output '\(folder.path)/results' \(flags)")
+    }
+
     @Test(
         "pushload itself: nothing is lost or doubled by GOAWAY, refusals, shrinking SETTINGS, stalled windows, idle ends"
     )
     func pushload() throws {
         let folder = try OutputFolder.made()
-        let script = try folder.script(
-            "client",
-            "exec '\(Programs.path("pushload"))' run -n 20 -c 1 --quiet --target \"$EXAM_URL\" --cacert \"$EXAM_CA\" "
-                + "--key \"$EXAM_KEY\" --key-id \"$EXAM_KEY_ID\" --team-id \"$EXAM_TEAM_ID\" --topic \"$EXAM_TOPIC\" "
-                + "--device-file \"$EXAM_TOKENS\" --output '\(folder.path)/results'")
         let (finished, card) = try examine(
             [
                 "--only", "one-stream", "settings-shrink", "refused-streams", "stalled-window", "goaway", "idle",
                 "ping",
                 "token-updates", "trickle", "--name", "pushload",
-            ], [script])
+            ], [try pushload(in: folder)])
         #expect(card.failed("must").isEmpty && finished.status == 0, "\(card.failed("must"))")
     }
 
     @Test("pushload itself: an expired token is replaced, Retry-After is waited for, a silent connection is given up")
     func pushloadPatience() throws {
         let folder = try OutputFolder.made()
-        let script = try folder.script(
-            "client",
-            "exec '\(Programs.path("pushload"))' run -n 20 -c 1 --quiet --target \"$EXAM_URL\" --cacert \"$EXAM_CA\" "
-                + "--key \"$EXAM_KEY\" --key-id \"$EXAM_KEY_ID\" --team-id \"$EXAM_TEAM_ID\" --topic \"$EXAM_TOPIC\" "
-                + "--device-file \"$EXAM_TOKENS\" --output '\(folder.path)/results' --retry 429,5xx --retry-budget 100%"
-        )
         let (finished, card) = try examine(
-            ["--only", "expired-token", "retry-after", "silent", "--time-limit", "30s"], [script])
+            ["--only", "expired-token", "retry-after", "silent", "--time-limit", "30s"],
+            [try pushload(in: folder, "--retry 429,5xx --retry-budget 100%")])
         #expect(card.failed("must").isEmpty && card.failed("should").isEmpty, "\(finished.output)")
         #expect(card.verdicts["expired-token.renewed"] == "passed" && card.verdicts["retry-after.pause"] == "passed")
         #expect(card.verdicts["silent.noticed"] == "passed", "\(finished.output)")

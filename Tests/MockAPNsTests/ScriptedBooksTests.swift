@@ -39,13 +39,19 @@ import Testing
         return check()
     }
 
-    private func broadcast(_ stream: Int32) -> [UInt8] {
-        Client.headers(
-            stream,
-            [
-                (":method", "POST"), (":scheme", "http"), (":path", "/4/broadcasts/apps/com.example.app"),
-                (":authority", "localhost"),
-            ])
+    private func broadcast(_ stream: Int32) -> [UInt8] { request(stream, "/4/broadcasts/apps/com.example.app") }
+
+    private func request(_ stream: Int32, _ path: String, end: Bool = true) -> [UInt8] {
+        let fields = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "localhost")]
+        return Client.headers(stream, fields, end: end)
+    }
+
+    /// Begins to make a channel.
+    private func manager(_ server: MockServer, _ body: [UInt8] = []) throws -> Client {
+        let port = try #require(server.endpoints.first { $0.name == "production management" }).port
+        let client = try Client(port: port)
+        client.send(request(1, "/1/apps/com.example.app/channels", end: false) + body)
+        return client
     }
 
     @Test("Where too many answers wait, 503 is all that a push is: not delivered, and 503 in every book")
@@ -217,16 +223,7 @@ import Testing
         #expect(counts.requests == 1 && counts.reasons == ["IdleTimeout": 1])
         let kept = server.ask { $0.allNamespaces.flatMap { $0.recent.list(PushFilter()) } }.flatMap { $0 }
         #expect(kept.map(\.reason) == ["IdleTimeout"] && kept.map(\.topic) == ["com.example.app"])
-        let port = try #require(server.endpoints.first { $0.name == "production management" }).port
-        let manager = try Client(port: port)
-        manager.send(
-            Client.headers(
-                1,
-                [
-                    (":method", "POST"), (":scheme", "http"), (":path", "/1/apps/com.example.app/channels"),
-                    (":authority", "localhost"),
-                ], end: false))
-        #expect(answer(manager)?.text.contains("400") == true)
+        #expect(answer(try manager(server))?.text.contains("400") == true)
         #expect(server.counts.requests == 1 && server.counts.channelRequests == 1)
         #expect(server.counts.channelReasons == ["IdleTimeout": 1])
         server.stop()
@@ -241,17 +238,8 @@ import Testing
         client.send(broadcast(1))
         #expect(answer(client)?.text.contains("502") == true)
         #expect(server.counts.channelRequests == 1 && server.counts.channelScripted == 1)
-        let port = try #require(server.endpoints.first { $0.name == "production management" }).port
-        let manager = try Client(port: port)
-        manager.send(
-            Client.headers(
-                1,
-                [
-                    (":method", "POST"), (":scheme", "http"), (":path", "/1/apps/com.example.app/channels"),
-                    (":authority", "localhost"),
-                ], end: false)
-                + Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Array("{\"bad\":1}".utf8)))
-        #expect(answer(manager)?.text.contains("400") == true)
+        let body = Client.frame(Frame.data, flags: Frame.endStream, stream: 1, Array("{\"bad\":1}".utf8))
+        #expect(answer(try manager(server, body))?.text.contains("400") == true)
         #expect(server.counts.channelScripted == 1 && server.counts.channelReasons.count == 1)
         server.stop()
     }
