@@ -95,7 +95,7 @@ import Testing
             - {after: 20ms, stream_window: 1000B}
         """.write(to: file, atomically: true, encoding: .utf8)
         let (result, status, error) = try Programs.load([
-            "-D", "500ms", "--rate", "4k", "-m", "200", "--engine", engine, "--mock-flags", "--faults \(file.path)",
+            "-D", "2s", "--rate", "1k", "-m", "200", "--engine", engine, "--mock-flags", "--faults \(file.path)",
         ])
         #expect(status == 0 && result.pushes.accepted == 2000 && result.pushes.lost == 0, "\(error)")
     }
