@@ -21,6 +21,7 @@ final class FramedSession: ServerSession {
 
     /// Streams at once.
     private static let mostStreams: UInt32 = 100
+    private static let names = names { FramedRequest.classify($0, $1) }
     /// What a request takes besides its texts, bytes.
     private static let requestSize = 512
 
@@ -30,7 +31,7 @@ final class FramedSession: ServerSession {
         var settings = SessionSettings()
         settings.maxConcurrentStreams = Self.mostStreams
         settings.connectionWindow = 1 << 20
-        super.init(settings: settings) { FramedRequest.classify($0, $1) }
+        super.init(settings: settings, names: Self.names)
     }
 
     override var monotonicSeconds: Double { Double(now) * 1e-9 }

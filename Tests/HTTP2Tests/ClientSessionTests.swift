@@ -13,7 +13,7 @@ private final class Server: ServerSession {
         var settings = SessionSettings()
         change(&settings)
         block.addStatus(400)
-        super.init(settings: settings) { _, _ in 0 }
+        super.init(settings: settings, names: Self.names { _, _ in 0 })
     }
 
     override func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool {

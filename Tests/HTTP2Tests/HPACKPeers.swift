@@ -50,7 +50,7 @@ final class OurDecoder {
     private(set) var isMarkedRight = true
 
     init(_ tableSize: Int = 4096) {
-        decoder = HPACKDecoder(tableSize: tableSize) { Self.mark($0, $1) }
+        decoder = HPACKDecoder(tableSize: tableSize, names: HPACKNames { Self.mark($0, $1) })
     }
 
     static func mark(_ name: UnsafePointer<UInt8>, _ count: Int) -> UInt8 {

@@ -9,7 +9,7 @@ import Testing
         var bodies: [Int32: Int] = [:]
 
         init() {
-            super.init(settings: SessionSettings()) { _, _ in 0 }
+            super.init(settings: SessionSettings(), names: Self.names { _, _ in 0 })
             _ = receive(Frame.preface + ServerBoundsTests.frame(Frame.settings))
             _ = output()
         }

@@ -12,7 +12,7 @@ final class ServerStage: Stage {
             identifier = answer.addVariable("apns-id", length: 36)
             var settings = SessionSettings()
             settings.connectionWindow = 1 << 30
-            super.init(settings: settings) { _, _ in 1 }
+            super.init(settings: settings, names: Self.names { _, _ in 1 })
         }
 
         override func didBeginRequest(stream: Int32) -> UInt { 1 }

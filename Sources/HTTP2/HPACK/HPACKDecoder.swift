@@ -8,7 +8,7 @@
 /// `apns-id` spelt out besides), 21 ns for an insertion that evicts, 31 ns for a 230-byte Huffman-coded token that is
 /// remembered and about 1 µs for one that is not: one block decoded a million times in a release build, median of nine.
 ///
-/// Memory: about 16 KB with a table of 4,096 bytes; hostile peers can make it grow by 128 KB of scratch memory, 8 KB of
+/// Memory: about 5 KB, and 16 KB once a table of 4,096 bytes is full; hostile peers can make it grow by 128 KB of scratch memory, 8 KB of
 /// remembered values and, with a larger table, at most 4.5 times that table.
 public final class HPACKDecoder {
     public enum Step {
@@ -23,8 +23,8 @@ public final class HPACKDecoder {
     /// The largest integer that is valid anywhere (RFC 7541 section 5.1 leaves the limit to us).
     private static let mostInteger = 1 << 31
 
-    private let classify: (UnsafePointer<UInt8>, Int) -> UInt8
-    /// At their indices; 0 is not one.
+    private let names: HPACKNames
+    /// Those of `names`, which keeps them.
     private let staticFields: UnsafeMutablePointer<HPACKField>
     private let huffman: UnsafePointer<UInt32>
     /// These are only reached from here, never while one of their own methods runs; checking that at run time took two thirds
@@ -46,29 +46,17 @@ public final class HPACKDecoder {
     /// - Parameters:
     ///   - tableSize: the SETTINGS_HEADER_TABLE_SIZE that was announced, in bytes and not below 0 (4,096 until the peer has
     ///     acknowledged another; see `setLimit`).
-    ///   - classify: a number for a name, 0...255; called for names that are spelt out and once for each static entry.
-    public init(tableSize: Int, classify: @escaping (UnsafePointer<UInt8>, Int) -> UInt8) {
+    ///   - names: shared by the decoders of one owner.
+    public init(tableSize: Int, names: HPACKNames) {
         precondition(tableSize >= 0, "a header table of \(tableSize) bytes; it must be 0 or more")
-        self.classify = classify
-        staticFields = .allocate(capacity: HPACKStaticTable.count + 1)
+        self.names = names
+        staticFields = names.staticFields
         huffman = HPACKHuffman.machine
         table = HPACKDynamicTable(capacity: tableSize)
         limit = tableSize
-        var field = HPACKField()
-        position = field.name
-        blockEnd = field.name
-        staticFields.initialize(to: field)
-        for (place, entry) in HPACKStaticTable.entries.enumerated() {
-            field.name = entry.name.utf8Start
-            field.nameLength = entry.name.utf8CodeUnitCount
-            field.value = entry.value.utf8Start
-            field.valueLength = entry.value.utf8CodeUnitCount
-            field.mark = classify(field.name, field.nameLength)
-            (staticFields + place + 1).initialize(to: field)
-        }
+        position = HPACKField().name
+        blockEnd = position
     }
-
-    deinit { staticFields.deallocate() }
 
     /// Bytes of memory the dynamic table holds now in RFC terms (sum of name+value+32).
     public var tableUsed: Int { table.used }
@@ -168,7 +156,7 @@ public final class HPACKDecoder {
         if nameIndex == 0 {
             guard let name = nameString(&field.nameLength) else { return fail() }
             field.name = name
-            field.mark = classify(name, field.nameLength)
+            field.mark = names.classify(name, field.nameLength)
         } else {
             guard let known = entry(nameIndex) else { return fail() }
             field = known

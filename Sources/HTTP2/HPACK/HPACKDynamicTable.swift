@@ -3,7 +3,7 @@
 /// The arena is twice the table's storage, and entries are written one after the other, each in one piece, from the
 /// beginning again when the rest is too short. That never touches a live entry: live ones and the new one together fit
 /// half the arena, and a rest that was too short lies behind more than half an arena of newer entries. Nothing is allocated
-/// for an entry; storage begins with at most 4 KB and doubles when entries need it, up to the limit that was announced.
+/// for an entry; storage begins with at most 512 bytes and doubles when entries need it, up to the limit that was announced.
 struct HPACKDynamicTable: ~Copyable {
     /// The size in effect: at most the limit that was announced, less when the peer chose so.
     private(set) var capacity: Int
@@ -23,7 +23,7 @@ struct HPACKDynamicTable: ~Copyable {
 
     init(capacity: Int) {
         self.capacity = capacity
-        storage = min(capacity, 4096)
+        storage = min(capacity, 512)
         (entries, mask, arena) = Self.allocate(storage)
     }
 

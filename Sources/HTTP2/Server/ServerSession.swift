@@ -73,16 +73,21 @@ open class ServerSession {
     /// one that never acknowledges anything.
     public static let unlimitedStreams = 1000
 
+    /// - Parameter classify: a number from 1 to 127 for a header name that matters to the owner, 0 for any other; it comes back with
+    ///   every such field. Names that HTTP/2 has rules for are those of `HeaderMark`.
+    public static func names(_ classify: @escaping @Sendable (UnsafePointer<UInt8>, Int) -> UInt8) -> HPACKNames {
+        HPACKNames { name, length in
+            let mark = HeaderMark.of(name, length)
+            return mark == HeaderMark.other ? classify(name, length) & 127 : mark
+        }
+    }
+
     /// Starts a session; the first `nextOutput` holds SETTINGS.
     ///
     /// - Parameters:
     ///   - isTraced: every frame is told to `didTransfer`.
-    ///   - classify: a number from 1 to 127 for a header name that matters to the owner, 0 for any other; it comes back with
-    ///     every such field. Names that HTTP/2 has rules for are those of `HeaderMark`.
-    public init(
-        settings: SessionSettings, isTraced: Bool = false,
-        classify: @escaping (UnsafePointer<UInt8>, Int) -> UInt8
-    ) {
+    ///   - names: by `names(_:)`, for all sessions of an owner.
+    public init(settings: SessionSettings, isTraced: Bool = false, names: HPACKNames) {
         self.isTraced = isTraced
         input = .allocate(capacity: 1)
         input.initialize(to: FrameInput(hasPreface: true))
@@ -90,10 +95,7 @@ open class ServerSession {
         output.initialize(to: FrameOutput())
         streams = .allocate(capacity: 1)
         streams.initialize(to: ServerStreams())
-        decoder = HPACKDecoder(tableSize: 4096) { name, length in
-            let mark = HeaderMark.of(name, length)
-            return mark == HeaderMark.other ? classify(name, length) & 127 : mark
-        }
+        decoder = HPACKDecoder(tableSize: 4096, names: names)
         connectionWindow = max(65_535, Int(settings.connectionWindow))
         maxHeaderList = settings.maxHeaderListSize.map(Int.init) ?? .max
         var entries: [(identifier: UInt16, value: UInt32)] = [

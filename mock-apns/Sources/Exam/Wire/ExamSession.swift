@@ -15,7 +15,8 @@ final class ExamSession {
     private unowned let stage: Stage
     private unowned let connection: ExamConnection
     private var frames = ClientFrames()
-    private let decoder = HPACKDecoder(tableSize: 4096) { _, _ in 0 }
+    private let decoder = HPACKDecoder(tableSize: 4096, names: names)
+    private static let names = HPACKNames { _, _ in 0 }
     private var streams: [Int32: OpenStream] = [:]
     private var highest: Int32 = 0
     private var block: (stream: Int32, endsStream: Bool, bytes: [UInt8])?

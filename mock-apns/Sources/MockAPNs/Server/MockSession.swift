@@ -31,6 +31,7 @@ final class MockSession: ServerSession {
     /// Requests' memory for the next ones, between reads up to `keptStates`.
     @exclusivity(unchecked) private var freeStates: [RequestState] = []
     private static let keptStates = 64
+    private static let names = names { KnownHeader.mark($0, $1) }
     /// Requests whose payload is still in the read buffer.
     @exclusivity(unchecked) private var borrowing: [RequestState] = []
     /// The `authorization` value last found valid here.
@@ -68,7 +69,7 @@ final class MockSession: ServerSession {
             Penalty($0, streams: worker.configuration.maxConcurrentStreams)
         }
         client = RequestChecks.Client(environment: role.environment, certificate: certificate)
-        super.init(settings: settings, isTraced: worker.log.tracesFrames) { KnownHeader.mark($0, $1) }
+        super.init(settings: settings, isTraced: worker.log.tracesFrames, names: Self.names)
         bodyRoom = Self.mostOutput
     }
 
