@@ -2,9 +2,9 @@
 """What hostile clients cost mock-apns: memory, and throughput taken from a client that behaves.
 
 For each kind of hostility opens connections that go as far with it as they are let, twice over, and then holds them: ten a
-second go on, and are made again where the mock has ended them. Beside them and without them runs pushload, in alternation. (Hostile
-clients that do without pause what good ones do, such as handshakes, have their share of the processor; that is not measured.) Needs
-a release build (`make build`).
+second go on, and are made again where the mock has ended them. Beside them and without them runs pushload, in alternation, once the
+mock has worked off what all of them sent at first. (Hostile clients that do without pause what good ones do, such as handshakes, have
+their share of the processor; that is not measured.) Needs a release build (`make build`).
 
     Benchmarks/hostile_clients.py [--connections 10000] [--pushes 1000000] [--rounds 3] [--kinds unread,...]
 """
@@ -145,12 +145,28 @@ def throughput(url, credentials, folder, pushes):
     return result["pushes"]["accepted"] / result["run"]["duration_seconds"]
 
 
+def settle(pid):
+    """Waits until a process uses less than a quarter of a core."""
+    def used():
+        with open(f"/proc/{pid}/stat") as file:
+            return sum(int(ticks) for ticks in file.read().rsplit(")", 1)[1].split()[11:13])
+    before = used()
+    for _ in range(300):
+        time.sleep(1)
+        now = used()
+        if now - before < os.sysconf("SC_CLK_TCK") / 4:
+            return
+        before = now
+    sys.exit("the mock is still busy after 300 s")
+
+
 def measure(kind, options):
     """Pushes a second alone and beside the hostile clients, and the most memory of the mock."""
     alone, beside, most = [], [], 0
     with tempfile.TemporaryDirectory() as folder, running_mock(folder, "--admin-port", "0") as (mock, start, credentials):
         ports = [start["port"], int(start["endpoints"]["admin"].rsplit(":", 1)[1])]
         for _ in range(options.rounds):
+            settle(mock.pid)
             alone.append(throughput(start["url"], credentials, folder, options.pushes))
             ready, stop = multiprocessing.Event(), multiprocessing.Event()
             hostile = multiprocessing.Process(
@@ -158,6 +174,7 @@ def measure(kind, options):
             hostile.start()
             if not ready.wait(300):
                 sys.exit(f"{kind.__name__}: the connections are not there after 300 s")
+            settle(mock.pid)
             beside.append(throughput(start["url"], credentials, folder, options.pushes))
             most = max(most, resident(mock.pid))
             stop.set()
