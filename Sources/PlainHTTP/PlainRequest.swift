@@ -43,11 +43,11 @@ public struct PlainRequest: Sendable, Equatable {
         if bytes.first == 0x16 { return .refused(400, "this port speaks plain HTTP, no TLS") }
         // One empty line before a request is passed over (RFC 9112 section 2.2).
         let start = bytes.starts(with: [13, 10]) ? 2 : 0
-        guard let end = headEnd(bytes, from: start) else {
-            return bytes.count > largestHead
-                ? .refused(431, "the request's head is larger than 16 KiB")
-                : .incomplete(needs: bytes.count + 1)
+        let head = headEnd(bytes, from: start)
+        guard (head ?? bytes.count) - start <= largestHead else {
+            return .refused(431, "the request's head is larger than 16 KiB")
         }
+        guard let end = head else { return .incomplete(needs: bytes.count + 1) }
         guard !hasControls(bytes[start..<end]) else {
             return .refused(400, "a control character in the request's head")
         }

@@ -59,6 +59,10 @@ import Testing
             ("--san 10.1.2.300", "--san 10.1.2.300: expected a host name, such as mock.example.com, or an address"),
             ("--san https://a.b", "--san https://a.b: expected a host name, such as mock.example.com, or an address"),
             ("--keep-pushes -1", "--keep-pushes -1: cannot be negative"),
+            ("--keep-pushes 10", "--keep-pushes goes with --admin-port, the pages it is about"),
+            ("--admin-host ::1", "--admin-host goes with --admin-port, the pages it is about"),
+            ("--reset-code CANCEL", "--reset-code goes with --reset, the share of pushes it is for"),
+            ("--goaway-age 0s", "--goaway-age 0s: expected above 0"),
             ("--silent -1%", "--silent -1%: cannot be negative"),
             ("--write-timeout -1s", "--write-timeout -1s: cannot be negative"),
             ("--keep-pushes 0", "--keep-pushes 0: expected 1 to 1000000000"),
@@ -101,7 +105,10 @@ import Testing
     func counts() throws {
         let running = try Programs.start(
             "mock-apns",
-            ["--port", "0", "--keep-pushes", "10k", "--max-concurrent-streams", "1k", "--topic", "a.b.voip"])
+            [
+                "--port", "0", "--admin-port", "0", "--keep-pushes", "10k", "--max-concurrent-streams", "1k", "--topic",
+                "a.b.voip",
+            ])
         try running.waitFor("--credentials FOLDER makes one with its ca.pem")
         kill(running.process.processIdentifier, SIGTERM)
         let error = try running.wait().error

@@ -7,6 +7,10 @@ import Testing
     private final class Server: ServerSession {
         /// What each answer's body has.
         var bodies: [Int32: Int] = [:]
+        /// Bytes of each answer's body.
+        var size = 10
+        /// Pieces of bodies that were asked for.
+        var pieces = 0
 
         init() {
             super.init(settings: SessionSettings(), names: Self.names { _, _ in 0 })
@@ -25,10 +29,11 @@ import Testing
         override func nextData(
             stream: Int32, buffer: UnsafeMutablePointer<UInt8>, capacity: Int, isLast: inout Bool
         ) -> Int {
-            let count = min(capacity, 10)
+            let count = min(capacity, size - bodies[stream, default: 0])
             buffer.update(repeating: 0x62, count: count)
-            isLast = count == 10
             bodies[stream, default: 0] += count
+            isLast = bodies[stream] == size
+            pieces += 1
             return count
         }
 
@@ -90,6 +95,38 @@ import Testing
         #expect(server.bodies.isEmpty)
         #expect(server.receive(Self.frame(Frame.settings, 0, 0, Self.window(0) + Self.window(100))) == nil)
         #expect(server.bodies == [1: 10])
+    }
+
+    @Test(
+        "10.5: answers that wait for windows are looked at once a read, however often it opens the connection's window")
+    func windowFlood() {
+        let server = Server()
+        server.size = 100_000
+        // The windows of the connection and of its stream are used up.
+        _ = server.receive(Self.frame(Frame.headers, 5, 1, Self.request))
+        #expect(server.bodies == [1: 65_535])
+        _ = server.receive(Self.frame(Frame.windowUpdate, 0, 1, [0, 0, 255, 0]))
+        #expect(server.bodies == [1: 65_535])
+        server.pieces = 0
+        let flood = [[UInt8]](repeating: Self.frame(Frame.windowUpdate, 0, 0, [0, 0, 0, 1]), count: 1000)
+        #expect(server.receive(flood.flatMap { $0 }) == nil)
+        #expect(server.bodies == [1: 66_535] && server.pieces == 1)
+    }
+
+    @Test("Memory for long header fields is given back after the read")
+    func longFields() {
+        let server = Server()
+        // Huffman-coded: "0" has five bits.
+        let coded = [UInt8](repeating: 0, count: 40_000)
+        let field: [UInt8] = [0x00, 0x01, 0x61, 0xFF, 0xC1, 0xB7, 0x02] + coded
+        let block = Self.request + field
+        var bytes = Self.frame(Frame.headers, Frame.endStream, 1, Array(block.prefix(16_000)))
+        bytes += Self.frame(Frame.continuation, 0, 1, Array(block[16_000..<32_000]))
+        bytes += Self.frame(Frame.continuation, Frame.endHeaders, 1, Array(block[32_000...]))
+        #expect(server.receive(bytes) == nil && server.bodies.count == 1)
+        #expect(server.decoder.scratchCapacity > 60_000)
+        server.shrinkInput()
+        #expect(server.decoder.scratchCapacity < 5000)
     }
 
     @Test("6.9.2: a window beyond 2^31-1 is an error, also when the same SETTINGS frame takes it back")

@@ -296,6 +296,57 @@ import Testing
         server.stop()
     }
 
+    @Test("Answers whose time comes later count in what waits for clients, and those that were taken do not")
+    func crowdedLater() throws {
+        let server = try start {
+            $0.mostHeld = 2_000_000
+            var late = FaultRule()
+            late.latency = .fixed(300_000_000)
+            late.match.tokens = ["bb*"]
+            var answer = RawAnswer(status: 500)
+            answer.body = [UInt8](repeating: 120, count: 60_000)
+            late.answer = answer
+            var batch = FaultRule()
+            batch.batch = .init(count: 400)
+            batch.batch?.within = 100_000_000
+            $0.faults.rules = [late, batch]
+        }
+        // Each takes its answers before the next one comes: by and by ten times as much waits as may at once.
+        var clients: [FrameClient] = []
+        for _ in 0..<10 {
+            let client = try Client(port: server.port)
+            clients.append(client)
+            client.send(stride(from: 1, to: 600, by: 2).flatMap { Client.push(Int32($0)) })
+            for _ in 0..<300 { #expect(client.wait { $0.type == Frame.headers } != nil) }
+        }
+        #expect(server.counts.bounds.crowded == 0 && server.counts.accepted == 3000)
+        var unread: [FrameClient] = []
+        for _ in 0..<30 {
+            let client = try Client(port: server.port, receiveBuffer: 4096)
+            client.send(Client.frame(Frame.settings, Client.setting(4, 0x7FFF_FFFF)))
+            client.send(Client.frame(Frame.windowUpdate, Client.number(0x7FFF_0000)))
+            let device = String(repeating: "bb", count: 32)
+            client.send(stride(from: 1, to: 20, by: 2).flatMap { Client.push(Int32($0), device: device) })
+            unread.append(client)
+        }
+        #expect(becomes { server.counts.bounds.crowded > 0 })
+        withExtendedLifetime((clients, unread)) {}
+        server.stop()
+    }
+
+    @Test("A client that closes before HTTP/2 has begun is counted as such, one that says nothing too")
+    func unbegun() throws {
+        let server = try start { _ in }
+        for bytes in [[], Array(Frame.preface.prefix(9)), Frame.preface] {
+            let client = try Client(port: server.port, greeting: false)
+            if !bytes.isEmpty { client.send(bytes) }
+        }
+        #expect(becomes { server.counts.handshakesFailed == 3 })
+        #expect(try Client(port: server.port).isServed(1))
+        #expect(server.counts.handshakesFailed == 3)
+        server.stop()
+    }
+
     @Test("An answer that is due later than the idle time-out is still given")
     func lateAnswer() throws {
         let server = try start {

@@ -41,6 +41,17 @@ import Testing
         #expect(shown() == ["a"] && desk.counts.delivered == 1 && desk.counts.stored == 0)
     }
 
+    @Test("A worker whose clock is a little behind counts in the window that another has begun")
+    func clocks() {
+        let desk = desk { ($0.perDeviceLimit, $0.perDevicePeriod, $0.backgroundPerHour) = (1, 10, 1) }
+        #expect(desk.admit(TokenKey("aa"), now: 100) == nil)
+        #expect(desk.admit(TokenKey("aa"), now: 99) == .tooManyRequests)
+        #expect(desk.admit(TokenKey("aa"), now: 110) == nil)
+        #expect(desk.deliver(push("a", type: .background), now: 100, unixTime: 100) == nil)
+        #expect(desk.deliver(push("b", type: .background), now: 99, unixTime: 100) == nil)
+        #expect(shown() == ["a"] && desk.counts.throttled == 1)
+    }
+
     @Test("Of more devices than are counted, those that had a push last are still held to their limit")
     func windows() {
         var settings = DeliverySettings()

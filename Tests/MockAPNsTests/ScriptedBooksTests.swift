@@ -96,6 +96,9 @@ import Testing
         #expect(holds { slow.counts.requests == 1 })
         slow.reset()
         #expect(answer(client)?.text.hasPrefix("200") == true && slow.counts.requests == 0 && slow.counts.accepted == 0)
+        client.send(Client.push(3))
+        #expect(answer(client)?.stream == 3)
+        #expect(holds { slow.counts.answerTimes.metrics.count == 1 })
         slow.stop()
         let batch = try start("rules: [{batch: 2, within: 200ms}]")
         let other = try Client(port: batch.port)
@@ -106,6 +109,39 @@ import Testing
             answer(other)?.text.hasPrefix("200") == true && batch.counts.requests == 1 && batch.counts.accepted == 1)
         #expect(kept(batch).count == 1)
         batch.stop()
+    }
+
+    @Test("A reset beside pushes leaves as many delivered as accepted, over all threads")
+    func resetUnderLoad() throws {
+        let server = try start("rules: []") { $0.threads = 2 }
+        // With a subscriber of deliveries the desk, which all threads share, has them.
+        server.shared.hub.setSubscribers(1)
+        let clients = try (0..<2).map { _ in try Client(port: server.port) }
+        var stream: Int32 = -1
+        for _ in 0..<20 {
+            for _ in 0..<20 {
+                stream += 2
+                for client in clients { client.send(Client.push(stream)) }
+            }
+            server.reset()
+        }
+        for client in clients { #expect(client.wait { $0.type == Frame.headers && $0.stream == stream } != nil) }
+        #expect(holds { server.deliveryCounts.delivered == server.counts.accepted })
+        server.stop()
+    }
+
+    @Test("The times of answers are those of pushes, whatever rules there are for broadcasts")
+    func broadcastTimes() throws {
+        let server = try start("rules: [{request: broadcast, latency: 20ms}]")
+        let client = try Client(port: server.port)
+        client.send(Client.push(1))
+        #expect(answer(client)?.stream == 1)
+        client.send(broadcast(3))
+        #expect(answer(client)?.stream == 3)
+        client.send(Client.push(5))
+        #expect(answer(client)?.stream == 5)
+        #expect(holds { server.counts.answerTimes.metrics.count == 2 } && server.counts.channelRequests == 1)
+        server.stop()
     }
 
     /// Whose pushes a reset of all forgets, while one of them is held since a reset of its own.

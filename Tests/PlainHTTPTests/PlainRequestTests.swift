@@ -72,6 +72,7 @@ import Testing
             ("GET / HTTP/1.1\r\nX: a\rb\r\n\r\n", 400), ("PUT / HTTP/1.1\r\nExpect: a reply\r\n\r\n", 417),
             ("PUT / HTTP/1.1\r\nContent-Length : 8\r\n\r\n", 400), ("\u{16}\u{3}\u{1}", 400),
             (String(repeating: "x", count: 17_000), 431),
+            ("GET /?" + String(repeating: "x", count: 17_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", 431),
         ])
     func refused(_ text: String, _ status: Int) {
         guard case .refused(let found, _) = PlainRequest.parse(Array(text.utf8)) else {

@@ -21,6 +21,15 @@ struct HPACKScratch: ~Copyable {
         if count > capacity { grow(count) }
     }
 
+    /// Gives back what is beyond `most` bytes; what it held is lost.
+    @inline(__always)
+    mutating func shrink(to most: Int) {
+        guard capacity > most else { return }
+        bytes.deallocate()
+        bytes = .allocate(capacity: most)
+        capacity = most
+    }
+
     @inline(never)
     private mutating func grow(_ count: Int) {
         let wanted = min(max(count, capacity &* 2), Self.mostCapacity)

@@ -129,7 +129,7 @@ extension ServerSession {
             if increment == 0 { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
             sendWindow += increment
             if sendWindow > 0x7FFF_FFFF { return Violation(.flowControlError, "the window beyond 2^31-1") }
-            sendHeldBack()
+            hasWiderWindow = true
             return nil
         }
         if isIdle(frame.stream) { return Violation(.protocolError, "WINDOW_UPDATE on stream \(frame.stream)") }

@@ -45,6 +45,9 @@ open class ServerSession {
     /// 4.3.1, RFC 7541 section 6.3).
     @exclusivity(unchecked) var isTableToSay = false
     @exclusivity(unchecked) private var heldBack = 0
+    /// The connection's window has been opened since streams that are held back were looked at: that is done once a read, however many
+    /// WINDOW_UPDATE are in it.
+    @exclusivity(unchecked) var hasWiderWindow = false
     /// Bytes waiting in the output from which on bodies wait, for `resumeBodies`: a client with wide windows takes no more memory.
     @exclusivity(unchecked) public final var bodyRoom = Int.max
 
@@ -147,6 +150,10 @@ open class ServerSession {
                 return "not HTTP/2: no connection preface"
             case .needsMore:
                 input.pointee.keep()
+                if hasWiderWindow {
+                    hasWiderWindow = false
+                    sendHeldBack()
+                }
                 return nil
             }
         }
@@ -177,9 +184,13 @@ open class ServerSession {
     @inline(__always)
     public final var inputCapacity: Int { input.pointee.capacity }
 
-    /// Gives back memory for frames that came in pieces, where it is much; what `didReceiveData` told is then gone.
+    /// Gives back memory for frames that came in pieces and for long header fields, where it is much; what `didReceiveData` told is then
+    /// gone.
     @inline(__always)
-    public final func shrinkInput() { if input.pointee.capacity > Self.usualInput { input.pointee.shrink() } }
+    public final func shrinkInput() {
+        if input.pointee.capacity > Self.usualInput { input.pointee.shrink() }
+        decoder.shrinkScratch()
+    }
     private static let usualInput = 8192
 
     /// The client does not take what is written: nothing is kept for what comes next; what `nextOutput` returned is then gone.

@@ -23,6 +23,7 @@ package final class RecordingWriter: Sendable {
         var check = FileCheck()
         var topics: [[UInt8]: UInt16] = [:]
         var failure: BinaryFileFailure?
+        var isFailureTaken = false
         /// Where the file is until it replaces another: `path`, without links, is given its place then.
         var beside: (file: String, path: String)?
     }
@@ -196,6 +197,15 @@ package final class RecordingWriter: Sendable {
         state.beside = nil
         close(state.old)
         state.old = -1
+    }
+
+    /// What went wrong with it, asked for the first time since.
+    package func takeFailure() -> BinaryFileFailure? {
+        state.withLock {
+            guard let failure = $0.failure, !$0.isFailureTaken else { return nil }
+            $0.isFailureTaken = true
+            return failure
+        }
     }
 
     /// Completes the file: all blocks were handed over.

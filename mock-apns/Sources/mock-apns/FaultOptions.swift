@@ -19,8 +19,9 @@ struct FaultOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Answer this share of the pushes with RST_STREAM.", valueName: "share"))
     var reset: String?
 
-    @Option(help: ArgumentHelp("With which error code (RFC 9113 section 7).", valueName: "code"))
-    var resetCode = "INTERNAL_ERROR"
+    @Option(
+        help: ArgumentHelp("With which error code, RFC 9113 section 7 (default: INTERNAL_ERROR).", valueName: "code"))
+    var resetCode: String?
 
     @Option(
         name: .customLong("goaway-after"),
@@ -85,7 +86,10 @@ struct FaultOptions: ParsableArguments {
         for text in reject { rule.rejections.append(try reading("--reject", text, FaultText.rejection)) }
         if let share = try answers.readSilent() { rule.silentShare = share }
         if let reset { rule.resetShare = try reading("--reset", reset, Units.share) }
-        rule.resetCode = try reading("--reset-code", resetCode, FaultText.errorCode)
+        if let resetCode {
+            rule.resetCode = try reading("--reset-code", resetCode, FaultText.errorCode)
+            guard reset != nil else { throw Misuse("--reset-code goes with --reset, the share of pushes it is for") }
+        }
         try answers.check(totalShare: rule.totalShare)
         if rule.totalShare > 0 || rule.latency != .none { plan.rules.append(rule) }
         return plan
@@ -97,7 +101,11 @@ struct FaultOptions: ParsableArguments {
             guard count > 0 else { throw Misuse("--goaway-after \(goAwayAfter): expected at least 1") }
             faults.goAwayAfter = count
         }
-        if let goAwayAge { faults.goAwayAge = try reading("--goaway-age", goAwayAge, Units.duration) }
+        if let goAwayAge {
+            let age = try reading("--goaway-age", goAwayAge, Units.duration)
+            guard age > 0 else { throw Misuse("--goaway-age \(goAwayAge): expected above 0") }
+            faults.goAwayAge = age
+        }
         if let tcpResetEvery { faults.tcpResetEvery = try reading("--tcp-reset-every", tcpResetEvery, Units.duration) }
         if let handshakeFailures {
             faults.handshakeFailureShare = try reading("--handshake-failures", handshakeFailures, Units.share)

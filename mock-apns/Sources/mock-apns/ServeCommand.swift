@@ -32,8 +32,8 @@ struct ServeCommand: ParsableCommand {
             valueName: "port"), transform: portNumber)
     var adminPort: UInt16?
 
-    @Option(help: ArgumentHelp("Address of the admin listener.", valueName: "address"))
-    var adminHost = "127.0.0.1"
+    @Option(help: ArgumentHelp("Address of the admin listener (default: 127.0.0.1).", valueName: "address"))
+    var adminHost: String?
 
     @Option(
         help: ArgumentHelp(
@@ -41,8 +41,8 @@ struct ServeCommand: ParsableCommand {
             valueName: "name"))
     var adminName: [String] = []
 
-    @Option(help: ArgumentHelp("Requests each thread keeps for GET /pushes.", valueName: "count"))
-    var keepPushes = "1000"
+    @Option(help: ArgumentHelp("Requests each thread keeps for GET /pushes (default: 1000).", valueName: "count"))
+    var keepPushes: String?
 
     @Flag(help: "Print what machines read: one JSON object a line.")
     var json = false
@@ -101,12 +101,18 @@ struct ServeCommand: ParsableCommand {
                 ("--record", recording.record),
             ])
             configuration.adminPort = adminPort
-            configuration.adminHost = adminHost
+            if let adminHost { configuration.adminHost = adminHost }
             for name in adminName where name.contains(where: { ":/ ".contains($0) }) || name.isEmpty {
                 throw Misuse("--admin-name \"\(name)\": expected a name without a port, such as mock.example.com")
             }
             configuration.adminNames = adminName
-            configuration.keptPushes = try count("--keep-pushes", keepPushes, 1...1_000_000_000)
+            if let keepPushes {
+                configuration.keptPushes = try count("--keep-pushes", keepPushes, 1...1_000_000_000)
+            }
+            let asked = [("--admin-host", adminHost), ("--admin-name", adminName.first), ("--keep-pushes", keepPushes)]
+            if adminPort == nil, let flag = asked.first(where: { $0.1 != nil })?.0 {
+                throw Misuse("\(flag) goes with --admin-port, the pages it is about")
+            }
             if timesOut != nil {
                 guard timesEvery >= 2, timesEvery <= 1 << 32, timesEvery.nonzeroBitCount == 1 else {
                     throw Misuse("--times-every \(timesEvery): expected a power of two from 2 to 4294967296")

@@ -69,7 +69,7 @@ final class RequestState {
 
     var stream: Int32 = 0
     @exclusivity(unchecked) private var memory: UnsafeMutablePointer<UInt8>
-    private var memorySize = 512
+    private var memorySize = usualMemory
     @exclusivity(unchecked) private var memoryUsed = 0
     private let ranges: UnsafeMutablePointer<HeaderRange>
     private(set) var hasDuplicates = false
@@ -127,6 +127,10 @@ final class RequestState {
 
     /// Bytes of memory it takes, its stream's too, about.
     var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + headers.held + 640 }
+
+    /// It has memory for more headers than most requests have.
+    var isLarge: Bool { memorySize > Self.usualMemory }
+    private static let usualMemory = 512
 
     /// Makes it ready for the next request.
     func reset() {

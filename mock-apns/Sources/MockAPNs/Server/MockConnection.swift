@@ -143,6 +143,7 @@ final class MockConnection {
             case .wouldBlock:
                 hasMore = false
             case .endOfStream, .failed:
+                if session?.hasBegun == false { MockStatistics.increment(worker.statistics.handshakesFailed) }
                 close()
                 return false
             }

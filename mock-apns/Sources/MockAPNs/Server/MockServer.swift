@@ -28,6 +28,8 @@ public final class MockServer: Sendable {
     private let inboxes: [MockInbox]
     private let wakeUps: [WakeUp]
     private let running = DispatchGroup()
+    /// Resets wait for each other.
+    private let resetting = Mutex<Void>(())
     private let admin: AdminServer
 
     /// Starts listening; returns once connections are accepted.
@@ -208,30 +210,57 @@ public final class MockServer: Sendable {
     /// Of one namespace; ledgers and devices of a model have none and begin anew with all. With all, namespaces that hold nothing then are
     /// forgotten.
     func reset(_ choice: NamespaceChoice) {
-        if case .all = choice {
-            shared.book.reset()
-            shared.fleets?.reset(now: MonotonicClock.now())
-            shared.log?.reset()
+        resetting.withLock { _ in
+            let forgotten = Mutex<[Namespace]>([])
+            _ = ask({ $0.restart(choice, forgetting: forgotten.withLock { $0 }) }, waits: true) {
+                // Nothing is accepted meanwhile: what is counted by worker and what is counted for all begins anew at the same push.
+                if case .all = choice {
+                    shared.book.reset()
+                    shared.fleets?.reset(now: MonotonicClock.now())
+                    shared.log?.reset()
+                }
+                for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.reset() }
+                if choice == .all { forgotten.withLock { $0 = shared.namespaces?.forgetEmpty() ?? [] } }
+            }
+            shared.watch.noteReset()
         }
-        for namespace in shared.allNamespaces where choice.includes(namespace) { namespace.reset() }
-        let forgotten = choice == .all ? shared.namespaces?.forgetEmpty() ?? [] : []
-        _ = ask { $0.restart(choice, forgetting: forgotten) }
-        shared.watch.noteReset()
     }
 
     /// Has every worker answer on its own thread, and waits for it; those that have ended are left out.
     func ask<Answer: Sendable>(_ question: @escaping @Sendable (MockWorker) -> Answer) -> [Answer] {
+        ask(question, waits: false) {}
+    }
+
+    /// - Parameters:
+    ///   - waits: no worker answers before all have come to the question and `work` is done.
+    private func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (MockWorker) -> Answer, waits: Bool, _ work: () -> Void
+    ) -> [Answer] {
         let answers = Mutex<[Answer]>([])
-        let asked = DispatchGroup()
+        let (asked, arrived, gate) = (DispatchGroup(), DispatchGroup(), DispatchGroup())
+        if waits { gate.enter() }
         for (inbox, wakeUp) in zip(inboxes, wakeUps) {
             asked.enter()
+            arrived.enter()
             let isTaken = inbox.put(
                 .perform { worker in
+                    arrived.leave()
+                    gate.wait()
                     let answer = question(worker)
                     answers.withLock { $0.append(answer) }
                     asked.leave()
                 })
-            if isTaken { wakeUp.signal() } else { asked.leave() }
+            if isTaken {
+                wakeUp.signal()
+            } else {
+                arrived.leave()
+                asked.leave()
+            }
+        }
+        if waits {
+            arrived.wait()
+            work()
+            gate.leave()
         }
         asked.wait()
         return answers.withLock { $0 }

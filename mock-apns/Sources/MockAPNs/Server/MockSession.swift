@@ -31,6 +31,9 @@ final class MockSession: ServerSession {
     /// Requests' memory for the next ones, between reads up to `keptStates`.
     @exclusivity(unchecked) private var freeStates: [RequestState] = []
     private static let keptStates = 64
+    /// Of these, those with memory for many headers.
+    @exclusivity(unchecked) private var largeStates = 0
+    private static let keptLargeStates = 4
     private static let names = names { KnownHeader.mark($0, $1) }
     /// Requests whose payload is still in the read buffer.
     @exclusivity(unchecked) private var borrowing: [RequestState] = []
@@ -82,6 +85,10 @@ final class MockSession: ServerSession {
 
     /// The read buffer is about to change.
     func keepBorrowed() {
+        if largeStates > Self.keptLargeStates {
+            freeStates.removeAll(where: \.isLarge)
+            largeStates = 0
+        }
         if freeStates.count > Self.keptStates { freeStates.removeLast(freeStates.count - Self.keptStates) }
         guard !borrowing.isEmpty else { return }
         for state in borrowing where state.stream != 0 { state.keepBorrowed() }
@@ -122,6 +129,7 @@ final class MockSession: ServerSession {
 
     override func didBeginRequest(stream: Int32) -> UInt {
         let state = freeStates.popLast() ?? RequestState()
+        if state.isLarge { largeStates = max(0, largeStates &- 1) }
         state.stream = stream
         state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
         openStreams &+= 1
@@ -187,6 +195,7 @@ final class MockSession: ServerSession {
         if let scripted { scripted.forget(stream) }
         // Also lets go of what `borrowing` may still hold.
         state.reset()
+        if state.isLarge { largeStates &+= 1 }
         // Whoever judges it may still look at it: memory too much is given back when the read is over.
         freeStates.append(state)
     }
@@ -255,7 +264,11 @@ final class MockSession: ServerSession {
         withState(context) {
             $0.isWaiting = false
             let state = $0
-            worker.again(state) { respond(state, answer, worker) }
+            worker.again(state) {
+                let isCounted =
+                    !worker.isBeforeReset(state) && scripted?.answers[state.stream]?.isOfChannel != true
+                respond(state, answer, worker, isTimed: isCounted)
+            }
         }
         return true
     }
@@ -288,12 +301,15 @@ final class MockSession: ServerSession {
         state.isHeld = false
     }
 
-    func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker) {
-        if state.begunAt != unwrittenSince {
-            if unwritten > 0 { noteAnswers(at: worker.now) }
-            unwrittenSince = state.begunAt
+    /// - Parameter isTimed: the time it took is noted: it is a push's, and of after the last reset.
+    func respond(_ state: RequestState, _ answer: PushAnswer, _ worker: MockWorker, isTimed: Bool = true) {
+        if isTimed {
+            if state.begunAt != unwrittenSince {
+                if unwritten > 0 { noteAnswers(at: worker.now) }
+                unwrittenSince = state.begunAt
+            }
+            unwritten &+= 1
         }
-        unwritten &+= 1
         if penalty != nil, answer.rawStatus == 0 { penalise(answer.reason) }
         if scripted != nil, respondByScript(state, answer) { return }
         count(answer, state, worker)
@@ -419,9 +435,9 @@ final class MockSession: ServerSession {
 
     /// Nothing was asked for a while.
     func giveBackMemory() {
-        guard openStreams == 0 else { return }
-        rest()
         freeStates = []
+        largeStates = 0
+        rest()
     }
 
     // MARK: Time passes

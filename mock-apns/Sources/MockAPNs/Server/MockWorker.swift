@@ -174,10 +174,11 @@ final class MockWorker {
     private func tick() {
         nextTick = now + tickInterval
         recorder?.flush()
+        if let failure = configuration.recording?.takeFailure() { log.warning("\(failure); nothing more is recorded") }
         // In the order they came, so that a seed replays it.
         for connection in connections.values.sorted(by: { $0.token < $1.token }) {
             connection.tick(now: now)
-            if connection.isClosed { remove(connection) }
+            look(connection)
         }
     }
 
@@ -333,7 +334,7 @@ final class MockWorker {
         }
         for connection in touched {
             connection.flushAnswers()
-            if connection.isClosed { remove(connection) }
+            look(connection)
         }
     }
 
@@ -341,8 +342,12 @@ final class MockWorker {
 
     private func handle(_ connection: MockConnection, _ readiness: Readiness) {
         if connection.handle(readiness) { lagging.append(connection) }
-        noteHeld(connection)
-        if connection.isClosed { remove(connection) }
+        look(connection)
+    }
+
+    /// After anything was done with it: what it holds now, and whether it is over.
+    private func look(_ connection: MockConnection) {
+        if connection.isClosed { remove(connection) } else { noteHeld(connection) }
     }
 
     /// Closes those who hold most when more waits for clients than may, until an eighth is free again: looking for them takes time.
