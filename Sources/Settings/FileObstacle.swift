@@ -14,11 +14,12 @@ public enum FileObstacle {
         return disk(place.path) ?? "nothing can be made in \(place.path)"
     }
 
+    /// Why nothing more fits; nil where something does, or where there is no disk, as below /proc.
     private static func disk(_ folder: String) -> String? {
         var status = statvfs()
-        guard statvfs(folder, &status) == 0, status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0 else {
-            return nil
-        }
+        guard statvfs(folder, &status) == 0 else { return nil }
+        let isFull = status.f_blocks > 0 && status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
+        guard isFull else { return nil }
         return "\(folder): \(String(cString: strerror(ENOSPC)))"
     }
 

@@ -294,6 +294,11 @@ import Testing
         } catch {
             #expect(error.description == "cannot write the recording /nowhere/x: No such file or directory")
         }
+        #expect(missing.takeFailure() == nil, "it was told")
+        let later = RecordingWriter("/nowhere/x", types: ["alert"], reasons: [], limit: 10)
+        #expect(later.takeFailure() == nil && Self.topic("com.example.a", later) == 1)
+        #expect(later.takeFailure()?.description == "cannot write the recording /nowhere/x: No such file or directory")
+        #expect(later.takeFailure() == nil)
     }
 
     @Test("Hashes are SipHash-2-4's, and of tokens the same whatever their case")

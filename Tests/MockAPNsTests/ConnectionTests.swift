@@ -334,6 +334,27 @@ import Testing
         server.stop()
     }
 
+    @Test(
+        "Memory kept for the next requests is little, and given back while a stream stays open that nothing comes for")
+    func spareMemory() throws {
+        let server = try start { _ in }
+        let client = try Client(port: server.port)
+        let streams = stride(from: 1, to: 100, by: 2).map { Int32($0) }
+        let fields = Client.request(device: String(repeating: "ab", count: 3000))
+        // All of them at once, so that each has memory of its own.
+        client.send(Client.open(101) + streams.flatMap { Client.headers($0 + 102, fields, end: false) })
+        client.send(streams.flatMap { Client.frame(Frame.data, flags: Frame.endStream, stream: $0 + 102, [32]) })
+        for _ in streams { #expect(client.wait { $0.type == Frame.headers } != nil) }
+        func spare() -> [Int] {
+            server.ask { $0.connections.values.compactMap { $0.session?.spareMemory } }.flatMap { $0 }
+        }
+        #expect(spare().allSatisfy { $0 < 150_000 }, "large ones are not kept")
+        #expect(becomes { spare() == [0] })
+        client.send(Client.frame(Frame.data, flags: Frame.endStream, stream: 101, Client.payload))
+        #expect(client.wait { $0.type == Frame.headers }?.stream == 101)
+        server.stop()
+    }
+
     @Test("A client that closes before HTTP/2 has begun is counted as such, one that says nothing too")
     func unbegun() throws {
         let server = try start { _ in }

@@ -81,6 +81,7 @@ package final class RecordingWriter: Sendable {
     package func begin() throws(BinaryFileFailure) {
         let failure: BinaryFileFailure? = state.withLock {
             hold(&$0)
+            $0.isFailureTaken = $0.failure != nil
             return $0.failure
         }
         if let failure { throw failure }
@@ -199,7 +200,7 @@ package final class RecordingWriter: Sendable {
         state.old = -1
     }
 
-    /// What went wrong with it, asked for the first time since.
+    /// What went wrong with it, once; nil where `begin` has said so.
     package func takeFailure() -> BinaryFileFailure? {
         state.withLock {
             guard let failure = $0.failure, !$0.isFailureTaken else { return nil }

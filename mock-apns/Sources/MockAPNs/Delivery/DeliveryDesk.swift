@@ -37,7 +37,7 @@ final class DeliveryDesk: Sendable {
         /// - Returns: the window with one more.
         mutating func count(_ key: Key, now: UInt64, period: UInt64, most: Int) -> Window {
             var window = recent[key] ?? older.removeValue(forKey: key) ?? Window(start: now, count: 0)
-            if now > window.start, now - window.start >= period { window = Window(start: now, count: 0) }
+            if max(now, window.start) - window.start >= period { window = Window(start: now, count: 0) }
             window.count += 1
             recent[key] = window
             if recent.count > most { (older, recent) = (recent, [:]) }

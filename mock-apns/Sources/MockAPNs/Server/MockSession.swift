@@ -433,6 +433,9 @@ final class MockSession: ServerSession {
     /// Bytes of answers for a client that takes none, from which on bodies wait.
     private static let mostOutput = 1 << 18
 
+    /// Bytes kept for the next requests.
+    var spareMemory: Int { freeStates.reduce(0) { $0 + $1.capacity } }
+
     /// Nothing was asked for a while.
     func giveBackMemory() {
         freeStates = []
