@@ -317,7 +317,7 @@ import Testing
             let client = try Client(port: server.port)
             clients.append(client)
             client.send(stride(from: 1, to: 600, by: 2).flatMap { Client.push(Int32($0)) })
-            for _ in 0..<300 { #expect(client.wait { $0.type == Frame.headers } != nil) }
+            for _ in 0..<300 { try #require(client.wait { $0.type == Frame.headers } != nil) }
         }
         #expect(server.counts.bounds.crowded == 0 && server.counts.accepted == 3000)
         var unread: [FrameClient] = []
