@@ -22,22 +22,28 @@ struct GateOptions: ParsableArguments {
     var tolerance = "3%"
 
     @Option(help: ArgumentHelp("No further round after so long; at least one is made.", valueName: "duration"))
-    var budget = "30s"
+    var budget = "60s"
 
-    @Option(help: ArgumentHelp("Most rounds, 8 to 128 (default: 64; of a baseline 32).", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Most rounds, of pairs of both builds, 8 to 128; a regression takes 16 (default: 64, as many as of a baseline).",
+            valueName: "count"))
     var maxRounds: Int?
 
     @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")
     var cannotTell = Unsure.fail
 
-    @Flag(help: "With --update: let client and mock run on all cores; else one core has both, which is far steadier.")
+    @Flag(
+        help:
+            "With --update or --base-binary: let client and mock run on all cores; else one core has both, which is far steadier."
+    )
     var allCores = false
 
     @Option(name: .customLong("inject-cpu-ns"), help: .private)
     var injectedCPU: UInt64 = 0
 
     /// Rounds of a baseline.
-    var baselineRounds: Int { maxRounds ?? 32 }
+    var baselineRounds: Int { maxRounds ?? 64 }
 
     var seconds: Double {
         get throws(HarnessError) {
@@ -49,27 +55,30 @@ struct GateOptions: ParsableArguments {
 
     /// - Throws: one line: a number that is out of its range.
     func check() throws(HarnessError) {
-        guard (GateRules.roundsPerLook...128).contains(maxRounds ?? 64) else {
-            throw HarnessError("--max-rounds \(maxRounds ?? 0): expected \(GateRules.roundsPerLook) to 128")
+        guard (GateRules.firstLook...128).contains(maxRounds ?? 64) else {
+            throw HarnessError("--max-rounds \(maxRounds ?? 0): expected \(GateRules.firstLook) to 128")
         }
         guard injectedCPU <= 1_000_000_000 else { throw HarnessError("--inject-cpu-ns: at most 1000000000") }
+        _ = try seconds
     }
 
-    /// - Throws: one line: a metric nobody knows, or one the baseline does not have, or a tolerance that is none.
-    func rules(_ baseline: BaselineDocument) throws(HarnessError) -> GateRules {
+    /// - Parameters:
+    ///   - there: names of the metrics there are.
+    ///   - owner: who has them, for messages.
+    /// - Throws: one line: a metric nobody knows, or one that is not there, or a tolerance that is none.
+    func rules(among there: [String], of owner: String) throws(HarnessError) -> GateRules {
         let names = metrics.split(separator: ",").map { String($0).filter { $0 != " " } }
         let known = GateMetric.all.map(\.name)
         guard !names.isEmpty else { throw HarnessError("--metrics: expected some of \(known.joined(separator: ","))") }
         for name in names where !known.contains(name) {
             throw HarnessError("--metrics: \"\(name)\"\(NearestName.hint(name, among: known))")
         }
-        let there = baseline.metrics.map(\.name)
         let judged = names.filter(there.contains)
         // A build without jemalloc counts no allocations, a target of one's own has no mock: only what was asked for is missed.
         if names != GateMetric.judgedByDefault, let missing = names.first(where: { !there.contains($0) }) {
-            throw HarnessError("--metrics: the baseline has no \(missing), only \(there.joined(separator: ","))")
+            throw HarnessError("--metrics: \(owner) has no \(missing), only \(there.joined(separator: ","))")
         }
-        guard !judged.isEmpty else { throw HarnessError("the baseline has none of \(metrics)") }
+        guard !judged.isEmpty else { throw HarnessError("\(owner) has none of \(metrics)") }
         let share: Double
         do throws(Units.ParseError) { share = try Units.share(tolerance) } catch {
             throw HarnessError("--tolerance: \(error)")

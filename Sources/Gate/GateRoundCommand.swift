@@ -9,9 +9,11 @@ import Reference
 import Results
 import Settings
 
-/// What a gate's process tells that of a round.
+/// What a gate's process tells that of a round, which may be of another version: it leaves alone what it does not know.
 struct GateRoundOrder: Codable {
+    /// By the names a result has the settings under; what is not among them is as it is without being asked for.
     var scenario: [String: JSONValue]
+    /// ns a push.
     var injectedCPU: UInt64
     var onOneCore: Bool
 }
@@ -46,7 +48,9 @@ package struct GateRoundCommand: AsyncParsableCommand {
         let after = kernel.measure(records: Self.records)
         let verdict = RunVerdict(result)
         guard verdict.isGood else { throw HarnessError(verdict.problems.joined(separator: "\n"), .failed) }
-        let round = GateMetric.round(result, kernelBefore: before, kernelAfter: after)
-        Console.output(String(decoding: try JSONEncoder().encode(round), as: UTF8.self))
+        let answer = GateRoundAnswer(
+            schema: GateRoundAnswer.currentSchema, values: GateMetric.values(result), kernelBefore: before,
+            kernelAfter: after)
+        Console.output(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
     }
 }

@@ -1,14 +1,17 @@
 import Flags
 import Foundation
-import Glibc
 import Harness
 import Results
 import Scenarios
+import Settings
 
 /// Rounds of a gate, each in a process of its own (`GateRoundCommand`): where a process's memory happens to lie makes up to 4 %
 /// of what a push costs, for as long as it lives.
 struct GateRounds {
-    private let order: GateRoundOrder
+    private let program: ChildRun
+    /// How the program was named, where it is not this one.
+    private let origin: String?
+    private let order: Data
     private let series: RunSeries
     private let ifStopped: String
 
@@ -19,36 +22,75 @@ struct GateRounds {
     ///   - onOneCore: client and mock are kept to one core.
     init(
         _ scenario: Scenario, in series: RunSeries, ifStopped: String, injectedCPU: UInt64, onOneCore: Bool
-    ) throws(HarnessError) {
-        self.series = series
-        self.ifStopped = ifStopped
-        order = GateRoundOrder(
-            scenario: ScenarioSettings.write(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore)
+    ) async throws {
         // Before anything is sent: what cannot be run is found out now.
         _ = try Run(scenario, identity: try scenario.identity())
+        try await self.init(
+            program: ChildRun(nil, origin: "pushload"), origin: nil, scenario, in: series, ifStopped: ifStopped,
+            injectedCPU: injectedCPU, onOneCore: onOneCore)
     }
 
-    func next() throws -> GateDocument.Round {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["gate-round"]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        do { try process.run() } catch {
-            throw HarnessError("cannot start a process for a round: \(error)", .failed)
+    /// Rounds of another build.
+    ///
+    /// - Parameter binary: its pushload; the mock beside it is its own.
+    /// - Throws: one line when it is no pushload.
+    init(
+        of binary: String, _ scenario: Scenario, in series: RunSeries, ifStopped: String, onOneCore: Bool
+    ) async throws {
+        let origin = "--base-binary"
+        try await self.init(
+            program: ChildRun(binary, origin: origin), origin: "\(origin) \(binary)", scenario, in: series,
+            ifStopped: ifStopped, injectedCPU: 0, onOneCore: onOneCore)
+    }
+
+    private init(
+        program: ChildRun, origin: String?, _ scenario: Scenario, in series: RunSeries, ifStopped: String,
+        injectedCPU: UInt64, onOneCore: Bool
+    ) async throws {
+        self.program = program
+        self.origin = origin
+        self.series = series
+        self.ifStopped = ifStopped
+        order = try JSONEncoder().encode(
+            GateRoundOrder(scenario: Self.asked(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore))
+    }
+
+    /// `--version` of the program, and the path of its executable.
+    var version: String { program.version }
+    var executable: String { program.executable }
+
+    /// Only what was asked for: a build that is older does not know every setting, and one whose defaults are others is to be
+    /// held to them.
+    private static func asked(_ scenario: Scenario) -> [String: JSONValue] {
+        let usual = ScenarioSettings.write(Scenario())
+        return ScenarioSettings.write(scenario).filter { usual[$0.key] != $0.value }
+    }
+
+    /// - Parameter isFirst: what is wrong with a program of another build shows itself here.
+    func next(isFirst: Bool = false) async throws -> GateRoundAnswer {
+        guard let said = try await program.answer("gate-round", to: order, in: series) else {
+            throw HarnessError("interrupted: \(ifStopped)", .failed)
         }
-        let pid = process.processIdentifier
-        if !series.begin(stopping: { kill(pid, SIGINT) }) { kill(pid, SIGINT) }
-        defer { series.end() }
-        try? input.fileHandleForWriting.write(contentsOf: try JSONEncoder().encode(order))
-        try? input.fileHandleForWriting.close()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        if series.isStopped { throw HarnessError("interrupted: \(ifStopped)", .failed) }
-        // Its own line has said why.
-        guard process.terminationStatus == 0, let round = try? JSONDecoder().decode(GateDocument.Round.self, from: data)
-        else { throw HarnessError("a round went wrong, so that costs mean nothing", .failed) }
-        return round
+        let answer = try? JSONDecoder().decode(GateRoundAnswer.self, from: Data(said.output.utf8))
+        guard let origin else {
+            if !said.error.isEmpty { Console.diagnostic(said.error) }
+            guard said.isGood, let answer else {
+                throw HarnessError("a round went wrong, so that costs mean nothing", .failed)
+            }
+            return answer
+        }
+        guard said.isGood, let answer else {
+            let line = ChildRun.line(said.error.isEmpty ? said.output : said.error)
+            let why = line.hasPrefix("pushload: ") ? String(line.dropFirst("pushload: ".count)) : line
+            throw isFirst
+                ? HarnessError("\(origin): version \(version) makes no round of a gate: \(why)")
+                : HarnessError("\(origin): a round went wrong, so that costs mean nothing: \(why)", .failed)
+        }
+        guard [nil, GateRoundAnswer.currentSchema].contains(answer.schema) else {
+            throw HarnessError(
+                "\(origin): version \(version) answers a gate with \(answer.schema ?? ""), this version reads "
+                    + GateRoundAnswer.currentSchema)
+        }
+        return answer
     }
 }

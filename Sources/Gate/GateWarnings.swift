@@ -1,5 +1,6 @@
 import Measurement
 import Results
+import Settings
 
 /// What a reader of a gate's outcome must know of how it came about.
 enum GateWarnings {
@@ -17,5 +18,15 @@ enum GateWarnings {
                     + "speed, to a few per cent")
         }
         return warnings
+    }
+
+    /// Rounds that follow each other resemble each other.
+    static func of(_ metrics: [GateDocument.Metric]) -> [String] {
+        let alike = metrics.filter { ($0.stretch ?? 1) >= 2 && $0.verdict != .information }
+        guard !alike.isEmpty else { return [] }
+        let names = alike.map { "\(GateReport.title($0.name)) \(Units.fixed($0.correlation ?? 0, places: 2))" }
+        return [
+            "rounds resemble the round before (correlation: \(names.joined(separator: ", "))): intervals are wider for it"
+        ]
     }
 }

@@ -32,15 +32,18 @@ final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - hasInput: it may wait for the end of its standard input, as for ours.
+    ///   - sent: what it reads on its standard input, to its end.
     ///   - keepsErrors: its standard error is read here, not passed on.
     /// - Throws: what the system says when it cannot be run.
-    init(_ path: String, _ arguments: [String], hasInput: Bool = false, keepsErrors: Bool = false) throws {
+    init(_ path: String, _ arguments: [String], hasInput: Bool = false, sent: Data? = nil, keepsErrors: Bool = false)
+        throws
+    {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         let output = Pipe()
         let error = keepsErrors ? Pipe() : nil
-        input = hasInput ? Pipe() : nil
+        input = hasInput || sent != nil ? Pipe() : nil
         process.standardOutput = output
         if let error { process.standardError = error }
         if let input { process.standardInput = input } else { process.standardInput = FileHandle.nullDevice }
@@ -63,6 +66,10 @@ final class ChildProcess: Sendable {
         pid = process.processIdentifier
         lines = Self.lines(of: output)
         errors = error.map(Self.lines)
+        guard let sent, let writer = input?.fileHandleForWriting else { return }
+        // One that does not read says in its own words why; SIGPIPE is ignored.
+        try? writer.write(contentsOf: sent)
+        try? writer.close()
     }
 
     /// Does nothing once it has ended: its number may be another's then.

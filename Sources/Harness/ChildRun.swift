@@ -65,11 +65,30 @@ package struct ChildRun: Sendable {
         } catch { throw HarnessError(error.description) }
     }
 
+    /// Has one of its hidden commands answer an order.
+    ///
+    /// - Parameters:
+    ///   - order: what it reads on its standard input.
+    ///   - series: may stop it.
+    /// - Returns: what it printed, and what it printed on standard error, up to a megabyte each; nil when it was stopped.
+    /// - Throws: one line when it cannot be started.
+    package func answer(
+        _ command: String, to order: Data, in series: RunSeries
+    ) async throws(HarnessError) -> (isGood: Bool, output: String, error: String)? {
+        let ended: (end: ChildProcess.End, output: String, error: String)
+        do { ended = try await Self.run(executable, [command], sent: order, in: series) } catch {
+            throw HarnessError("\(executable): cannot be run: \(error)", .failed)
+        }
+        if series.isStopped { return nil }
+        if case .exited(0) = ended.end { return (true, ended.output, ended.error) }
+        return (false, ended.output, ended.error.isEmpty ? Self.described(ended.end) + "\n" : ended.error)
+    }
+
     private static func run(
-        _ path: String, _ arguments: [String], in series: RunSeries? = nil
+        _ path: String, _ arguments: [String], sent: Data? = nil, in series: RunSeries? = nil
     ) async throws -> (end: ChildProcess.End, output: String, error: String) {
         defer { series?.end() }
-        let child = try ChildProcess(path, arguments, keepsErrors: true)
+        let child = try ChildProcess(path, arguments, sent: sent, keepsErrors: true)
         if let series, !series.begin(stopping: { child.send(SIGINT) }) { child.send(SIGINT) }
         return await child.output()
     }
@@ -82,7 +101,7 @@ package struct ChildRun: Sendable {
     }
 
     /// The first line of an output, cut where it is long.
-    private static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no word why"
         return String(line.prefix(200))
     }

@@ -4,7 +4,9 @@
 /// A few values far out move it little.
 package struct HodgesLehmann: Sendable, Equatable {
     package let ratio: Double
+    /// 0 where the samples are too small for an end of this level.
     package let low: Double
+    /// Infinite where the samples are too small for an end of this level.
     package let high: Double
 
     /// nil when a value is not above 0, or the samples are too small for an interval of this level.
@@ -13,21 +15,66 @@ package struct HodgesLehmann: Sendable, Equatable {
     ///   - a, b: together at most 400 values.
     ///   - error: the chance, on each side, that the interval misses the true ratio; above 0, below 0.5.
     package init?(_ a: [Double], _ b: [Double], error: Double) {
-        guard !a.isEmpty, !b.isEmpty, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }),
-            let rank = Self.rank(a.count, b.count, error: error)
-        else { return nil }
+        self.init(a, b, lowError: error, highError: error)
+        guard low > 0, high.isFinite else { return nil }
+    }
+
+    /// An end of its own level on each side; nil when a value is not above 0.
+    ///
+    /// - Parameters:
+    ///   - a, b: together at most 400 values.
+    ///   - lowError: the chance that the true ratio is below `low`; above 0, below 0.5.
+    ///   - highError: the chance that it is above `high`.
+    ///   - stretch: by which factor the statistic U deviates further than that of independent values (`SerialCorrelation`):
+    ///     the ranks of the ends are so much further from the middle. At least 1.
+    package init?(_ a: [Double], _ b: [Double], lowError: Double, highError: Double, stretch: Double = 1) {
+        guard !a.isEmpty, !b.isEmpty, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         var ratios: [Double] = []
         ratios.reserveCapacity(a.count * b.count)
         for x in a { for y in b { ratios.append(y / x) } }
-        ratios.sort()
-        ratio = Quantile.of(ratios, 0.5)
-        low = ratios[rank]
-        high = ratios[ratios.count - 1 - rank]
+        func rank(_ error: Double) -> Int? {
+            Self.rank(a.count, b.count, error: error).flatMap { Self.stretched($0, of: ratios.count, by: stretch) }
+        }
+        self.init(ratios, low: rank(lowError), high: rank(highError))
+    }
+
+    /// By which factor the second value of a pair is larger than the first: the median of the geometric means of every two
+    /// ratios, and the means between which Wilcoxon's signed-rank test does not tell the pairs apart (the same paper). Exact
+    /// where the logarithm of a ratio is as likely to lie above its true value as equally far below, as it is when the order in
+    /// which a pair was measured is drawn by lot. nil when a ratio is not above 0, or there is none.
+    ///
+    /// - Parameters:
+    ///   - ratios: of the second value to the first, one a pair; at most 400.
+    ///   - lowError, highError: as above.
+    package init?(ratios: [Double], lowError: Double, highError: Double) {
+        guard !ratios.isEmpty, ratios.allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
+        var means: [Double] = []
+        means.reserveCapacity(ratios.count * (ratios.count + 1) / 2)
+        for (index, one) in ratios.enumerated() {
+            for other in ratios[index...] { means.append((one * other).squareRoot()) }
+        }
+        self.init(
+            means, low: SignedRank.rank(ratios.count, error: lowError),
+            high: SignedRank.rank(ratios.count, error: highError))
+    }
+
+    /// - Parameters:
+    ///   - values: what the ratio is the median of.
+    ///   - low, high: ranks of the ends, from 0, counted from either side.
+    private init(_ values: [Double], low: Int?, high: Int?) {
+        let sorted = values.sorted()
+        ratio = Quantile.of(sorted, 0.5)
+        self.low = low.map { sorted[$0] } ?? 0
+        self.high = high.map { sorted[sorted.count - 1 - $0] } ?? .infinity
     }
 
     /// Which of the sorted ratios, from 0, is the interval's lower end: the highest k with P(U ≤ k) ≤ error; nil when there is none.
     package static func rank(_ n: Int, _ m: Int, error: Double) -> Int? {
-        let ways = MannWhitney.ways(n, m)
+        rank(MannWhitney.ways(n, m), error: error)
+    }
+
+    /// The same of any statistic, of which is known in how many ways each value from 0 comes about.
+    static func rank(_ ways: [Double], error: Double) -> Int? {
         let most = error * ways.reduce(0, +)
         var sum = 0.0
         var count = 0
@@ -36,5 +83,12 @@ package struct HodgesLehmann: Sendable, Equatable {
             count += 1
         }
         return count > 0 ? count - 1 : nil
+    }
+
+    /// A rank whose distance from the middle is so many times as large; nil when that lies beyond the ends.
+    private static func stretched(_ rank: Int, of count: Int, by factor: Double) -> Int? {
+        let middle = Double(count) / 2
+        let place = (middle - (middle - Double(rank)) * factor).rounded(.down)
+        return place >= 0 ? Int(place) : nil
     }
 }

@@ -8,15 +8,16 @@ import Testing
 @Suite struct GateReportTests {
     private func metric(_ name: String, _ verdict: GateDocument.Verdict, _ ratio: Double) -> GateDocument.Metric {
         .init(
-            name: name, unit: .nanoseconds, baseline: 650, now: 650 * ratio, ratio: ratio, low: ratio - 0.01,
-            high: ratio + 0.01, tolerated: 1.03, verdict: verdict)
+            name: name, unit: .nanoseconds, base: 650, now: 650 * ratio, ratio: ratio, low: ratio - 0.01,
+            high: ratio + 0.01, correlation: 0.1, stretch: 1.2, tolerated: 1.03, verdict: verdict)
     }
 
     private func gate(_ verdict: GateDocument.Verdict, _ metrics: [GateDocument.Metric]) -> GateDocument {
         GateDocument(
-            baseline: "a<b>\"&'|x", reason: "faster *now*", baselineUpdatedAt: "2026-01-02T03:04:05Z", verdict: verdict,
-            metrics: metrics, rounds: [.init(values: [:], kernelBefore: 1, kernelAfter: 1)], baselineRounds: 32,
-            seconds: 2.5, warnings: ["half\n100 %"])
+            comparison: .baseline, base: "a<b>\"&'|x", reason: "faster *now*",
+            baselineUpdatedAt: "2026-01-02T03:04:05Z", baselineRounds: 32, scenario: [:], lowError: 0.001,
+            highError: 0.0125, verdict: verdict, metrics: metrics,
+            rounds: [.init(values: [:], kernelBefore: 1, kernelAfter: 1)], seconds: 2.5, warnings: ["half\n100 %"])
     }
 
     private var failing: GateDocument {
@@ -42,6 +43,35 @@ import Testing
         let text = GateReport.text(failing)
         #expect(text.contains("1.090 - 1.110") && text.contains("regression: +10.0 %") && text.contains("(not judged)"))
         #expect(text.contains("warning: half"))
+    }
+
+    @Test("Pairs are called pairs, of a base; an end that there are too few rounds for is left out")
+    func pairs() {
+        var pairs = failing
+        pairs.comparison = .pairs
+        (pairs.base, pairs.reason, pairs.baselineUpdatedAt, pairs.baselineRounds) = ("old/pushload", nil, nil, nil)
+        pairs.metrics[1].low = nil
+        pairs.metrics[2].high = nil
+        #expect(
+            GateReport.sentence(pairs) == "REGRESSION: client CPU a push +10.0 % (base old/pushload; 1 pair in 2.5 s)")
+        let text = GateReport.text(pairs)
+        #expect(text.contains("to 1.030") && text.contains("from 0.990") && !text.contains("baseline"), "\(text)")
+        pairs.verdict = .improved
+        #expect(!GateReport.sentence(pairs).contains("--update"))
+        let markdown = GateMarkdown.text(pairs)
+        #expect(markdown.contains("| median | base | now |") && !markdown.contains("Baseline"), "\(markdown)")
+        #expect(GateJUnit.text(pairs, failsWhenUnsure: true).contains("base 650 ns, now 715 ns"))
+        #expect(GitHubAnnotations.text(pairs, failsWhenUnsure: true).contains("(base 650 ns, now 715 ns"))
+    }
+
+    @Test("A warning says which judged costs resemble themselves from round to round")
+    func alike() {
+        var metrics = failing.metrics
+        #expect(GateWarnings.of(metrics).isEmpty)
+        for index in metrics.indices { (metrics[index].correlation, metrics[index].stretch) = (0.61, 2.3) }
+        let warnings = GateWarnings.of(metrics)
+        #expect(warnings.count == 1 && warnings[0].contains("client CPU a push 0.61, mock CPU a push 0.61"))
+        #expect(warnings.first?.contains("rate") == false)
     }
 
     @Test("A renewed baseline says what moved against the old one, by the normalised values")

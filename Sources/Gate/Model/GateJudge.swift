@@ -1,17 +1,22 @@
 import Results
 import Statistics
 
-/// Rounds held against a baseline.
+/// Rounds held against a baseline, or against those of the base beside them.
 enum GateJudge {
-    /// - Parameter rounds: at least one.
-    /// - Returns: every metric that both have; `pass`, `improved`, `regression` (which is to be confirmed) or `cannotTell` of
-    ///   those that are judged.
+    /// - Parameters:
+    ///   - baseline: nil: each round has the base's beside it.
+    ///   - rounds: at least one.
+    /// - Returns: every metric that both sides have; `pass`, `improved`, `regression` or `cannotTell` of those that are judged.
     static func judge(
-        _ baseline: BaselineDocument, _ rounds: [GateDocument.Round], _ rules: GateRules
+        _ baseline: BaselineDocument?, _ rounds: [GateDocument.Round], _ rules: GateRules
     ) -> [GateDocument.Metric] {
         GateMetric.all.compactMap { metric in
+            guard let baseline else { return judgePairs(metric, rounds, rules) }
             guard let known = baseline.metrics.first(where: { $0.name == metric.name }) else { return nil }
-            return judge(metric, known, rounds, rules)
+            let before = metric.isNormalised ? known.normalised ?? [] : known.raw
+            return judged(metric, known.raw, rounds.compactMap { $0.values[metric.name] }, rules) {
+                GateInterval(before.map(metric.cost), metric.values(rounds).map(metric.cost), rules)
+            }
         }
     }
 
@@ -23,32 +28,45 @@ enum GateJudge {
         return verdicts.contains(.improved) ? .improved : .pass
     }
 
-    private static func judge(
-        _ metric: GateMetric, _ known: BaselineDocument.Metric, _ rounds: [GateDocument.Round], _ rules: GateRules
+    /// Both rounds of a pair are made one after the other on the same core: they need no reference kernel.
+    private static func judgePairs(
+        _ metric: GateMetric, _ rounds: [GateDocument.Round], _ rules: GateRules
     ) -> GateDocument.Metric? {
-        let raw = rounds.compactMap { $0.values[metric.name] }
-        guard let before = Quantile.median(known.raw), let now = Quantile.median(raw) else { return nil }
-        let isJudged = rules.metrics.contains(metric.name)
-        let interval = HodgesLehmann(
-            metric.isNormalised ? known.normalised ?? [] : known.raw, metric.values(rounds),
-            error: rules.errorPerInterval)
-        let limit = 1 + rules.tolerance
-        var judged = GateDocument.Metric(
-            name: metric.name, unit: metric.unit, baseline: before, now: now, ratio: interval?.ratio,
-            low: interval?.low, high: interval?.high, tolerated: isJudged ? (metric.isGain ? 1 / limit : limit) : nil,
-            verdict: .information)
-        guard isJudged else { return judged }
-        if abs(now - before) < metric.leastDifference {
-            judged.verdict = .pass
-        } else if let interval {
-            // A gain's ratio upside down is a cost's.
-            let (low, high) =
-                metric.isGain ? (1 / interval.high, 1 / interval.low) : (interval.low, interval.high)
-            judged.verdict =
-                low > limit ? .regression : high < 1 / limit ? .improved : high < limit ? .pass : .cannotTell
-        } else {
-            judged.verdict = .cannotTell
+        let pairs = rounds.compactMap { round -> (base: Double, now: Double)? in
+            guard let base = round.base?[metric.name], let now = round.values[metric.name] else { return nil }
+            return (base, now)
         }
-        return judged
+        return judged(metric, pairs.map(\.base), pairs.map(\.now), rules) {
+            GateInterval(pairs: pairs.map { metric.cost($0.now) / metric.cost($0.base) }, rules)
+        }
+    }
+
+    /// - Parameters:
+    ///   - base, now: as measured.
+    ///   - interval: of what the metric costs.
+    private static func judged(
+        _ metric: GateMetric, _ base: [Double], _ now: [Double], _ rules: GateRules, _ interval: () -> GateInterval?
+    ) -> GateDocument.Metric? {
+        guard let before = Quantile.median(base), let after = Quantile.median(now) else { return nil }
+        let interval = interval()
+        let isJudged = rules.metrics.contains(metric.name)
+        let limit = 1 + rules.tolerance
+        // What a gain's ratio is upside down is a cost's.
+        func shown(_ ratio: Double?) -> Double? {
+            guard let ratio, ratio > 0, ratio.isFinite else { return nil }
+            return metric.isGain ? 1 / ratio : ratio
+        }
+        let ends = [shown(interval?.low), shown(interval?.high)]
+        var verdict = GateDocument.Verdict.information
+        if isJudged {
+            verdict =
+                abs(after - before) < metric.leastDifference
+                ? .pass : interval?.verdict ?? .cannotTell
+        }
+        return GateDocument.Metric(
+            name: metric.name, unit: metric.unit, base: before, now: after, ratio: shown(interval?.ratio),
+            low: ends[metric.isGain ? 1 : 0], high: ends[metric.isGain ? 0 : 1],
+            correlation: interval?.correlation?.lag1, stretch: interval?.correlation?.stretch,
+            tolerated: isJudged ? (metric.isGain ? 1 / limit : limit) : nil, verdict: verdict)
     }
 }

@@ -9,7 +9,8 @@ struct GateMetric: Sendable {
     let isNormalised: Bool
     /// More of it is better.
     let isGain: Bool
-    /// A difference of less than this is none, however large the ratio.
+    /// A difference of less than this is none, however large the ratio; and a cost of less counts as this in ratios, so that they
+    /// have no zero in them.
     let leastDifference: Double
     /// nil when the run has no such figure.
     let value: @Sendable (ResultDocument) -> Double?
@@ -41,11 +42,11 @@ struct GateMetric: Sendable {
         self.value = value
     }
 
-    /// The figures of one run, between two measurements of the reference kernel.
-    static func round(_ result: ResultDocument, kernelBefore: Double, kernelAfter: Double) -> GateDocument.Round {
+    /// The figures of one run, by their names.
+    static func values(_ result: ResultDocument) -> [String: Double] {
         var values: [String: Double] = [:]
         for metric in all { values[metric.name] = metric.value(result) }
-        return GateDocument.Round(values: values, kernelBefore: kernelBefore, kernelAfter: kernelAfter)
+        return values
     }
 
     /// What a baseline keeps of rounds: only figures that every round has.
@@ -58,6 +59,9 @@ struct GateMetric: Sendable {
                 normalised: metric.isNormalised ? metric.values(rounds) : nil)
         }
     }
+
+    /// What is compared: a gain upside down, so that more of it is worse.
+    func cost(_ value: Double) -> Double { isGain ? 1 / value : max(value, leastDifference) }
 
     /// One value a round that has the figure, divided by the reference kernel's time where that is its way.
     func values(_ rounds: [GateDocument.Round]) -> [Double] {

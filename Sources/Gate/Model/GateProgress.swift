@@ -10,15 +10,13 @@ struct GateProgress: Sendable {
         case decided
     }
 
-    private let baseline: BaselineDocument
+    private let baseline: BaselineDocument?
     private let rules: GateRules
     private(set) var rounds: [GateDocument.Round] = []
     private(set) var metrics: [GateDocument.Metric] = []
-    /// Where the rounds of a confirmation begin; nil when none is under way.
-    private var confirmation: Int?
-    private var suspects: Set<String> = []
 
-    init(_ baseline: BaselineDocument, _ rules: GateRules) {
+    /// - Parameter baseline: nil: each round has the base's beside it.
+    init(_ baseline: BaselineDocument?, _ rules: GateRules) {
         self.baseline = baseline
         self.rules = rules
     }
@@ -29,31 +27,17 @@ struct GateProgress: Sendable {
     mutating func add(_ round: GateDocument.Round, isLast: Bool) -> Step {
         rounds.append(round)
         let isOver = isLast || rounds.count >= rules.mostRounds
-        let isLook = rounds.count % GateRules.roundsPerLook == 0
-        guard isLook || isOver else { return .round }
+        guard isOver || rules.looks.contains(rounds.count) else { return .round }
         metrics = GateJudge.judge(baseline, rounds, rules)
-        if let from = confirmation, rounds.count - from >= GateRules.roundsPerLook {
-            confirmation = nil
-            let again = GateJudge.judge(baseline, Array(rounds[from...]), rules)
-            let confirmed = again.filter { $0.verdict == .regression && suspects.contains($0.name) }.map(\.name)
-            keep(regressions: Set(confirmed))
-            if !confirmed.isEmpty { return .decided }
-        } else {
-            suspects = Set(metrics.filter { $0.verdict == .regression }.map(\.name))
-            keep(regressions: [])
-            if !suspects.isEmpty, !isOver {
-                confirmation = rounds.count
-                return .pause
-            }
-        }
-        if isOver || !metrics.contains(where: { $0.verdict == .cannotTell }) { return .decided }
-        return .round
+        if isOver || verdict != .cannotTell { return .decided }
+        return metrics.contains(where: isSuspect) ? .pause : .round
     }
 
-    /// What is not confirmed cannot be told.
-    private mutating func keep(regressions: Set<String>) {
-        for index in metrics.indices where metrics[index].verdict == .regression {
-            if !regressions.contains(metrics[index].name) { metrics[index].verdict = .cannotTell }
+    /// It seems to cost more than is tolerated.
+    private func isSuspect(_ metric: GateDocument.Metric) -> Bool {
+        guard metric.verdict == .cannotTell, let ratio = metric.ratio, let tolerated = metric.tolerated else {
+            return false
         }
+        return tolerated > 1 ? ratio > tolerated : ratio < tolerated
     }
 }

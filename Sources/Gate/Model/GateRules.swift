@@ -1,27 +1,47 @@
 /// How a gate decides.
 ///
-/// It looks after every 8 rounds. At a look each judged metric has an interval (`HodgesLehmann`). The metric passes when that
-/// lies below the tolerance. When it lies above, 8 rounds more are made after a pause, and only if they alone say so too is it
-/// a regression: what disturbs a machine for a few seconds is not one.
+/// It looks after 8 rounds, 16, 32 and so on, and after the last one. At a look each judged metric has an interval
+/// (`GateInterval`). The gate passes when all of them lie below the tolerance. It is a regression when one lies above, and each
+/// half of the rounds by itself says so too: what disturbs a machine for a while is not one.
 ///
-/// A false alarm takes two intervals of different rounds that both miss the true ratio on the same side. The level of each is
-/// such that this happens at most once in 100 gates, over all looks at all metrics, to costs that are exactly at the tolerance.
+/// A false alarm takes an interval whose lower end lies above the true ratio. The chances of that, over all looks at which there
+/// may be one and all metrics, add up to `falseAlarms`, whatever the looks have in common (they have the baseline, and the
+/// earlier rounds): Bonferroni's inequality. A gate that passes a cost at the tolerance takes an interval of this cost whose
+/// upper end lies below the true ratio; over all looks the chances of that add up to `falsePasses`.
 struct GateRules: Sendable, Equatable {
-    /// Rounds from look to look, and in a confirmation.
-    static let roundsPerLook = 8
-    /// The chance of a false alarm in a gate, 0…1.
-    static let error = 0.01
+    /// Rounds until the first look.
+    static let firstLook = 8
+    /// A regression takes two halves of at least as many rounds as a look.
+    static let fewestForRegression = 2 * firstLook
+    /// The chance that a gate ends as a regression though no cost is above the tolerance, 0…1.
+    static let falseAlarms = 0.01
+    /// The chance that a gate passes though a cost is above the tolerance, 0…1.
+    static let falsePasses = 0.05
 
     /// Names of the judged metrics.
     let metrics: [String]
     /// The share by which a cost may have grown, above 0.
     let tolerance: Double
-    /// At least `roundsPerLook`.
+    /// At least `firstLook`.
     let mostRounds: Int
 
-    /// The chance that an interval misses the true ratio, on one side: its square is the share of one look at one metric.
-    var errorPerInterval: Double {
-        let looks = (mostRounds + Self.roundsPerLook - 1) / Self.roundsPerLook
-        return (Self.error / Double(max(1, looks * metrics.count))).squareRoot()
+    /// After how many rounds it looks; a gate that runs out of time makes its last look instead of the next one.
+    var looks: [Int] {
+        var looks: [Int] = []
+        var count = Self.firstLook
+        while count < mostRounds {
+            looks.append(count)
+            count *= 2
+        }
+        return looks + [mostRounds]
     }
+
+    /// The chance that the lower end of an interval lies above the true ratio.
+    var lowError: Double {
+        Self.falseAlarms / Double(max(1, looks.count { $0 >= Self.fewestForRegression }) * max(1, metrics.count))
+    }
+
+    /// The chance that the upper end of an interval lies below the true ratio. A gate passes only when every metric does, so that
+    /// the metrics do not add up.
+    var highError: Double { Self.falsePasses / Double(looks.count) }
 }

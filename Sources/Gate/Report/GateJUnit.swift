@@ -13,7 +13,7 @@ enum GateJUnit {
             "tests=\"\(judged.count)\" failures=\"\(failures)\" errors=\"0\" skipped=\"\(failsWhenUnsure ? 0 : unsure)\""
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
         lines.append("<testsuites name=\"pushload gate\" \(counts) time=\"\(seconds)\">")
-        lines.append("  <testsuite name=\"\(escape("gate " + gate.baseline))\" \(counts) time=\"\(seconds)\">")
+        lines.append("  <testsuite name=\"\(escape("gate " + gate.base))\" \(counts) time=\"\(seconds)\">")
         for metric in judged { lines += testCase(metric, gate, failsWhenUnsure: failsWhenUnsure) }
         lines += ["  </testsuite>", "</testsuites>"]
         return lines.joined(separator: "\n") + "\n"
@@ -23,9 +23,9 @@ enum GateJUnit {
         _ metric: GateDocument.Metric, _ gate: GateDocument, failsWhenUnsure: Bool
     ) -> [String] {
         let name =
-            "    <testcase classname=\"\(escape("pushload.gate." + gate.baseline))\" name=\"\(escape(metric.name))\""
+            "    <testcase classname=\"\(escape("pushload.gate." + gate.base))\" name=\"\(escape(metric.name))\""
         let cells = GateReport.cells(metric)
-        let details = "baseline \(cells[1]), now \(cells[2]), ratio \(cells[3]), interval \(cells[4])"
+        let details = "\(GateReport.base(gate)) \(cells[1]), now \(cells[2]), ratio \(cells[3]), interval \(cells[4])"
         let element: String
         switch metric.verdict {
         case .pass, .improved, .information: return [name + "/>"]

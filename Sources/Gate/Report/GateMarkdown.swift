@@ -7,7 +7,7 @@ enum GateMarkdown {
         var lines = [
             "### pushload gate: \(word(gate.verdict))", "", MarkdownReport.escape(GateReport.sentence(gate)), "",
         ]
-        lines.append("| median | baseline | now | ratio | interval | verdict |")
+        lines.append("| median | \(GateReport.base(gate)) | now | ratio | interval | verdict |")
         lines.append("| --- | ---: | ---: | ---: | ---: | --- |")
         for metric in gate.metrics {
             let cells = GateReport.cells(metric).map(MarkdownReport.escape)
@@ -15,10 +15,9 @@ enum GateMarkdown {
         }
         if !gate.warnings.isEmpty { lines.append("") }
         lines += gate.warnings.map { "- \(MarkdownReport.escape($0))" }
-        lines += [
-            "",
-            MarkdownReport.escape("Baseline \(gate.baseline) of \(gate.baselineUpdatedAt): \(gate.reason)"),
-        ]
+        if let reason = gate.reason, let updatedAt = gate.baselineUpdatedAt {
+            lines += ["", MarkdownReport.escape("Baseline \(gate.base) of \(updatedAt): \(reason)")]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

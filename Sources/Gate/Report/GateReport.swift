@@ -6,7 +6,7 @@ import Settings
 enum GateReport {
     static func text(_ gate: GateDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
-        table.add(["median", "baseline", "now", "ratio", "interval", "verdict"])
+        table.add(["median", base(gate), "now", "ratio", "interval", "verdict"])
         for metric in gate.metrics { table.add(cells(metric)) }
         var lines = table.lines(width: picture.width) + [""]
         lines += gate.warnings.map { "warning: \($0)" }
@@ -24,8 +24,10 @@ enum GateReport {
 
     /// What the gate has to say, in one line.
     static func sentence(_ gate: GateDocument) -> String {
-        let rounds = "\(Units.counted(gate.rounds.count, "round")) in \(Units.fixed(gate.seconds, places: 1)) s"
-        let against = "baseline \(gate.baseline)"
+        let arePairs = gate.comparison == .pairs
+        let rounds =
+            "\(Units.counted(gate.rounds.count, arePairs ? "pair" : "round")) in \(Units.fixed(gate.seconds, places: 1)) s"
+        let against = "\(base(gate)) \(gate.base)"
         func list(_ verdict: GateDocument.Verdict) -> String {
             gate.metrics.filter { $0.verdict == verdict }.map { metric in
                 metric.ratio.map { "\(title(metric.name)) \(change($0))" } ?? title(metric.name)
@@ -34,14 +36,17 @@ enum GateReport {
         return switch gate.verdict {
         case .pass, .information: "PASS: no cost above what is tolerated (\(against); \(rounds))"
         case .improved:
-            "PASS, improved: \(list(.improved)) (\(against); \(rounds)); "
-                + "pushload gate --update --reason '...' makes this the baseline"
+            "PASS, improved: \(list(.improved)) (\(against); \(rounds))"
+                + (arePairs ? "" : "; pushload gate --update --reason '...' makes this the baseline")
         case .regression: "REGRESSION: \(list(.regression)) (\(against); \(rounds))"
         case .cannotTell:
-            "CANNOT TELL: \(list(.cannotTell)), and the interval holds what is tolerated (\(against); \(rounds)); "
+            "CANNOT TELL: \(list(.cannotTell)), which may be tolerated or not (\(against); \(rounds)); "
                 + "more rounds (--budget, --max-rounds) or a quieter machine may tell"
         }
     }
+
+    /// What the rounds are held against.
+    static func base(_ gate: GateDocument) -> String { gate.comparison == .pairs ? "base" : "baseline" }
 
     /// How a baseline that was renewed differs from the one before.
     static func update(
@@ -76,8 +81,14 @@ enum GateReport {
     }
 
     static func cells(_ metric: GateDocument.Metric) -> [String] {
-        let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
-        return [title(metric.name)] + Written.pair(metric.baseline, metric.now, metric.unit)
+        let interval: String? =
+            switch (metric.low, metric.high) {
+            case (let low?, let high?): "\(three(low)) - \(three(high))"
+            case (let low?, nil): "from \(three(low))"
+            case (nil, let high?): "to \(three(high))"
+            case (nil, nil): nil
+            }
+        return [title(metric.name)] + Written.pair(metric.base, metric.now, metric.unit)
             + [metric.ratio.map(three) ?? "-", interval ?? "-", verdict(metric)]
     }
 

@@ -7,7 +7,8 @@ enum GitHubAnnotations {
         var lines: [String] = []
         for metric in gate.metrics {
             let cells = GateReport.cells(metric)
-            let message = "\(cells[0]): \(cells[5]) (baseline \(cells[1]), now \(cells[2]), interval \(cells[4]))"
+            let message =
+                "\(cells[0]): \(cells[5]) (\(GateReport.base(gate)) \(cells[1]), now \(cells[2]), interval \(cells[4]))"
             switch metric.verdict {
             case .regression: lines.append(command("error", message))
             case .cannotTell: lines.append(command(failsWhenUnsure ? "error" : "warning", message))
