@@ -1,155 +1,28 @@
 #!/usr/bin/env python3
 """How often `pushload gate` is wrong, by simulation, and what the noise of a baseline is made of: the tables of docs/gate.md.
 
-The rule of Sources/Gate/Model is written a second time here, over NumPy, and drawn from many thousand times; Tests/GateTests hold
-the program to the verdicts of this script on the same numbers (`--fixture` prints them). Needs NumPy and SciPy, and no build.
+The rule of Sources/Gate/Model is written a second time (gate_rule.py) and drawn from many thousand times; Tests/GateTests hold the
+program to its verdicts and intervals on the same numbers (`--fixture` prints them). Needs NumPy and SciPy, and no build.
 
-    Benchmarks/gate_truths.py [--gates 20000] [--seed 1] [--write docs/gate.md]     # about three minutes on one core
+    Benchmarks/gate_truths.py [--gates 10000] [--seed 1] [--write docs/gate.md]     # about five minutes on one core
     Benchmarks/gate_truths.py --only noise [--write docs/gate.md]                   # the baseline's noise, at once
     Benchmarks/gate_truths.py --fixture
 """
 
 import argparse
-import functools
 import glob
 import json
 import math
 import os
-import re
-import sys
 
 import numpy as np
-from scipy.stats import beta, rankdata
+
+from gate_rule import LIMIT, chances, gates, interval, lag1
+from gate_tables import clopper_pearson, write
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRST_LOOK, FEWEST, FALSE_ALARMS, FALSE_PASSES = 8, 16, 0.01, 0.05
-MOST_CORRELATED = 0.9
-LIMIT = math.log(1.03)
 # The judged costs, and rounds of a baseline and of a gate (pairs) by default.
 COSTS, KNOWN, MOST = 3, 64, 64
-
-
-# The rule
-
-
-def looks(most):
-    found, count = [], FIRST_LOOK
-    while count < most:
-        found.append(count)
-        count *= 2
-    return found + [most]
-
-
-def highest(shares, error):
-    """The highest k with P(X <= k) <= error, which is below 0.5; -1 when there is none."""
-    return int(np.searchsorted(np.cumsum(shares), error, side="right")) - 1
-
-
-@functools.cache
-def mann_whitney(n, m):
-    """The chance of each U up to the middle: the coefficients of the Gaussian binomial of n + m over n, over their sum."""
-    ways = np.ones(1)
-    for i in range(1, n + 1):
-        longer = np.zeros(len(ways) + m + i)
-        longer[:len(ways)] += ways
-        longer[m + i:] -= ways
-        # Divided by 1 - q^i.
-        for place in range(i, len(longer)):
-            longer[place] += longer[place - i]
-        # Above the middle, where all are mirrored, small differences of large numbers are left.
-        ways = longer[:i * m + 1]
-        half = len(ways) // 2
-        ways[-half:] = ways[:half][::-1]
-    return ways[:len(ways) // 2 + 1] / math.comb(n + m, n)
-
-
-@functools.cache
-def signed_rank(n):
-    """The chance of each W."""
-    ways = np.ones(1)
-    for rank in range(1, n + 1):
-        longer = np.zeros(len(ways) + rank)
-        longer[:len(ways)] += ways
-        longer[rank:] += ways
-        ways = longer
-    return ways / 2.0 ** n
-
-
-def lag1(parts):
-    """The correlation of a value's rank with the next one's, each part about its own median; along the last axis."""
-    ranks = rankdata(np.concatenate([part - np.median(part, -1, keepdims=True) for part in parts], -1), axis=-1)
-    count = ranks.shape[-1]
-    ranks = ranks - (count + 1) / 2
-    products, pairs, start = 0, 0, 0
-    for part in parts:
-        length = part.shape[-1]
-        piece = ranks[..., start:start + length]
-        products = products + (piece[..., 1:] * piece[..., :-1]).sum(-1)
-        pairs += length - 1
-        start += length
-    square = (ranks * ranks).mean(-1)
-    return np.where(square > 0, products / pairs / np.where(square > 0, square, 1), 0)
-
-
-def stretch(parts):
-    found = lag1(parts)
-    count = sum(part.shape[-1] for part in parts)
-    bias = len(parts) * (1 + 3 * np.maximum(0, found)) / count
-    upper = np.clip(found + bias + 1 / math.sqrt(count), 0, MOST_CORRELATED)
-    return np.sqrt((1 + upper) / (1 - upper))
-
-
-def judge(base, rounds, limit, low_error, high_error):
-    """Verdicts of gates (first axis) on costs (second), each sequence of logarithms along the third: is it a regression, does it
-    pass. `base`: of the baseline; None: `rounds` are of pairs."""
-    m = rounds.shape[-1]
-
-    def below(part):
-        if base is not None:
-            return (part[:, :, None, :] <= base[:, :, :, None] + limit).sum((-1, -2)), base.shape[-1] * part.shape[-1]
-        length = part.shape[-1]
-        ranks = rankdata(abs(part - limit), axis=-1)
-        return np.where(part <= limit, ranks, 0).sum(-1), length * (length + 1) / 2
-
-    def above(part):
-        """Most ratios lie above the limit: the median of them does."""
-        count, of = below(part)
-        return count < of / 2
-
-    count, of = below(rounds)
-    if base is not None:
-        factor = stretch([base, rounds])
-        low, high = (
-            np.floor(of / 2 - (of / 2 - highest(mann_whitney(base.shape[-1], m), error)) * factor)
-            if highest(mann_whitney(base.shape[-1], m), error) >= 0 else -1 for error in (low_error, high_error))
-    else:
-        low, high = (highest(signed_rank(m), error) for error in (low_error, high_error))
-    regression = count <= low
-    if m >= FEWEST and regression.any():
-        regression &= above(rounds[..., :m // 2]) & above(rounds[..., m // 2:])
-    else:
-        regression &= False
-    return regression, (of - count <= high) & ~regression
-
-
-def gates(base, rounds, limit=LIMIT):
-    """Exit statuses of gates, and their rounds."""
-    count, costs, most = rounds.shape
-    low_error = FALSE_ALARMS / (max(1, sum(look >= FEWEST for look in looks(most))) * costs)
-    high_error = FALSE_PASSES / len(looks(most))
-    statuses, made = np.full(count, 98), np.full(count, most)
-    open_ = np.arange(count)
-    for look in looks(most):
-        regression, passes = judge(
-            None if base is None else base[open_], rounds[open_][..., :look], limit, low_error, high_error)
-        fails, holds = regression.any(1), passes.all(1)
-        statuses[open_[fails]] = 99
-        statuses[open_[holds]] = 0
-        made[open_[fails | holds]] = look
-        open_ = open_[~(fails | holds)]
-        if not len(open_):
-            break
-    return statuses, made
 
 
 # Noise: logarithms, along the last axis
@@ -224,26 +97,6 @@ def rates(random, noise, growth, pairs, options, moved):
 
 
 # Tables
-
-
-def clopper_pearson(hits, count, level=0.95):
-    """The exact confidence interval of a share (Clopper, Pearson 1934)."""
-    tail = (1 - level) / 2
-    return (0.0 if hits == 0 else float(beta.ppf(tail, hits, count - hits + 1)),
-            1.0 if hits == count else float(beta.ppf(1 - tail, hits + 1, count - hits)))
-
-
-def write(path, name, text):
-    """Puts a text between the marks of that name in a document."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    with open(path) as file:
-        document = file.read()
-    if begin not in document or end not in document:
-        sys.exit(f"{path}: the marks {begin.strip()} and {end} are missing")
-    document = re.sub(
-        re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + "\n" + end, document, flags=re.S)
-    with open(path, "w") as file:
-        file.write(document)
 
 
 def percent(share):
@@ -371,12 +224,14 @@ def fixture():
                     rounds = np.array([[draws.sequence(32) for _ in range(2)]]) + growth
                 statuses, made = gates(base, rounds)
                 word = words.get(int(statuses[0]), ".pass")
-                print(f"        (.{noise}, {factor}, {'true' if pairs else 'false'}, {seed}, {word}, {int(made[0])}),")
+                _, low, high = interval(base, rounds[..., :made[0]], *chances(2, 32))
+                print(f"        (.{noise}, {factor}, {'true' if pairs else 'false'}, {seed}, {word}, {made[0]}, "
+                      f"{math.exp(low[0, 0]):.5f}, {math.exp(high[0, 0]):.5f}),")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gates", type=int, default=20_000, help="simulated gates a figure")
+    parser.add_argument("--gates", type=int, default=10_000, help="simulated gates a figure")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=["noise", "errors"])
     parser.add_argument("--write", metavar="FILE", help="put the tables into this document")

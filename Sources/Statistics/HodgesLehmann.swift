@@ -1,3 +1,5 @@
+import Foundation
+
 /// By which factor one sample's values are larger than another's, with a confidence interval without any assumption on how
 /// they are distributed: the median of all ratios of a value of B to a value of A, and the ratios between which the
 /// Mann–Whitney test does not tell the samples apart (Hodges, Lehmann: Estimates of Location Based on Rank Tests, 1963).
@@ -25,17 +27,16 @@ package struct HodgesLehmann: Sendable, Equatable {
     ///   - a, b: together at most 400 values.
     ///   - lowError: the chance that the true ratio is below `low`; above 0, below 0.5.
     ///   - highError: the chance that it is above `high`.
-    ///   - stretch: by which factor the statistic U deviates further than that of independent values (`SerialCorrelation`):
-    ///     the ranks of the ends are so much further from the middle. At least 1.
+    ///   - stretch: by which factor the estimate deviates further than that of independent values (`SerialCorrelation`): the
+    ///     logarithms of the ends are so much further from that of the ratio. At least 1.
     package init?(_ a: [Double], _ b: [Double], lowError: Double, highError: Double, stretch: Double = 1) {
         guard !a.isEmpty, !b.isEmpty, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         var ratios: [Double] = []
         ratios.reserveCapacity(a.count * b.count)
         for x in a { for y in b { ratios.append(y / x) } }
-        func rank(_ error: Double) -> Int? {
-            Self.rank(a.count, b.count, error: error).flatMap { Self.stretched($0, of: ratios.count, by: stretch) }
-        }
-        self.init(ratios, low: rank(lowError), high: rank(highError))
+        self.init(
+            ratios, low: Self.rank(a.count, b.count, error: lowError),
+            high: Self.rank(a.count, b.count, error: highError), stretch: stretch)
     }
 
     /// By which factor the second value of a pair is larger than the first: the median of the geometric means of every two
@@ -61,11 +62,13 @@ package struct HodgesLehmann: Sendable, Equatable {
     /// - Parameters:
     ///   - values: what the ratio is the median of.
     ///   - low, high: ranks of the ends, from 0, counted from either side.
-    private init(_ values: [Double], low: Int?, high: Int?) {
+    private init(_ values: [Double], low: Int?, high: Int?, stretch: Double = 1) {
         let sorted = values.sorted()
-        ratio = Quantile.of(sorted, 0.5)
-        self.low = low.map { sorted[$0] } ?? 0
-        self.high = high.map { sorted[sorted.count - 1 - $0] } ?? .infinity
+        let ratio = Quantile.of(sorted, 0.5)
+        self.ratio = ratio
+        func end(_ value: Double) -> Double { stretch == 1 ? value : ratio * pow(value / ratio, stretch) }
+        self.low = low.map { end(sorted[$0]) } ?? 0
+        self.high = high.map { end(sorted[sorted.count - 1 - $0]) } ?? .infinity
     }
 
     /// Which of the sorted ratios, from 0, is the interval's lower end: the highest k with P(U ≤ k) ≤ error; nil when there is none.
@@ -83,12 +86,5 @@ package struct HodgesLehmann: Sendable, Equatable {
             count += 1
         }
         return count > 0 ? count - 1 : nil
-    }
-
-    /// A rank whose distance from the middle is so many times as large; nil when that lies beyond the ends.
-    private static func stretched(_ rank: Int, of count: Int, by factor: Double) -> Int? {
-        let middle = Double(count) / 2
-        let place = (middle - (middle - Double(rank)) * factor).rounded(.down)
-        return place >= 0 ? Int(place) : nil
     }
 }

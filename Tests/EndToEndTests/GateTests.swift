@@ -5,7 +5,7 @@ import Testing
 @testable import Gate
 
 @Suite(.serialized, .waitsForPrograms) struct GateTests {
-    /// A gate's 30 seconds are too short beside other work.
+    /// A gate's 60 seconds are too short beside other work.
     private static let patience = ["--budget", "1h"]
 
     /// A small baseline: its rounds say little, and a push that takes 200 us more is seen all the same.

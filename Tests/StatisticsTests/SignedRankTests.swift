@@ -43,7 +43,10 @@ import Testing
         #expect(wide.high == even.high && wide.low < even.low && wide.ratio == even.ratio)
         let stretched = try #require(HodgesLehmann(a, b, lowError: 0.025, highError: 0.025, stretch: 1.2))
         #expect(stretched.low < even.low && stretched.high > even.high && stretched.ratio == even.ratio)
-        let open = try #require(HodgesLehmann(a, b, lowError: 0.025, highError: 0.025, stretch: 3))
-        #expect(open.low == 0 && open.high == .infinity)
+        // 1.2 times as far, of logarithms.
+        #expect(abs(log(stretched.low / even.ratio) / log(even.low / even.ratio) - 1.2) < 1e-9)
+        #expect(abs(log(stretched.high / even.ratio) / log(even.high / even.ratio) - 1.2) < 1e-9)
+        let open = try #require(HodgesLehmann([100, 101], [103, 104], lowError: 0.025, highError: 0.4))
+        #expect(open.low == 0 && open.high == 1.03)
     }
 }

@@ -66,8 +66,8 @@ struct GateDocument: Codable, Sendable, Equatable {
         @Nullable var ratio: Double?
         @Nullable var low: Double?
         @Nullable var high: Double?
-        /// Of a round's rank with the next one's, −1…1, and by which factor the interval's ranks were therefore taken further
-        /// from the middle, at least 1; nil for pairs.
+        /// Of a round's rank with the next one's, −1…1, and by which factor the interval is therefore wider (of logarithms), at
+        /// least 1; nil for pairs.
         @Nullable var correlation: Double?
         @Nullable var stretch: Double?
         /// The ratio that is tolerated, above 1; nil when the metric is not judged.
