@@ -1,3 +1,4 @@
+import Foundation
 import Statistics
 
 /// By which factor a cost grew, as far as rounds tell, and what that means; of a gain turned upside down.
@@ -12,7 +13,8 @@ struct GateInterval: Sendable, Equatable {
 
     /// Rounds against a baseline's, both in the order in which they were made. nil when a value is not above 0.
     init?(_ baseline: [Double], _ rounds: [Double], _ rules: GateRules) {
-        let correlation = SerialCorrelation([baseline, rounds])
+        guard (baseline + rounds).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
+        let correlation = SerialCorrelation([baseline, rounds].map { $0.map { log($0) } })
         self.init(
             rounds, rules, correlation,
             HodgesLehmann(
