@@ -5,7 +5,7 @@ TEST_PACKAGES := openssl curl nghttp2-client nodejs chromium openmpi-bin slurmct
 CLIENT_PACKAGES := golang-go default-jdk-headless
 DEB_PACKAGES := dpkg-dev python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks \
+SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift Benchmarks/Coverage Benchmarks/Sources Benchmarks/Benchmarks \
 	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
 PREFIX ?= /usr/local
 ARGS ?= -n 1M
@@ -13,7 +13,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,6 +140,10 @@ bench-audience: build ## ten million registrations made, indexed, counted, strea
 
 bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory
 	Benchmarks/devices.py
+
+bench-coverage: ## what intervals and verdicts hold of what they say, by simulation: writes the tables of docs/comparing.md
+	swift build -c release --product coverage
+	.build/release/coverage 10000 --write docs/comparing.md
 
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md

@@ -120,6 +120,11 @@ let package = Package(
             ],
             swiftSettings: cold, linkerSettings: [.linkedLibrary("jemalloc", .when(traits: ["Jemalloc"]))]),
 
+        // What intervals and verdicts hold of what they say, by simulation.
+        .executableTarget(
+            name: "coverage", dependencies: ["Statistics", "Measurement"], path: "Benchmarks/Coverage",
+            swiftSettings: strict),
+
         // What phones do with pushes.
         .target(
             name: "Devices", dependencies: ["CPrefetch", "Payloads", "Settings"], path: "mock-apns/Sources/Devices",
@@ -200,7 +205,8 @@ let package = Package(
             name: "SampleRuns", dependencies: ["Results", "Measurement"], path: "Tests/SampleRuns",
             swiftSettings: strict),
         .testTarget(
-            name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns"], swiftSettings: strict),
+            name: "StatisticsTests", dependencies: ["Statistics", "Measurement", "SampleRuns", "coverage"],
+            swiftSettings: strict),
         .testTarget(
             name: "AnalysisTests",
             dependencies: [

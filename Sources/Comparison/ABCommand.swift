@@ -10,9 +10,11 @@ import Scenarios
 package struct ABCommand: AsyncParsableCommand, RunFlags {
     package static let configuration = CommandConfiguration(
         commandName: "ab",
-        abstract: "Run a scenario two ways in alternation (A B B A …), and compare.",
+        abstract: "Run a scenario two ways in rounds of one run each, and compare.",
         discussion: """
-            Flags outside --a and --b are both sides'. One round more is run first and thrown away. With --a-binary or --b-binary \
+            Which side of a round is run first is drawn (--seed), and each run of B is held against the run of A in its round: what \
+            changes on the machine meanwhile is in neither. Flags outside --a and --b are both sides'. One round more is run \
+            first and thrown away. With --a-binary or --b-binary \
             each run is a process of its own; a side without one is this program. A round in which a run went wrong is said and \
             left out. Exit status: 0 whatever the verdict, 1 when fewer than two rounds were whole, the target was gone or \
             Ctrl-C ended it, 64 when the request itself is wrong. --help-all lists every flag.
@@ -46,9 +48,9 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
 
     @Option(
         help:
-            "Runs a side, 1 to 1,000; six are the fewest of which a difference of all figures can be called, four of one (--metric)."
+            "Runs a side, 1 to 1,000; nine are the fewest of which a difference of all figures can be called, six of one (--metric)."
     )
-    var rounds = 6
+    var rounds = 10
 
     @OptionGroup(title: "Load") package var length: LengthOptions
     @OptionGroup(title: "Load") package var load: LoadOptions
@@ -65,6 +67,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         help: ArgumentHelp("A figure to judge, several times; the others are left out.", valueName: "name"))
     var metrics: [String] = []
 
+    @OptionGroup var margin: SameMargin
+
     @Flag(help: "Print the comparison as JSON, and nothing else on standard output.")
     var json = false
 
@@ -80,6 +84,7 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
             throw HarnessError(
                 "--metric \(name): expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
+        let margin = try margin.share()
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {
             var shared = ABBinarySide.words(source, given)
@@ -101,14 +106,15 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
         var made = ABRounds()
-        let end = try await made.make(rounds, of: sides, in: series, keep: keep)
+        let order = ABRounds.order(of: rounds, seed: try source.scenario(given).seed)
+        let end = try await made.make(order, of: sides, in: series, keep: keep)
         try check(made, end)
         let runs = made.runs
         do {
             let isOneProcess = sides.contains { $0 is ABOwnSide }
             var comparison = try ResultComparison.compare(
                 .init(name: sides[0].description, runs: runs[0]), .init(name: sides[1].description, runs: runs[1]),
-                leavingOut: isOneProcess ? ["client peak memory"] : [], judging: metrics)
+                by: .rounds, margin: margin, leavingOut: isOneProcess ? ["client peak memory"] : [], judging: metrics)
             // One process has one peak.
             if isOneProcess {
                 comparison.warnings.append("client peak memory: not compared, all runs were made by one process")

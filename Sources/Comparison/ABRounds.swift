@@ -3,9 +3,10 @@ import Flags
 import Harness
 import Results
 import Settings
+import Statistics
 
-/// The rounds of an A/B run: both sides once each, in alternating order (A B, B A, A B …). A round in which a side's run went
-/// wrong is said and left out, with both its runs.
+/// The rounds of an A/B run: both sides once each, in an order that is drawn. A round in which a side's run went wrong is said and
+/// left out, with both its runs.
 struct ABRounds {
     typealias Run = (path: String, result: ResultDocument)
 
@@ -19,19 +20,28 @@ struct ABRounds {
 
     var whole: Int { runs[0].count }
 
-    /// Makes a round to be thrown away, then `count` more; no further one once the target cannot be reached.
+    /// Whether B is run first, of each round: a toss of a coin, so that what runs do to the next one, or the machine to all,
+    /// cannot take sides.
+    ///
+    /// - Parameter seed: the same seed gives the same order.
+    static func order(of rounds: Int, seed: UInt64) -> [Bool] {
+        var random = SplitMix(seed: seed)
+        return (0..<rounds).map { _ in random.next() >> 63 == 1 }
+    }
+
+    /// Makes a round to be thrown away, then one of each order; no further one once the target cannot be reached.
     ///
     /// - Parameter keep: stores a whole run; returns what to call it in messages.
     /// - Throws: what makes the first round impossible, or a target that it does not reach.
     mutating func make(
-        _ count: Int, of sides: [any ABSide], in series: RunSeries,
+        _ order: [Bool], of sides: [any ABSide], in series: RunSeries,
         keep: (ResultDocument, any ABSide, Int) throws(HarnessError) -> String
     ) async throws(HarnessError) -> End {
-        for round in 0...count {
+        for round in 0...order.count {
             var made: [Run?] = [nil, nil]
-            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+            for index in round > 0 && order[round - 1] ? [1, 0] : [0, 1] {
                 let side = sides[index]
-                let place = (round == 0 ? "warm-up" : "round \(round) of \(count)") + ", \(side.name)"
+                let place = (round == 0 ? "warm-up" : "round \(round) of \(order.count)") + ", \(side.name)"
                 let result: ResultDocument
                 do throws(HarnessError) {
                     guard let made = try await side.execute(in: series) else { return .interrupted }

@@ -29,6 +29,8 @@ package struct CompareCommand: ParsableCommand {
                 + "differences, if they are named before the runs are seen.", valueName: "name"))
     var metrics: [String] = []
 
+    @OptionGroup var margin: SameMargin
+
     @Flag(help: "Print the comparison as JSON.")
     var json = false
 
@@ -36,7 +38,9 @@ package struct CompareCommand: ParsableCommand {
 
     package func run() throws {
         do {
-            let comparison = try ResultComparison.compare(try Self.side(a), try Self.side(b), judging: metrics)
+            let margin = try margin.share()
+            let comparison = try ResultComparison.compare(
+                try Self.side(a), try Self.side(b), margin: margin, judging: metrics)
             Console.output(
                 json
                     ? String(decoding: try ComparisonFile.encode(comparison), as: UTF8.self)

@@ -3,11 +3,14 @@ import Results
 /// Two groups of runs beside each other, A before and B after; what `pushload compare --json` prints.
 struct ComparisonDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    static let currentSchema = "pushload.comparison/1"
+    static let currentSchema = "pushload.comparison/2"
 
     var schema = ComparisonDocument.currentSchema
     var a: Side
     var b: Side
+    var analysis: Analysis
+    /// The share, above 0, by which figures may differ and are still called the same.
+    var margin: Double
     /// How many figures were tested at once.
     var judged: Int
     /// The fewest runs a side of which a difference of any of these can be called.
@@ -20,9 +23,17 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
     var warnings: [String]
 
     enum CodingKeys: String, CodingKey {
-        case schema, a, b, metrics, distributions, warnings
+        case schema, a, b, analysis, margin, metrics, distributions, warnings
         case judged = "figures_judged"
         case fewestRuns = "fewest_runs_a_side"
+    }
+
+    /// How the sides are held against each other.
+    enum Analysis: String, Codable, Sendable {
+        /// All runs of the one against all of the other: Mann–Whitney's test, Hodges' and Lehmann's interval.
+        case groups
+        /// Each run against the one of its round: Wilcoxon's signed-rank test, the interval of Walsh's averages.
+        case rounds
     }
 
     struct Side: Codable, Sendable, Equatable {
@@ -39,11 +50,17 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
         var b: [Double]
         var medianA: Double
         var medianB: Double
-        /// B's median to A's, with the ends of its 95 % confidence interval.
+        /// By which factor B's values are larger than A's: the median of the ratios of all their runs, or rounds, with the ends
+        /// of its confidence interval. Of one run a side the ratio of the two.
         @Nullable var ratio: Double?
         @Nullable var low: Double?
         @Nullable var high: Double?
-        /// Mann–Whitney, two-sided; of this figure alone.
+        /// What share of such intervals hold the true ratio, 0…1.
+        @Nullable var coverage: Double?
+        /// The least margin by which the sides could be called the same: the ratio lies within 1 / (1 + this) and 1 + this. nil
+        /// of so few runs that it cannot be said at 5 %.
+        @Nullable var sameWithin: Double?
+        /// Two-sided; of this figure alone.
         @Nullable var p: Double?
         /// After Holm's correction for all figures judged, which is what the verdict goes by.
         @Nullable var adjusted: Double?
@@ -54,7 +71,8 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
         var verdict: FigureVerdict
 
         enum CodingKeys: String, CodingKey {
-            case name, unit, a, b, ratio, low, high, p, verdict
+            case name, unit, a, b, ratio, low, high, coverage, p, verdict
+            case sameWithin = "same_within"
             case adjusted = "p_adjusted"
             case medianA = "median_a"
             case medianB = "median_b"
@@ -63,27 +81,24 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
         }
     }
 
-    /// The latencies of all runs of a side, added up, against the other side's: Kolmogorov and Smirnov's test.
+    /// The latencies of all runs of a side, added up, against the other side's: Kolmogorov's and Smirnov's distance.
     struct Distribution: Codable, Sendable, Equatable {
         var name: String
         /// The largest distance between the two cumulative distributions, 0…1.
         var d: Double
-        /// Of the pushes, as if each were independent.
-        var p: Double
-        /// How often exchanging runs between the sides gives as large a distance, 0…1, after Holm's correction for the
-        /// distributions compared; nil of fewer than five runs a side.
-        @Nullable var betweenRuns: Double?
+        /// How often exchanging runs between the sides, or within rounds, gives as large a distance, 0…1, after Holm's correction
+        /// for the distributions compared; nil of fewer than five runs a side, or seven rounds.
+        @Nullable var p: Double?
         /// Where it is, nanoseconds.
         var place: UInt64
         /// Shares at or below `place`, 0…1.
         var belowA: Double
         var belowB: Double
-        /// nil: far enough apart to differ, but so few runs cannot tell (`betweenRuns` is nil).
+        /// nil: so few runs cannot tell (`p` is nil).
         @Nullable var differs: Bool?
 
         enum CodingKeys: String, CodingKey {
             case name, d, p, differs
-            case betweenRuns = "p_between_runs"
             case place = "at_ns"
             case belowA = "below_a"
             case belowB = "below_b"

@@ -5,9 +5,9 @@ import Settings
 /// A comparison for a person at a terminal.
 enum ComparisonReport {
     static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
-        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))", ""]
+        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))"] + analysis(comparison) + [""]
         var table = TextTable()
-        table.add(header("A", "B"))
+        table.add(header("A", "B", comparison))
         for row in rows(comparison) {
             table.add(row.dropLast() + [coloured(row.last ?? "", picture)])
         }
@@ -19,14 +19,23 @@ enum ComparisonReport {
 
     private static func coloured(_ verdict: String, _ picture: TextPicture) -> String {
         switch verdict.prefix(while: { $0 != " " }) {
-        case "faster", "less": picture.good(verdict)
+        case "faster", "less", "the": picture.good(verdict)
         case "slower", "more": picture.bad(verdict)
         default: verdict
         }
     }
 
-    static func header(_ a: String, _ b: String) -> [String] {
-        ["median", a, b, "B/A", "95 % interval", "p", "adjusted", "delta", "verdict"]
+    /// What an interval covers goes by the number of runs alone.
+    static func header(_ a: String, _ b: String, _ comparison: ComparisonDocument) -> [String] {
+        let coverage = comparison.metrics.lazy.compactMap(\.coverage).first
+        let interval = coverage.map { "\(Units.fixed($0 * 100, places: 0)) % interval" } ?? "interval"
+        return ["median", a, b, "B/A", interval, "p", "adjusted", "delta", "verdict"]
+    }
+
+    /// How the sides were held against each other, where the tests go by rounds.
+    static func analysis(_ comparison: ComparisonDocument) -> [String] {
+        guard comparison.analysis == .rounds, comparison.a.runs.count > 1 else { return [] }
+        return ["\(comparison.a.runs.count) rounds: each run of B against the run of A in its round"]
     }
 
     /// One row a figure.
@@ -36,7 +45,7 @@ enum ComparisonReport {
             return [Written.title(metric.name)] + Written.pair(metric.medianA, metric.medianB, metric.unit) + [
                 metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(Written.chance) ?? "-",
                 metric.adjusted.map(Written.chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
-                verdict(metric, fewest: comparison.fewestRuns),
+                verdict(metric, comparison),
             ]
         }
     }
@@ -56,15 +65,22 @@ enum ComparisonReport {
         "\(side.name) (\(side.runs.count) \(side.runs.count == 1 ? "run" : "runs"))"
     }
 
-    /// `slower by 8.1 %`, `no difference seen (could have seen 3.1 %)`.
-    static func verdict(_ metric: ComparisonDocument.Metric, fewest: Int) -> String {
+    /// `slower by 8.1 %`, `the same within 2 %`, `no difference seen (could have seen 3.1 %)`.
+    static func verdict(_ metric: ComparisonDocument.Metric, _ comparison: ComparisonDocument) -> String {
         let percent = metric.ratio.map { "\(Units.fixed(abs($0 - 1) * 100, places: 1)) %" } ?? ""
+        let same = "the same within \(margin(comparison.margin))"
         switch metric.verdict {
-        case .faster, .slower, .more, .less: return "\(metric.verdict.rawValue) by \(percent)"
+        case .faster, .slower, .more, .less:
+            let isSame = metric.sameWithin.map { $0 <= comparison.margin } == true
+            return "\(metric.verdict.rawValue) by \(percent)" + (isSame ? ", \(same)" : "")
+        case .same: return same
         case .noDifference:
             let seen = metric.detectable.map { " (could have seen \(Units.fixed(($0 - 1) * 100, places: 1)) %)" }
             return "no difference seen" + (seen ?? "")
-        case .tooFewRuns: return "too few runs to call a difference (\(fewest) a side can)"
+        case .tooFewRuns:
+            let fewest = comparison.fewestRuns
+            return "too few runs to call a difference ("
+                + (comparison.analysis == .rounds ? "\(fewest) rounds can)" : "\(fewest) a side can)")
         case .oneRun:
             if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
             return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
@@ -72,19 +88,24 @@ enum ComparisonReport {
         }
     }
 
+    /// `2 %`, `0.25 %`.
+    private static func margin(_ share: Double) -> String {
+        let percent = share * 100
+        let isWhole = abs(percent - percent.rounded()) < 1e-9
+        return "\(Units.fixed(percent, places: isWhole ? 0 : 2)) %"
+    }
+
     static func line(_ distribution: ComparisonDocument.Distribution) -> String {
         let name = distribution.name == "round_trip" ? "round trip" : distribution.name
-        let distance = "D \(three(distribution.d)), p \(Written.chance(distribution.betweenRuns ?? distribution.p))"
+        let distance = "D \(three(distribution.d))" + (distribution.p.map { ", p \(Written.chance($0))" } ?? "")
         func share(_ value: Double) -> String { "\(Units.fixed(value * 100, places: 0)) %" }
         let place =
             "most at \(Units.duration(nanoseconds: Double(distribution.place))): "
             + "\(share(distribution.belowA)) of A below, \(share(distribution.belowB)) of B"
         switch distribution.differs {
         case true?: return "\(name): the shapes differ \(place) (\(distance))"
-        case false?: return "\(name): shapes alike, apart \(place) (\(distance))"
-        case nil:
-            return "\(name): too few runs to tell whether the shapes differ, apart \(place) "
-                + "(\(distance); so few runs may differ as much by themselves)"
+        case false?: return "\(name): no difference of shapes seen, apart \(place) (\(distance))"
+        case nil: return "\(name): too few runs to tell whether the shapes differ, apart \(place) (\(distance))"
         }
     }
 

@@ -20,6 +20,19 @@ enum ComparisonWarnings {
         }
     }
 
+    /// Of sides with several runs each: that one was made before the other, so that tests and intervals take for a difference what
+    /// the machine did meanwhile, or runs to their neighbours.
+    static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> String? {
+        let (timesA, timesB) = (a.map(\.run.startedAt), b.map(\.run.startedAt))
+        guard a.count > 1, b.count > 1, let firstA = timesA.min(), let lastA = timesA.max(), let firstB = timesB.min(),
+            let lastB = timesB.max(), lastA < firstB || lastB < firstA
+        else { return nil }
+        let (before, after) = lastA < firstB ? ("A", "B") : ("B", "A")
+        return
+            "all runs of \(before) were made before those of \(after): what changed on the machine meanwhile counts as a "
+            + "difference (alternate them, or use pushload ab)"
+    }
+
     /// What is wrong with some runs of a side.
     static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
         func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {

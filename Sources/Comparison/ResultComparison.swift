@@ -4,10 +4,10 @@ import Results
 import Settings
 import Statistics
 
-/// Two groups of runs held against each other. A difference is called only when the ratio's 95 % interval excludes 1 and the
-/// Mann–Whitney test gives p ≤ 0.05 after Holm's correction for all figures judged: the interval alone is too narrow of few
-/// runs, the test alone says nothing of size, and of a dozen figures one in a dozen would be called by chance. The two
-/// distributions are judged likewise, apart from the figures.
+/// Two sides' runs held against each other. A difference is called when the test gives p ≤ 0.05 after Holm's correction for all
+/// figures judged: of a dozen figures one in two comparisons would be called by chance. The interval of the ratio is the same
+/// test turned round, of one figure. Where no difference is called, the sides are called the same within a margin when two
+/// one-sided tests, each at 5 %, exclude ratios beyond it. The two distributions are judged likewise, apart from the figures.
 enum ResultComparison {
     /// Why results cannot be compared, one line.
     struct Failure: Error, CustomStringConvertible, Sendable, Equatable {
@@ -16,10 +16,13 @@ enum ResultComparison {
 
     /// The chance of calling any of the figures different where none is.
     static let level = 0.05
-    /// Above which distance, and below which p, distributions are said to differ; beside that, exchanging runs between the
-    /// sides must not often give as large a distance.
+    /// Above which distance distributions may be said to differ; beside that, exchanging runs between the sides must not often
+    /// give as large a one.
     static let leastDistance = 0.05
-    static let distributionLevel = 0.01
+    /// By which figures may differ and are still called the same, unless another is asked for.
+    static let margin = 0.02
+    /// Of a side. Each run is held against each of the other side.
+    static let mostRuns = 2000
 
     /// One side: its runs with the names of their files.
     struct Side: Sendable {
@@ -28,10 +31,13 @@ enum ResultComparison {
     }
 
     /// - Parameters:
+    ///   - analysis: `rounds`: the sides have as many runs, and those of one place were made together.
+    ///   - margin: by which figures may differ and are still called the same; above 0.
     ///   - leftOut: metrics that mean nothing here, by name.
     ///   - chosen: the only ones to judge, of `ComparedMetric.names`; none: all. Fewer figures need fewer runs.
     static func compare(
-        _ a: Side, _ b: Side, leavingOut leftOut: Set<String> = [], judging chosen: [String] = []
+        _ a: Side, _ b: Side, by analysis: ComparisonDocument.Analysis = .groups, margin: Double = margin,
+        leavingOut leftOut: Set<String> = [], judging chosen: [String] = []
     ) throws(Failure) -> ComparisonDocument {
         for side in [a, b] { try check(side) }
         for name in chosen where ComparedMetric.named(name) == nil {
@@ -41,6 +47,9 @@ enum ResultComparison {
         var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
         warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
+        if analysis == .groups, let order = ComparisonWarnings.order(a.runs.map(\.result), b.runs.map(\.result)) {
+            warnings.append(order)
+        }
         if let shared = shared(a, b) { warnings.append(shared) }
         var metrics: [ComparisonDocument.Metric] = []
         let all = (a.runs + b.runs).map(\.result)
@@ -60,17 +69,18 @@ enum ResultComparison {
                 }
                 continue
             }
-            metrics.append(metric.compare(knownA, knownB))
+            metrics.append(metric.compare(knownA, knownB, by: analysis))
         }
-        let judged = ComparedMetric.judged(metrics)
-        let distributions = try distributions(a, b)
+        let judged = ComparedMetric.judged(metrics, by: analysis, margin: margin)
+        let distributions = try distributions(a, b, by: analysis)
         func described(_ side: Side) -> ComparisonDocument.Side {
             .init(name: side.name, runs: side.runs.map(\.result.run.id))
         }
         let tested = judged.count { $0.adjusted != nil }
         return ComparisonDocument(
-            a: described(a), b: described(b), judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested),
-            metrics: judged, distributions: distributions, warnings: warnings)
+            a: described(a), b: described(b), analysis: analysis, margin: margin, judged: tested,
+            fewestRuns: ComparedMetric.fewestRuns(tested, by: analysis), metrics: judged, distributions: distributions,
+            warnings: warnings)
     }
 
     /// What it means that a run is on both sides: a file that was named twice, or a folder that holds the other; nil: none is.
@@ -100,6 +110,11 @@ enum ResultComparison {
 
     private static func check(_ side: Side) throws(Failure) {
         guard !side.runs.isEmpty else { throw Failure(description: "\(side.name): no result found") }
+        guard side.runs.count <= mostRuns else {
+            throw Failure(
+                description: "\(side.name): \(Units.grouped(UInt64(side.runs.count))) runs; at most "
+                    + "\(Units.grouped(UInt64(mostRuns))) a side can be compared")
+        }
         var seen: [String: String] = [:]
         for (path, result) in side.runs {
             if result.run.interrupted || !result.run.complete {
@@ -113,26 +128,29 @@ enum ResultComparison {
         }
     }
 
-    private static func distributions(_ a: Side, _ b: Side) throws(Failure) -> [ComparisonDocument.Distribution] {
+    private static func distributions(
+        _ a: Side, _ b: Side, by analysis: ComparisonDocument.Analysis
+    ) throws(Failure) -> [ComparisonDocument.Distribution] {
         let names = ["total", "round_trip"]
         var found: [ComparisonDocument.Distribution] = []
         for name in names {
             let (runsA, runsB) = (try histograms(name, a), try histograms(name, b))
             guard let test = KolmogorovSmirnov(added(runsA), added(runsB)) else { continue }
+            // A run without any has no place in its round.
+            let isWhole = analysis == .groups || runsA.count == a.runs.count && runsB.count == b.runs.count
+            let p =
+                isWhole
+                ? RunExchange.p(runsA, runsB, inRounds: analysis == .rounds, level: level / Double(names.count)) : nil
             found.append(
                 .init(
-                    name: name, d: test.d, p: test.p,
-                    betweenRuns: RunExchange.p(runsA, runsB, level: level / Double(names.count)), place: test.place,
-                    belowA: test.below.a, belowB: test.below.b, differs: false))
+                    name: name, d: test.d, p: p, place: test.place, belowA: test.below.a, belowB: test.below.b,
+                    differs: nil))
         }
         // Holm's correction for the exchanges; where there are too few runs for any, nothing can be told.
-        let exchanged = found.indices.filter { found[$0].betweenRuns != nil }
-        for (index, p) in zip(exchanged, Holm.adjusted(exchanged.compactMap { found[$0].betweenRuns })) {
-            found[index].betweenRuns = p
-        }
-        for index in found.indices {
-            let isApart = found[index].d > leastDistance && found[index].p < distributionLevel
-            found[index].differs = isApart ? found[index].betweenRuns.map { $0 <= level } : false
+        let exchanged = found.indices.filter { found[$0].p != nil }
+        for (index, p) in zip(exchanged, Holm.adjusted(exchanged.compactMap { found[$0].p })) {
+            found[index].p = p
+            found[index].differs = p <= level && found[index].d > leastDistance
         }
         return found
     }

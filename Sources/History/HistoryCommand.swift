@@ -1,9 +1,11 @@
 import Analysis
 import ArgumentParser
 import Flags
+import Foundation
 import Harness
 import Reports
 import Results
+import Settings
 
 package struct HistoryCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
@@ -11,8 +13,8 @@ package struct HistoryCommand: ParsableCommand {
         abstract: "Show figures over runs, and the runs with which they changed.",
         discussion: """
             Runs of another scenario, setting, target, engine or machine are another series; versions, commits and kernels may \
-            change within one. What cannot be read, was interrupted or is alone is named as left out. Exit status: 0, or 64 when \
-            there is nothing to show.
+            change within one. What cannot be read, was interrupted or is alone is named as left out. Exit status: 0; 99 with \
+            --alert when a figure has changed for the worse and nobody has acknowledged it; 64 when there is nothing to show.
             """)
 
     @Argument(help: ArgumentHelp("Result files, run folders, or folders of runs.", valueName: "path"))
@@ -31,8 +33,23 @@ package struct HistoryCommand: ParsableCommand {
             valueName: "fact"))
     var across: [String] = []
 
-    @Option(help: "The chance of finding a change in a figure that has none, 0.001 to 0.2.")
-    var level = 0.01
+    @Option(
+        help:
+            "The chance that a figure without a change ever shows one, looked at after each of its first 100 runs: 0.001 to 0.2."
+    )
+    var level = 0.05
+
+    @Flag(help: "End with 99 when a figure has changed for the worse, still is, and nobody has acknowledged it.")
+    var alert = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The changes that are acknowledged: shown as such, and no alert. Kept by --acknowledge.", valueName: "file")
+    )
+    var acknowledged: String?
+
+    @Flag(help: "Add what would be an alert now to the file of acknowledged changes, or make it.")
+    var acknowledge = false
 
     @Option(name: [.short, .long], help: ArgumentHelp("Write a page with pictures too (HTML).", valueName: "file"))
     var output: String?
@@ -52,8 +69,9 @@ package struct HistoryCommand: ParsableCommand {
             throw HarnessError(
                 "--level \(level): expected \(RunHistory.levels.lowerBound) to \(RunHistory.levels.upperBound)")
         }
+        var known = try knownChanges()
         let found = try FoundResults(paths, mayBeUnusable: true)
-        let history: HistoryDocument
+        var history: HistoryDocument
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(
                 found.runs, unread: found.leftOut,
@@ -61,7 +79,14 @@ package struct HistoryCommand: ParsableCommand {
                     ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
                 across: Set(across), level: level)
         } catch { throw HarnessError(error.description) }
+        known.mark(&history)
+        var added: String?
+        if acknowledge, let acknowledged {
+            added = "acknowledged \(Units.counted(known.add(history), "change")): \(acknowledged)\n"
+            known.mark(&history)
+        }
         do throws(ResultError) {
+            if added != nil, let acknowledged { try AcknowledgedFile.write(known, to: acknowledged) }
             if let output { try ResultFile.write(Array(HistoryReport.page(history).utf8), to: output) }
             if json {
                 Console.output(String(decoding: try HistoryFile.encode(history), as: UTF8.self))
@@ -69,5 +94,23 @@ package struct HistoryCommand: ParsableCommand {
                 Console.output(csv ? HistoryReport.csv(history) : HistoryReport.text(history, Console.picture))
             }
         } catch { throw HarnessError(error.description, .unwritable) }
+        if let added { Console.diagnostic(added) }
+        guard alert else { return }
+        let alerts = HistoryReport.alerts(history)
+        for line in alerts { Console.error(line) }
+        if !alerts.isEmpty { throw ExitCode(99) }
+    }
+
+    /// What `--acknowledged` names; where it is to be made, a file that is not there has none.
+    private func knownChanges() throws(HarnessError) -> AcknowledgedChanges {
+        guard let acknowledged else {
+            if acknowledge { throw HarnessError("--acknowledge: expected --acknowledged with the file to add to") }
+            return AcknowledgedChanges()
+        }
+        do throws(ResultError) {
+            if acknowledge { try ResultFile.checkWritable(acknowledged) }
+            if acknowledge, !FileManager.default.fileExists(atPath: acknowledged) { return AcknowledgedChanges() }
+            return try AcknowledgedFile.read(acknowledged)
+        } catch { throw HarnessError("--acknowledged: \(error.description)") }
     }
 }

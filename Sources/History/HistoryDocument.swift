@@ -3,10 +3,10 @@ import Results
 /// Runs over time, with what changed when; what `pushload history --json` prints.
 struct HistoryDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    static let currentSchema = "pushload.history/1"
+    static let currentSchema = "pushload.history/2"
 
     var schema = HistoryDocument.currentSchema
-    /// The chance of finding a change in a figure of a series that has none, 0…1.
+    /// The chance that a figure without a change ever shows one, when it is looked at after each of its first 100 runs; 0…1.
     var level: Double
     /// The longest first.
     var series: [Series]
@@ -71,12 +71,37 @@ struct HistoryDocument: Codable, Sendable, Equatable {
         var run: Int
         var before: Double
         var after: Double
-        /// The median after it to the one before, with the ends of its 95 % confidence interval; nil where a value is 0.
+        /// By which factor the values after it are larger than those before (the median of all ratios), with the ends of its
+        /// confidence interval; nil where a value is 0.
         @Nullable var ratio: Double?
         @Nullable var low: Double?
         @Nullable var high: Double?
+        /// What share of such intervals hold the true ratio, if the change is where it was found; 0…1.
+        @Nullable var coverage: Double?
         /// Of the shuffles, how many have as large a distance.
         var p: Double
         var verdict: FigureVerdict
+        /// It is for the worse, and the newest runs still are.
+        var isWorse: Bool
+        /// Somebody knows of it.
+        var isAcknowledged = false
+
+        enum CodingKeys: String, CodingKey {
+            case run, before, after, ratio, low, high, coverage, p, verdict
+            case isWorse = "worse"
+            case isAcknowledged = "acknowledged"
+        }
+    }
+
+    /// Changes for the worse that nobody has acknowledged, with the places of their series and figures.
+    var alerts: [(series: Int, metric: Int, change: Int)] {
+        series.indices.flatMap { series in
+            self.series[series].metrics.indices.flatMap { metric in
+                let changes = self.series[series].metrics[metric].changes
+                return changes.indices.filter { changes[$0].isWorse && !changes[$0].isAcknowledged }.map {
+                    (series, metric, $0)
+                }
+            }
+        }
     }
 }

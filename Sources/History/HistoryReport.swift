@@ -47,14 +47,16 @@ enum HistoryReport {
     /// `more by 49.2 %`.
     static func verdict(_ change: HistoryDocument.Change) -> String {
         guard change.verdict != .noDifference else { return "spread more or less widely" }
-        guard let ratio = change.ratio else { return change.verdict.rawValue }
-        return "\(change.verdict.rawValue) by \(Units.fixed(abs(ratio - 1) * 100, places: 1)) %"
+        let known = change.isAcknowledged ? ", acknowledged" : ""
+        guard let ratio = change.ratio else { return change.verdict.rawValue + known }
+        return "\(change.verdict.rawValue) by \(Units.fixed(abs(ratio - 1) * 100, places: 1)) %" + known
     }
 
+    /// `1.410 - 1.620 (95 %)`: of few runs it covers less.
     static func interval(_ change: HistoryDocument.Change) -> String {
-        change.low.flatMap { low in change.high.map { "\(Units.fixed(low, places: 3)) - \(Units.fixed($0, places: 3))" }
-        }
-            ?? "-"
+        guard let low = change.low, let high = change.high, let coverage = change.coverage else { return "-" }
+        return
+            "\(Units.fixed(low, places: 3)) - \(Units.fixed(high, places: 3)) (\(Units.fixed(coverage * 100, places: 0)) %)"
     }
 
     /// A commit as people write it.
@@ -74,8 +76,20 @@ enum HistoryReport {
     }
 
     static let changeHeader = [
-        "from run", "started", "version", "commit", "before", "after", "ratio", "95 % interval", "p", "verdict",
+        "from run", "started", "version", "commit", "before", "after", "ratio", "interval", "p", "verdict",
     ]
+
+    /// One line for each change for the worse that nobody has acknowledged.
+    static func alerts(_ history: HistoryDocument) -> [String] {
+        history.alerts.map { place in
+            let series = history.series[place.series]
+            let metric = series.metrics[place.metric]
+            let change = metric.changes[place.change]
+            let run = series.runs[change.run]
+            return
+                "alert: \(series.name): \(Written.title(metric.name)) \(verdict(change)) since \(run.path) (\(run.startedAt))"
+        }
+    }
 
     private static func changes(
         _ metric: HistoryDocument.Metric, _ series: HistoryDocument.Series, _ width: Int

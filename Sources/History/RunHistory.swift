@@ -12,7 +12,7 @@ enum RunHistory {
         let description: String
     }
 
-    /// Chances of finding a change in a figure that has none.
+    /// Chances that a figure without a change ever shows one.
     static let levels = 0.001...0.2
     /// What is shown where nothing was asked for.
     static let usualMetrics = ["rate", "client CPU a push", "total p50", "total p99"]
@@ -22,10 +22,10 @@ enum RunHistory {
     ///   - unread: files that are no results, and why, one sentence each.
     ///   - metrics: of `ComparedMetric.names`.
     ///   - across: facts in which the runs of a series may differ, beside versions, commit, kernel and system.
-    ///   - level: the chance of finding a change in a figure that has none; 0.001 … 0.2.
+    ///   - level: the chance that a figure without a change ever shows one, looked at after each of its first 100 runs; 0.001 … 0.2.
     static func make(
         _ runs: [(path: String, result: ResultDocument)], unread: [LeftOutResult] = [],
-        metrics: [String] = usualMetrics, across: Set<String> = [], level: Double = 0.01
+        metrics: [String] = usualMetrics, across: Set<String> = [], level: Double = 0.05
     ) throws(Failure) -> HistoryDocument {
         var chosen: [ComparedMetric] = []
         for name in metrics {
@@ -158,7 +158,8 @@ enum RunHistory {
         let places = values.indices.filter { values[$0] != nil }
         let known = values.compactMap { $0 }
         guard !known.isEmpty else { return nil }
-        let found = ChangePoints(known, level: level)
+        let look = ChangePoints.look(level)
+        let found = ChangePoints(known, level: look)
         let stretches = found.segments(of: known.count)
         let segments = stretches.map { stretch in
             HistoryDocument.Segment(
@@ -167,16 +168,18 @@ enum RunHistory {
         }
         let changes = found.starts.indices.map { index in
             let (before, after) = (segments[index].median, segments[index + 1].median)
-            let interval = BootstrapRatio(Array(known[stretches[index]]), Array(known[stretches[index + 1]]))
+            let interval = RatioInterval(Array(known[stretches[index]]), Array(known[stretches[index + 1]]))
             let verdict: FigureVerdict =
                 after > before ? metric.higher : after < before ? metric.lower : .noDifference
+            // What later changes have taken back by half or more is over.
+            let left = ((segments.last?.median ?? after) - before) / (after - before)
             return HistoryDocument.Change(
                 run: places[found.starts[index]], before: before, after: after,
-                ratio: before > 0 && after > 0 ? after / before : nil, low: interval?.low, high: interval?.high,
-                p: found.p[index], verdict: verdict)
+                ratio: interval?.ratio, low: interval?.low, high: interval?.high, coverage: interval?.coverage,
+                p: found.p[index], verdict: verdict, isWorse: [.slower, .more].contains(verdict) && left > 0.5)
         }
         return .init(
             name: metric.name, unit: metric.unit, values: values, segments: segments, changes: changes,
-            isTooShort: known.count < ChangePoints.fewest(level: level))
+            isTooShort: known.count < ChangePoints.fewest(level: look))
     }
 }

@@ -4,37 +4,41 @@
 /// Of all stretches between the change points found so far, the split with the largest distance between what lies before and
 /// after it is taken, and kept when shuffling the values within the stretches seldom gives one as large. The share of series
 /// without a change in which one is found is at most `level`, whatever the values are distributed like, as long as their order
-/// means nothing. Measured at a level of 0.01, 10,000 series of 12, 30 or 60 values each: 0.7 to 1.2 %, of normal, t (3 degrees
-/// of freedom), Cauchy, log-normal and rounded noise alike. Values that follow their neighbours have such an order: 5 % of
-/// series with a correlation of 0.2 from one to the next, 24 % with 0.5. Found in normal noise, of changes by 2, 3 and 5
-/// standard deviations: 25, 68 and 96 % with 10 values before and 5 after, 68, 97 and 100 % with 10 and 10. What has
-/// happened within the last four values is seldom found.
+/// means nothing. Who looks again after each value has many chances: `look` is the level of one look that keeps them together.
+/// How often changes are found, and how often where none is: docs/comparing.md, as measured by the coverage benchmark.
 ///
-/// Quadratic in the number of values, times the number of shuffles: 2.4 s for 1,000 values with one change.
+/// Quadratic in the number of values, times the number of shuffles.
 package struct ChangePoints: Sendable, Equatable {
     /// The fewest values between change points.
     package static let leastValues = 3
     /// The fewest values of which a change can be found: one half above the other is as rare as this among the orders of the
     /// values only from there on.
     package static func fewest(level: Double) -> Int {
-        (leastValues...).first { MannWhitney.smallestP($0, $0) <= level }.map { 2 * $0 } ?? .max
+        ((2 * leastValues)...).first { MannWhitney.smallestP($0 / 2, $0 - $0 / 2) <= level } ?? .max
     }
     /// More take minutes.
     package static let most = 1000
-    /// What a test at a level of 0.01 needs to be exact.
-    package static let shuffles = 999
+    /// Looks at a growing series see much of what the looks before them saw: those after each of 100 values find a change, where none
+    /// is, no more often than so many looks together that see nothing of each other. Measured: docs/comparing.md.
+    static let looks = 10.0
+    /// The level of one look, for a series that is looked at after each value: of series without a change, the share in which any
+    /// of the looks at its first 100 values finds one is then at most `level`.
+    package static func look(_ level: Double) -> Double { level / looks }
+    /// Five shuffles in so many may have as large a distance: what the test needs to be exact, and nearly as strong as one with
+    /// more.
+    static func shuffles(_ level: Double) -> Int { max(1000, Int((5 / level).rounded(.up))) - 1 }
 
     /// The index of the first value after each change, ascending.
     package let starts: [Int]
-    /// The p-value each was found with, in the order of `starts`; 0.001 … level.
+    /// The p-value each was found with, in the order of `starts`; one in all shuffles … level.
     package let p: [Double]
 
     /// - Parameters:
     ///   - values: in the order of time, at most `most`.
-    ///   - level: the chance of finding a change where there is none; 0.001 … 0.2.
+    ///   - level: the chance of finding a change where there is none; 0.0001 … 0.2.
     ///   - seed: the same seed gives the same change points.
     package init(_ values: [Double], level: Double = 0.01, seed: UInt64 = 1) {
-        precondition(values.count <= Self.most && (0.001...0.2).contains(level))
+        precondition(values.count <= Self.most && (0.00005...0.2).contains(level))
         let ranks = Ranks.of(values)
         var random = SplitMix(seed: seed)
         var found: [(start: Int, p: Double)] = []
@@ -61,6 +65,7 @@ package struct ChangePoints: Sendable, Equatable {
     private static func chance(
         _ observed: Double, _ ranks: [Double], _ bounds: [Int], _ level: Double, _ random: inout SplitMix
     ) -> Double {
+        let shuffles = Self.shuffles(level)
         let most = Int(level * Double(shuffles + 1) + 1e-9)
         var shuffled = ranks
         var asLarge = 1

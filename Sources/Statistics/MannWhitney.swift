@@ -2,10 +2,11 @@ import Foundation
 import Synchronization
 
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
-/// Random Variables is Stochastically Larger than the Other, 1947.) Exact when both samples have at most 12 values and none is
-/// tied; else the normal approximation, corrected for ties and continuity.
+/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` values all ways to divide them between
+/// the sides are counted, tied ones as they are; beyond them the normal approximation, corrected for ties and continuity.
 package struct MannWhitney: Sendable, Equatable {
-    package static let mostExact = 12
+    /// Of both samples together. With more the approximation is as good: of 30 and 30 values, p = 0.05 within 0.0003.
+    package static let mostExact = 60
 
     /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
     package let u: Double
@@ -24,9 +25,11 @@ package struct MannWhitney: Sendable, Equatable {
         self.u = u
         delta = 1 - 2 * u / (n * m)
         let ties = Self.tieSizes(a + b)
-        isExact = ties.isEmpty && max(a.count, b.count) <= Self.mostExact
+        isExact = a.count + b.count <= Self.mostExact
         let smaller = min(u, n * m - u)
-        if isExact {
+        if isExact, !ties.isEmpty {
+            p = a.count <= b.count ? Self.tiedP(a, b) : Self.tiedP(b, a)
+        } else if isExact {
             let ways = Self.ways(a.count, b.count)
             p = min(1, 2 * ways[...Int(smaller)].reduce(0, +) / ways.reduce(0, +))
         } else {
@@ -46,6 +49,44 @@ package struct MannWhitney: Sendable, Equatable {
     /// How many values are equal to each other, where more than one is.
     private static func tieSizes(_ values: [Double]) -> [Double] {
         Dictionary(values.map { ($0, 1.0) }, uniquingKeysWith: +).values.filter { $0 > 1 }
+    }
+
+    /// How often dividing all values anew gives a rank sum as far out, where some are equal: the sums of all choices of as many
+    /// values as the smaller sample has, counted.
+    private static func tiedP(_ few: [Double], _ many: [Double]) -> Double {
+        // Doubled, so that shared places are whole numbers.
+        let ranks = Ranks.of(few + many).map { Int(2 * $0) }
+        let observed = ranks[..<few.count].reduce(0, +)
+        let most = ranks.sorted().suffix(few.count).reduce(0, +)
+        var ways = [[Double]](repeating: [Double](repeating: 0, count: most + 1), count: few.count + 1)
+        ways[0][0] = 1
+        for rank in ranks {
+            for chosen in stride(from: few.count, to: 0, by: -1) {
+                for sum in rank...most { ways[chosen][sum] += ways[chosen - 1][sum - rank] }
+            }
+        }
+        let all = ways[few.count].reduce(0, +)
+        let (below, above) = (ways[few.count][...observed].reduce(0, +), ways[few.count][observed...].reduce(0, +))
+        return min(1, 2 * min(below, above) / all)
+    }
+
+    /// The distribution of U without ties, when the samples are of one distribution.
+    package struct Tails {
+        private let sums: [Double]
+        private let mean: Double
+        private let deviation: Double
+
+        /// - Parameters: sizes of the samples, at least 1.
+        package init(_ n: Int, _ m: Int) {
+            mean = Double(n) * Double(m) / 2
+            deviation = (mean / 6 * Double(n + m + 1)).squareRoot()
+            sums = n + m <= MannWhitney.mostExact ? RankTail.shares(MannWhitney.ways(n, m)) : []
+        }
+
+        /// The chance of a U at or below `most`.
+        package func atMost(_ most: Int) -> Double {
+            sums.isEmpty ? erfc((mean - Double(most) - 0.5) / deviation / 2.0.squareRoot()) / 2 : sums[most]
+        }
     }
 
     /// In how many orders of `n` and `m` different values each U comes about.

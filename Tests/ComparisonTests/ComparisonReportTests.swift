@@ -6,14 +6,26 @@ import Testing
 
 @Suite struct ComparisonReportTests {
     private func metric(
-        _ verdict: FigureVerdict, _ a: [Double], _ b: [Double], ratio: Double?, detectable: Double? = nil
+        _ verdict: FigureVerdict, _ a: [Double], _ b: [Double], ratio: Double?, detectable: Double? = nil,
+        sameWithin: Double? = nil
     ) -> ComparisonDocument.Metric {
         .init(
             name: "total p99", unit: .nanoseconds, a: a, b: b, medianA: a[0], medianB: b[0], ratio: ratio, low: nil,
-            high: nil, p: nil, adjusted: nil, delta: nil, detectable: detectable, verdict: verdict)
+            high: nil, coverage: nil, sameWithin: sameWithin, p: nil, adjusted: nil, delta: nil, detectable: detectable,
+            verdict: verdict)
     }
 
-    private func verdict(_ metric: ComparisonDocument.Metric) -> String { ComparisonReport.verdict(metric, fewest: 6) }
+    private func comparison(
+        _ analysis: ComparisonDocument.Analysis, margin: Double = 0.02, _ metrics: [ComparisonDocument.Metric] = []
+    ) -> ComparisonDocument {
+        .init(
+            a: .init(name: "one", runs: ["1", "2"]), b: .init(name: "two", runs: ["3", "4"]), analysis: analysis,
+            margin: margin, judged: metrics.count, fewestRuns: 6, metrics: metrics, distributions: [], warnings: [])
+    }
+
+    private func verdict(_ metric: ComparisonDocument.Metric, margin: Double = 0.02) -> String {
+        ComparisonReport.verdict(metric, comparison(.groups, margin: margin))
+    }
 
     @Test("Each verdict in words, with the size of what was seen or could have been")
     func verdicts() {
@@ -27,31 +39,49 @@ import Testing
         #expect(
             verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2))
                 == "too few runs to call a difference (6 a side can)")
+        #expect(
+            ComparisonReport.verdict(metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2), comparison(.rounds))
+                == "too few runs to call a difference (6 rounds can)")
+        #expect(verdict(metric(.same, [1, 1], [1, 1], ratio: 1.01, sameWithin: 0.015)) == "the same within 2 %")
+        #expect(verdict(metric(.same, [1], [1], ratio: 1, sameWithin: 0), margin: 0.0025) == "the same within 0.25 %")
+        #expect(
+            verdict(metric(.faster, [1e6], [0.995e6], ratio: 0.995, sameWithin: 0.008))
+                == "faster by 0.5 %, the same within 2 %")
+        #expect(verdict(metric(.faster, [1e6], [0.9e6], ratio: 0.9, sameWithin: 0.12)) == "faster by 10.0 %")
         #expect(verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
         #expect(verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
+    }
+
+    @Test("The header says what the intervals cover; of rounds a line says that runs are held against their round's")
+    func header() {
+        var few = metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2)
+        (few.low, few.high, few.coverage) = (1.5, 2.5, 0.875)
+        let groups = ComparisonReport.text(comparison(.groups, [few]), on: TextPicture(width: 200, isUnicode: true))
+        #expect(groups.contains("B/A   88 % interval  p") && !groups.contains("round"), "\(groups)")
+        let rounds = ComparisonReport.text(comparison(.rounds, [few]), on: TextPicture(width: 200, isUnicode: true))
+        #expect(
+            rounds.contains("B: two (2 runs)\n2 rounds: each run of B against the run of A in its round\n"), "\(rounds)"
+        )
     }
 
     @Test("Shapes that differ are shown where they differ most; warnings are printed")
     func shapes() {
         func distribution(_ differs: Bool?, _ runs: Double?) -> ComparisonDocument.Distribution {
             .init(
-                name: "round_trip", d: 0.07, p: 0, betweenRuns: runs, place: 2_300_000, belowA: 0.91, belowB: 0.84,
+                name: "round_trip", d: 0.07, p: runs, place: 2_300_000, belowA: 0.91, belowB: 0.84,
                 differs: differs)
         }
         let text = ComparisonReport.text(
             ComparisonDocument(
-                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), judged: 0,
-                fewestRuns: 4, metrics: [],
+                a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), analysis: .groups,
+                margin: 0.02, judged: 0, fewestRuns: 4, metrics: [],
                 distributions: [distribution(true, 0.002), distribution(nil, nil), distribution(false, 0.3)],
                 warnings: ["something differs"]), on: TextPicture(width: 200, isUnicode: true))
         #expect(text.contains("A: before (1 run)\nB: after (2 runs)\n"))
         let place = "most at 2.30 ms: 91 % of A below, 84 % of B"
         #expect(text.contains("round trip: the shapes differ \(place) (D 0.070, p 0.002)\n"))
-        #expect(
-            text.contains(
-                "too few runs to tell whether the shapes differ, apart \(place) (D 0.070, p < 0.001; so few runs may differ as much by themselves)\n"
-            ))
-        #expect(text.contains("round trip: shapes alike, apart \(place) (D 0.070, p 0.300)\n"))
+        #expect(text.contains("too few runs to tell whether the shapes differ, apart \(place) (D 0.070)\n"))
+        #expect(text.contains("round trip: no difference of shapes seen, apart \(place) (D 0.070, p 0.300)\n"))
         #expect(text.hasSuffix("warning: something differs\n"))
     }
 
@@ -59,19 +89,20 @@ import Testing
     func section() {
         let metric = ComparisonDocument.Metric(
             name: "total p99", unit: .nanoseconds, a: [1e6], b: [2e6], medianA: 1e6, medianB: 2e6, ratio: 2, low: 1.9,
-            high: 2.1, p: 0.002, adjusted: 0.02, delta: 1, detectable: nil, verdict: .slower)
+            high: 2.1, coverage: 0.957, sameWithin: 1.2, p: 0.002, adjusted: 0.02, delta: 1, detectable: nil,
+            verdict: .slower)
         let section = ComparisonSection.make(
             ComparisonDocument(
-                a: .init(name: "one", runs: ["1"]), b: .init(name: "two", runs: ["2"]), judged: 1, fewestRuns: 4,
-                metrics: [metric],
+                a: .init(name: "one", runs: ["1"]), b: .init(name: "two", runs: ["2"]), analysis: .groups, margin: 0.02,
+                judged: 1, fewestRuns: 4, metrics: [metric],
                 distributions: [
                     .init(
-                        name: "total", d: 0.5, p: 0, betweenRuns: nil, place: 1000, belowA: 1, belowB: 0.5,
-                        differs: true)
+                        name: "total", d: 0.5, p: 0.01, place: 1000, belowA: 1, belowB: 0.5, differs: true)
                 ], warnings: ["A and B differ in streams: 1 and 2"]))
         let text = MarkdownReport.text("t", "s", [section])
         for part in [
-            "two against one", "| 2.000 | 1.900 - 2.100 | 0.002 | 0.020 |", "slower by 100.0 %", "the shapes differ",
+            "two against one", "96 % interval", "| 2.000 | 1.900 - 2.100 | 0.002 | 0.020 |", "slower by 100.0 %",
+            "the shapes differ",
             "A and B differ in streams: 1 and 2",
         ] { #expect(text.contains(part), "\(part): \(text)") }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Results
 import SampleRuns
 import Testing
@@ -53,14 +54,47 @@ import Testing
 
     @Test("No difference, too few runs and one run are each said to be that")
     func notCalled() throws {
-        let same = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }))
-        #expect(verdicts(same)["rate"] == .noDifference)
+        let alike = try ResultComparison.compare(side("a", calm), side("b", calm.map { $0 + 0.001 }), margin: 0.01)
+        #expect(verdicts(alike)["rate"] == .noDifference)
         let few = try ResultComparison.compare(
             side("a", [1, 1.1, 1.2, 1.3, 1.4]), side("b", [5, 5.1, 5.2, 5.3, 5.4]))
         #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].low! > 1)
         #expect(few.judged == 9 && few.fewestRuns == 6)
         let one = try ResultComparison.compare(side("a", [1]), side("b", [5]))
         #expect(verdicts(one)["rate"] == .oneRun && one.metrics[0].low == nil && one.metrics[0].p == nil)
+    }
+
+    @Test("Figures are called the same where their runs leave no room for a difference as large as the margin")
+    func same() throws {
+        let b = calm.map { $0 + 0.001 }
+        let same = try ResultComparison.compare(side("a", calm), side("b", b))
+        let rate = try #require(same.metrics.first)
+        #expect(rate.verdict == .same && same.margin == 0.02 && rate.sameWithin! > 0.01 && rate.sameWithin! < 0.02)
+        // A difference that is seen is called, though it is a small one.
+        let even = (0..<6).map { 1 + Double($0) * 1e-5 }
+        let small = try ResultComparison.compare(side("a", even), side("b", even.map { $0 * 1.005 }))
+        #expect(verdicts(small)["rate"] == .faster && small.metrics[0].sameWithin! < 0.006)
+        // Three runs a side can be the same, though none of them could be called different.
+        let few = try ResultComparison.compare(side("a", [1, 1.001, 1.002]), side("b", [1, 1.001, 1.002]))
+        #expect(verdicts(few)["rate"] == .same && few.metrics[0].coverage! > 0.89 && few.metrics[0].coverage! < 0.91)
+        let two = try ResultComparison.compare(side("a", [1, 1.001]), side("b", [1, 1.001]))
+        #expect(verdicts(two)["rate"] == .tooFewRuns && two.metrics[0].sameWithin == nil)
+    }
+
+    @Test("Of rounds each run is held against that of its round: what drifts is in neither")
+    func rounds() throws {
+        // Each round is slower than the one before it by more than the sides differ.
+        let factors = (0..<9).map { 1 + Double($0) * 0.1 }
+        let (a, b) = (side("a", factors), side("b", factors.map { $0 * 1.03 }))
+        let rounds = try ResultComparison.compare(a, b, by: .rounds)
+        #expect(rounds.analysis == .rounds && verdicts(rounds)["rate"] == .faster)
+        let rate = try #require(rounds.metrics.first)
+        #expect(abs(rate.ratio! - 1.03) < 1e-9 && abs(rate.p! - 1 / 256.0) < 1e-12 && rate.high! < 1.031)
+        #expect(rounds.fewestRuns == 9 && rate.coverage! > 0.95)
+        let groups = try ResultComparison.compare(a, b)
+        #expect(groups.analysis == .groups && verdicts(groups)["rate"] == .noDifference && groups.fewestRuns == 6)
+        let few = try ResultComparison.compare(side("a", [1, 2, 3]), side("b", [2, 3, 4]), by: .rounds)
+        #expect(verdicts(few)["rate"] == .tooFewRuns && few.metrics[0].coverage == 0.75)
     }
 
     @Test("Figures named beforehand are judged alone, and need fewer runs")
@@ -87,9 +121,18 @@ import Testing
     func fewShapes() throws {
         let tail = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01], [100, 200, 900]))
         let distribution = try #require(tail.distributions.first)
-        #expect(distribution.betweenRuns == nil && distribution.differs == nil && distribution.d > 0.3)
+        #expect(distribution.p == nil && distribution.differs == nil && distribution.d > 0.3)
         let alike = try ResultComparison.compare(side("a", [1, 1.01]), side("b", [1, 1.01]))
-        #expect(alike.distributions.first?.differs == false)
+        #expect(alike.distributions.first?.differs == .some(nil))
+        // Seven rounds could tell, four runs a side could not: of two distributions each has half of 5 %.
+        for (count, analysis, canTell) in [
+            (4, .groups, false), (5, .groups, true), (6, .rounds, false), (7, .rounds, true),
+        ] as [(Int, ComparisonDocument.Analysis, Bool)] {
+            let factors = (0..<count).map { 1 + Double($0) / 100 }
+            let comparison = try ResultComparison.compare(
+                side("a", factors), side("b", factors, [100, 200, 900]), by: analysis)
+            #expect(comparison.distributions[0].differs == (canTell ? true : nil), "\(count) \(analysis)")
+        }
     }
 
     @Test("A figure that is only known from below in some run is not compared, and why; others are")
@@ -158,6 +201,30 @@ import Testing
         var damaged = result("d", 1)
         damaged.histograms["total"] = "HISTFAAA"
         #expect(message(good, side("b", [damaged])) == "b/d: histograms.total: a histogram that is not Base64")
+    }
+
+    @Test(
+        "That all runs of a side were made before the other's is said of groups, not of rounds, nor of runs in alternation"
+    )
+    func order() throws {
+        func made(_ name: String, _ minutes: [Int]) -> ResultComparison.Side {
+            side(
+                name,
+                minutes.map { minute in
+                    var run = result("\(name)\(minute)", 1 + Double(minute) / 100)
+                    run.run.startedAt = "2026-11-21T10:\(minute + 10):00Z"
+                    return run
+                })
+        }
+        func order(_ a: [Int], _ b: [Int], _ analysis: ComparisonDocument.Analysis = .groups) throws -> [String] {
+            try ResultComparison.compare(made("a", a), made("b", b), by: analysis).warnings.map {
+                $0.components(separatedBy: ": what")[0]
+            }
+        }
+        #expect(try order([1, 2], [3, 4]) == ["all runs of A were made before those of B"])
+        #expect(try order([5, 4], [3, 2]) == ["all runs of B were made before those of A"])
+        #expect(try order([1, 4], [2, 3]).isEmpty && order([1], [2, 3]).isEmpty)
+        #expect(try order([1, 2], [3, 4], .rounds).isEmpty)
     }
 
     @Test("Whatever else differs is named, within a side and between both")

@@ -46,25 +46,43 @@ import Testing
         #expect(missing.status == 64 && missing.error.contains("no such file or folder"), "\(missing)")
     }
 
-    @Test("ab alternates A B B A, throws the first round away, keeps results where asked, and compares")
-    func alternating() throws {
+    /// What `ab` says before each run's figures.
+    private func said(_ rounds: Int, seed: UInt64) -> [String] {
+        ["warm-up, A", "warm-up, B"]
+            + ABRounds.order(of: rounds, seed: seed).enumerated().flatMap { round, isBFirst in
+                (isBFirst ? ["B", "A"] : ["A", "B"]).map { "round \(round + 1) of \(rounds), \($0)" }
+            }
+    }
+
+    @Test("The order of ab's rounds is drawn: either side is first about as often, the same seed draws the same")
+    func order() {
+        let order = ABRounds.order(of: 1000, seed: 7)
+        // Binomial(1000, 0.5), and as many changes of side: five deviations.
+        #expect((421...579).contains(order.count { $0 }))
+        #expect((421...579).contains(zip(order, order.dropFirst()).count { $0 != $1 }))
+        #expect(order == ABRounds.order(of: 1000, seed: 7) && order != ABRounds.order(of: 1000, seed: 8))
+    }
+
+    @Test(
+        "ab makes rounds in an order that is drawn, throws the first away, keeps results where asked, and compares by rounds"
+    )
+    func rounds() throws {
         let output = OutputFolder()
         let finished = try Programs.run(
             "pushload",
             [
                 "ab", "-n", "300", "-m", "20", "--a", "--sign-policy 'every:7'", "--b",
                 "-m 10 --set sign_policy=every:9",
-                "--rounds", "2", "--json", "--output", output.path,
+                "--rounds", "4", "--seed", "3", "--same-within", "50%", "--json", "--output", output.path,
             ])
         #expect(finished.status == 0, "\(finished)")
         let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
-        #expect(
-            order == [
-                "warm-up, A", "warm-up, B", "round 1 of 2, B", "round 1 of 2, A", "round 2 of 2, A", "round 2 of 2, B",
-                "runs",
-            ])
+        #expect(order.map(String.init) == said(4, seed: 3) + ["runs"])
         let comparison = try finished.read(ComparisonDocument.self)
-        #expect(comparison.a.runs.count == 2 && comparison.b.runs.count == 2)
+        #expect(comparison.a.runs.count == 4 && comparison.b.runs.count == 4)
+        #expect(comparison.analysis == .rounds && comparison.margin == 0.5)
+        #expect(comparison.metrics.allSatisfy { $0.coverage == nil || $0.coverage == 0.875 })
+        #expect(comparison.distributions.allSatisfy { $0.differs == nil && $0.p == nil })
         #expect(
             comparison.warnings.starts(with: [
                 "A and B differ in sign_policy: every:7 and every:9", "A and B differ in streams: 20 and 10",
@@ -73,6 +91,7 @@ import Testing
         let kept = try Programs.run("pushload", ["compare", "--json", "\(output.path)/a", "\(output.path)/b"])
         let again = try kept.read(ComparisonDocument.self)
         #expect(again.distributions == comparison.distributions && again.a.runs == comparison.a.runs)
+        #expect(again.analysis == .groups && again.margin == 0.02)
     }
 
     @Test("ab --self prints the noise floor; flags that cannot be are refused with one line")
@@ -94,6 +113,12 @@ import Testing
         #expect(
             try refusal(["--b", "steady"])
                 == "pushload: --b: expected flags; a scenario is named outside --a and --b\n")
+        #expect(
+            try refusal(["--self", "--same-within", "0%"])
+                == "pushload: --same-within 0%: expected more than 0% and at most 50%\n")
+        #expect(
+            try refusal(["--self", "--same-within", "much"])
+                == "pushload: --same-within: \"much\" is not a share; expected for example 2% or 0.02, at most 100%\n")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
     }
 
@@ -113,7 +138,7 @@ import Testing
             ])
         #expect(finished.status == 0, "\(finished)")
         let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
-        #expect(order == ["A", "B", "warm-up, A", "warm-up, B", "round 1 of 1, B", "round 1 of 1, A", "runs"])
+        #expect(order.map(String.init) == ["A", "B"] + said(1, seed: 1) + ["runs"])
         #expect(finished.error.contains("B: \(other) (pushload 0.1.0), bundled mock \(mock)\n"))
         let comparison = try finished.read(ComparisonDocument.self)
         #expect(comparison.metrics.contains { $0.name == "client peak memory" })

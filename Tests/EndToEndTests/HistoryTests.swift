@@ -74,4 +74,66 @@ import Testing
                 "pushload: no run to show: \(other): not a pushload result: \"schema\" is missing or foreign",
             ])
     }
+
+    @Test("--alert ends with 99 for a change for the worse, until it is acknowledged in a file; bad files are one line")
+    func alert() throws {
+        let folder = try OutputFolder.made()
+        let one = folder.path + "/one"
+        #expect(try Programs.run("pushload", ["run", "-n", "100", "-q", "-o", one]).status == 0)
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: one).first)
+        let made = try ResultFile.read("\(one)/\(run)/result.json")
+        // Twenty runs, of which the later ten take half as much CPU again.
+        let runs = folder.path + "/runs"
+        for number in 0..<20 {
+            var result = made
+            result.run.id = "run\(number)"
+            result.run.startedAt = "2026-11-21T10:\(number + 10):00Z"
+            result.cost.clientCPU = (number < 10 ? 1000 : 1500) + Double(number * 7 % 10)
+            let place = "\(runs)/\(number + 10)"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try ResultFile.write(result, to: place + "/result.json")
+        }
+        let arguments = ["history", runs, "--metric", "client CPU a push"]
+        func history(_ more: [String]) throws -> Finished { try Programs.run("pushload", arguments + more) }
+        #expect(try history([]).status == 0)
+        let alerted = try history(["--alert"])
+        #expect(alerted.status == 99 && alerted.output.contains("more by"), "\(alerted)")
+        #expect(
+            alerted.error.hasPrefix("pushload: alert: ")
+                && alerted.error.hasSuffix(" since \(runs)/20/result.json (2026-11-21T10:20:00Z)\n"), "\(alerted)")
+        let file = folder.path + "/known.json"
+        func refusal(_ more: [String]) throws -> String {
+            let finished = try history(more)
+            #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
+            return finished.error
+        }
+        #expect(
+            try refusal(["--alert", "--acknowledged", file])
+                == "pushload: --acknowledged: cannot read the acknowledged changes \(file): No such file or directory\n"
+        )
+        #expect(
+            try refusal(["--acknowledge"])
+                == "pushload: --acknowledge: expected --acknowledged with the file to add to\n")
+        let taken = try history(["--acknowledged", file, "--acknowledge", "--alert"])
+        #expect(taken.status == 0 && taken.error == "acknowledged 1 change: \(file)\n", "\(taken)")
+        let known = try history(["--acknowledged", file, "--alert"])
+        #expect(known.status == 0 && known.output.contains(", acknowledged"), "\(known)")
+        let again = try history(["--acknowledged", file, "--acknowledge"])
+        #expect(again.status == 0 && again.error == "acknowledged 0 changes: \(file)\n", "\(again)")
+        for (text, why) in [
+            ("{", "not complete JSON; the file is truncated or damaged"),
+            ("{}", "no acknowledged changes: \"schema\" is missing or foreign"),
+            (
+                #"{"schema": "pushload.acknowledged/9"}"#,
+                "schema pushload.acknowledged/9; this version reads pushload.acknowledged/1"
+            ),
+            (#"{"schema": "pushload.acknowledged/1"}"#, "\"changes\" is missing"),
+        ] {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            #expect(try refusal(["--acknowledged", file]) == "pushload: --acknowledged: \(file): \(why)\n")
+            // What cannot be read is not written over.
+            #expect(
+                try refusal(["--acknowledged", file, "--acknowledge"]) == "pushload: --acknowledged: \(file): \(why)\n")
+        }
+    }
 }

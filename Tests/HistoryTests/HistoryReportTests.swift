@@ -13,7 +13,8 @@ import Testing
                 commit: $0 == 0 ? nil : "0123456789abcdef\($0)")
         }
         let change = HistoryDocument.Change(
-            run: 2, before: 710, after: 1065, ratio: 1.5, low: 1.41, high: 1.62, p: 0.001, verdict: .more)
+            run: 2, before: 710, after: 1065, ratio: 1.5, low: 1.41, high: 1.62, coverage: 0.9,
+            p: 0.001, verdict: .more, isWorse: true)
         return HistoryDocument(
             level: 0.01,
             series: [
@@ -46,11 +47,29 @@ import Testing
         }
         #expect(
             rows.contains(
-                "3 2026-11-03T00:00:00Z 0.2.0 0123456789 710 ns 1.07 us 1.500 1.410 - 1.620 0.001 more by 50.0 %"))
+                "3 2026-11-03T00:00:00Z 0.2.0 0123456789 710 ns 1.07 us 1.500 1.410 - 1.620 (90 %) 0.001 more by 50.0 %"
+            ))
         #expect(rows.contains("3 2026-11-03T00:00:00Z 0.2.0 0123456789 * 1.06 us 1,200/s"))
         #expect(rows.contains("2 2026-11-02T00:00:00Z 0.1.0 0123456789 720 ns -"))
         #expect(rows.contains("rate (answered), 3 runs: too few to find a change"))
         #expect(text.hasSuffix("left out:\n  runs/z: the run was interrupted\n"))
+    }
+
+    @Test("A change for the worse is an alert, with its figure and its first run; one that is acknowledged is not")
+    func alerts() {
+        #expect(
+            HistoryReport.alerts(history) == [
+                "alert: evening <b>: client CPU a push more by 50.0 % since runs/2, \"x\" (2026-11-03T00:00:00Z)"
+            ])
+        var known = history
+        known.series[0].metrics[0].changes[0].isAcknowledged = true
+        #expect(HistoryReport.alerts(known).isEmpty)
+        #expect(
+            HistoryReport.text(known, TextPicture(width: 160, isUnicode: true)).contains(
+                "more by 50.0 %, acknowledged\n"))
+        var better = history
+        better.series[0].metrics[0].changes[0].isWorse = false
+        #expect(HistoryReport.alerts(better).isEmpty)
     }
 
     @Test("CSV has a line a run and figure, quoted where it must be")
@@ -71,7 +90,9 @@ import Testing
             MarkupChecker.problem(page) == nil && !page.contains("evening <b>") && page.contains("evening &lt;b&gt;"))
         #expect(page.components(separatedBy: "<polyline").count == 1 + 4)
         #expect(page.components(separatedBy: "class=\"change\"").count == 1 + 1)
-        for part in ["more by 50.0 %", "1.410 - 1.620", "runs/z: the run was interrupted", "too few to find a change"] {
+        for part in [
+            "more by 50.0 %", "1.410 - 1.620 (90 %)", "runs/z: the run was interrupted", "too few to find a change",
+        ] {
             #expect(page.contains(part), "\(part)")
         }
         let chart = HistoryReport.chart(history.series[0].metrics[0])

@@ -44,6 +44,46 @@ import Testing
         #expect(series.metrics.map { $0.changes[0].verdict } == [.faster, .more, .slower, .slower])
     }
 
+    @Test("A change is for the worse when higher means so, and over when later runs have taken half of it back")
+    func worse() throws {
+        func changes(_ factors: [Double]) throws -> [String: [Bool]] {
+            let history = try RunHistory.make(runs(factors), metrics: ["rate", "total p99"])
+            return Dictionary(
+                uniqueKeysWithValues: history.series[0].metrics.map { ($0.name, $0.changes.map(\.isWorse)) })
+        }
+        let (calm, more) = (calm, calm.map { $0 * 1.5 })
+        #expect(try changes(calm + more) == ["rate": [false], "total p99": [true]])
+        #expect(try changes(more + calm) == ["rate": [true], "total p99": [false]])
+        #expect(try changes(calm + more + calm) == ["rate": [false, false], "total p99": [false, false]])
+        #expect(
+            try changes(calm + more + calm.map { $0 * 1.3 }) == ["rate": [false, true], "total p99": [true, false]])
+    }
+
+    @Test("Acknowledged changes are known by figure, way and run, a few runs more or less; the others stay alerts")
+    func acknowledged() throws {
+        let slow = runs(calm + calm.map { $0 * 1.5 })
+        let metrics = ["total p50", "total p99"]
+        var history = try RunHistory.make(slow, metrics: metrics)
+        #expect(history.alerts.map(\.metric) == [0, 1])
+        func alerts(_ run: String, metric: String = "total p99", _ verdict: FigureVerdict = .slower) throws -> [Int] {
+            var marked = try RunHistory.make(slow, metrics: metrics)
+            var known = AcknowledgedChanges()
+            known.changes = [
+                .init(run: run, metric: metric, verdict: verdict, series: "n", startedAt: "", ratio: 1.5)
+            ]
+            known.mark(&marked)
+            return marked.alerts.map(\.metric)
+        }
+        // The change is at the run wire8.
+        for run in ["wire8", "wire3", "wire13"] { #expect(try alerts(run) == [0], "\(run)") }
+        for run in ["wire2", "wire14", "other"] { #expect(try alerts(run) == [0, 1], "\(run)") }
+        #expect(try alerts("wire8", .faster) == [0, 1] && alerts("wire8", metric: "rate") == [0, 1])
+        var known = AcknowledgedChanges()
+        #expect(known.add(history) == 2)
+        known.mark(&history)
+        #expect(history.alerts.isEmpty && known.add(history) == 0 && known.changes.map(\.run) == ["wire8", "wire8"])
+    }
+
     @Test("Runs that answer other questions are other series; single ones are left out, and why")
     func apart() throws {
         var all = runs(calm) + runs([1, 1.1, 1], engine: "nghttp2")

@@ -53,7 +53,8 @@ import Testing
             runs([100, 104, 110]), runs([120, 126, 130]), runs([118, 125, 131]), runs([121, 90, 80]),
         ])
         #expect(outcome.best == .init(point: 1, alike: [2, 3]))
-        #expect(outcome.points[1].rate == .init(median: 126, low: 120, high: 130, values: [120, 126, 130]))
+        #expect(
+            outcome.points[1].rate == .init(median: 126, low: 120, high: 130, coverage: 0.75, values: [120, 126, 130]))
         #expect(outcome.points[0].rate?.spread == 10 / 104.0)
     }
 
@@ -121,16 +122,6 @@ import Testing
         #expect(outcome.points.map(\.rung) == [1, 0, 1])
         #expect(outcome.points.map(\.rate?.median) == [400, 500, 700])
         #expect(outcome.best == .init(point: 2, alike: [0]))
-    }
-
-    @Test("The interval of a median of few values is their span; of many it lies within and holds the median")
-    func interval() throws {
-        let few = try #require(BootstrapMedian([3, 1, 2]))
-        #expect(few.low == 1 && few.high == 3 && few.median == 2)
-        #expect(BootstrapMedian([1]) == nil && BootstrapMedian([1, .nan]) == nil)
-        let many = try #require(BootstrapMedian((1...101).map(Double.init)))
-        // The binomial interval of the median of 101 values ends at the 41st and the 61st.
-        #expect(abs(many.low - 41) <= 1 && abs(many.high - 61) <= 1, "\(many)")
     }
 
     @Test("A point whose p99 is only known from below is not the best by it, nor on the front, and a note says why")

@@ -7,7 +7,9 @@ import Testing
 
 @Suite struct SweepReportTests {
     private func figure(_ value: Double) -> SweepDocument.Figure {
-        .init(median: value, low: value * 0.9, high: value * 1.1, values: [value * 0.9, value, value * 1.1])
+        .init(
+            median: value, low: value * 0.9, high: value * 1.1, coverage: 0.75,
+            values: [value * 0.9, value, value * 1.1])
     }
 
     /// rtt × streams, with hostile texts; one point has a problem, one was not chosen.
@@ -153,7 +155,7 @@ import Testing
         let text = SweepReport.text(document(), on: TextPicture(width: 160, isUnicode: true))
         for line in [
             "n: 5 points of rtt × streams, 3 runs each, search grid, seed 7",
-            "best by rate (answered): rtt <r1>, streams s,\"1\", 2,100/s (95 % interval 1,890/s - 2,310/s)",
+            "best by rate (answered): rtt <r1>, streams s,\"1\", 2,100/s (75 % interval 1,890/s - 2,310/s)",
             "not told from it by these runs: rtt <r0>, streams s,\"2\"", "note: a note & more",
         ] {
             #expect(text.contains(line), "\(line) in \(text)")

@@ -97,9 +97,11 @@ struct SweepDocument: Codable, Sendable, Equatable {
     /// A figure over the runs of a point.
     struct Figure: Codable, Sendable, Equatable {
         var median: Double
-        /// Ends of the median's 95 % bootstrap interval; nil of one run.
+        /// Ends of the median's interval, from order statistics; nil of one run.
         @Nullable var low: Double?
         @Nullable var high: Double?
+        /// What share of such intervals hold the true median, 0…1.
+        @Nullable var coverage: Double?
         /// One a run.
         var values: [Double]
 

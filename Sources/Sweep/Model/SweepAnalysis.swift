@@ -1,3 +1,4 @@
+import Foundation
 import Results
 import Scenarios
 import Settings
@@ -5,8 +6,8 @@ import Statistics
 
 /// What came of a sweep: the figures of each point, the best point and which cannot be told from it, and the Pareto front.
 ///
-/// A point with a problem is shown, but is neither the best nor on the front. Two points cannot be told apart when the 95 %
-/// bootstrap interval of the ratio of their medians holds 1; of one run each, none can.
+/// A point with a problem is shown, but is neither the best nor on the front. Two points are told apart when the interval of the
+/// ratio of their values excludes 1, and covers 90 % or more: it takes three runs of each.
 enum SweepAnalysis {
     /// - Parameter isFinished: no run is left to be made.
     static func make(
@@ -84,8 +85,9 @@ enum SweepAnalysis {
     ) -> SweepDocument.Figure? {
         let values = results.compactMap(value)
         guard values.count == results.count, let median = Quantile.median(values) else { return nil }
-        let interval = BootstrapMedian(values)
-        return .init(median: median, low: interval?.low, high: interval?.high, values: values)
+        let interval = MedianInterval(values)
+        return .init(
+            median: median, low: interval?.low, high: interval?.high, coverage: interval?.coverage, values: values)
     }
 
     static func best(_ points: [SweepDocument.Point], _ goal: SweepSearch.Goal) -> SweepDocument.Best? {
@@ -97,7 +99,9 @@ enum SweepAnalysis {
             .sorted { (sign * $0.figure.median, $0.number) < (sign * $1.figure.median, $1.number) }
         guard let best = ranked.first else { return nil }
         let alike = ranked.dropFirst().filter { other in
-            guard let ratio = BootstrapRatio(best.figure.values, other.figure.values) else { return true }
+            guard let ratio = RatioInterval(best.figure.values, other.figure.values), ratio.coverage > 0.9 - 1e-9 else {
+                return true
+            }
             return ratio.low <= 1 && ratio.high >= 1
         }
         return .init(point: best.number, alike: alike.map(\.number).sorted())
@@ -126,9 +130,13 @@ enum SweepAnalysis {
         if plan.search.repeats == 1 {
             notes.append("one run a point: nothing can be said of chance, and no point told from another")
         } else if plan.search.repeats < 6 {
+            let coverage = 1 - exp2(Double(1 - plan.search.repeats))
             notes.append(
-                "of \(plan.search.repeats) runs an interval is about the span from the smallest to the largest; with more "
-                    + "runs (--repeat) more points can be told apart")
+                "of \(plan.search.repeats) runs a median's interval is the span from the smallest to the largest, which covers "
+                    + "\(Units.fixed(coverage * 100, places: 0)) %; "
+                    + (plan.search.repeats < 3
+                        ? "points are told apart from three runs on (--repeat)"
+                        : "with more runs (--repeat) more points can be told apart"))
         }
         for (name, figure) in [("p50", LatencyFigure.p50), ("p99", .p99)] {
             let unknown = results.count { $0.latency[.total].isCensored(figure) }

@@ -44,8 +44,9 @@ enum SweepReport {
         else { return ["best by \(Written.title(document.goal)): none, no point has all its runs without a problem"] }
         var line =
             "best by \(Written.title(document.goal)): \(name(best.point, document)), \(goal.written(figure.median))"
-        if let low = figure.low, let high = figure.high {
-            line += " (95 % interval \(goal.written(low)) - \(goal.written(high)))"
+        if let low = figure.low, let high = figure.high, let coverage = figure.coverage {
+            line +=
+                " (\(Units.fixed(coverage * 100, places: 0)) % interval \(goal.written(low)) - \(goal.written(high)))"
         }
         guard !best.alike.isEmpty else {
             let others = document.points.filter {

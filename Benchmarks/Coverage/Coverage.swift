@@ -1,0 +1,110 @@
+import Foundation
+import Statistics
+
+/// Says how often the intervals that `compare`, `ab`, `history` and `sweep` print hold the truth, and how often their verdicts
+/// are wrong, by drawing figures of which the truth is known and giving them to the code that the programs use.
+///
+///     coverage [DRAWS] [--write docs/comparing.md]      10,000 draws take half an hour of one core
+///
+/// With --write the tables stand in the document between two marks, with the draws and the seed under them.
+@main enum Coverage {
+    static let seed: UInt64 = 20_261_125
+    static let runs = [3, 4, 6, 8, 12, 30]
+
+    static func main() throws {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        var document: String?
+        if let place = arguments.firstIndex(of: "--write"), place + 1 < arguments.count {
+            document = arguments[place + 1]
+            arguments.removeSubrange(place...(place + 1))
+        }
+        guard arguments.count <= 1, let draws = Int(arguments.first ?? "10000"), draws > 0 else {
+            FileHandle.standardError.write(Data("coverage: expected [DRAWS] [--write FILE]\n".utf8))
+            exit(64)
+        }
+        let text = tables(draws)
+        print(text)
+        if let document { try write(text, to: document) }
+    }
+
+    static func tables(_ draws: Int) -> String {
+        let names = Noise.allCases.map(\.rawValue)
+        var (intervals, verdicts): ([[String]], [[String]]) = ([], [])
+        for design in SidesTruth.Design.allCases {
+            for runs in runs {
+                let truths = Noise.allCases.map { SidesTruth(design, $0, runs: runs, draws: draws, seed: seed) }
+                let head = ["\(design.rawValue)", "\(runs)"]
+                intervals.append(head + [percent(truths[0].said)] + truths.map { percent($0.covered.share) })
+                verdicts.append(
+                    head + truths.map { percent($0.calledDifferent.share) }
+                        + truths.map { percent($0.calledSame.share) })
+            }
+        }
+        for runs in runs {
+            let truths = Noise.allCases.map { PointTruth($0, runs: runs, draws: draws, seed: seed) }
+            intervals.append(
+                ["`sweep`, median", "\(runs)", percent(truths[0].said)] + truths.map { percent($0.covered.share) })
+        }
+        // Each takes thousands of exchanges.
+        let fewer = max(1, draws / 10)
+        let shapes = [(false, 5), (false, 6), (false, 8), (true, 7), (true, 10), (true, 12)].map { inRounds, runs in
+            [inRounds ? "`ab`" : "`compare`", "\(runs)"]
+                + Noise.allCases.map {
+                    percent(
+                        ShapeTruth(inRounds: inRounds, $0, runs: runs, draws: fewer, seed: seed).calledDifferent.share)
+                }
+        }
+        let counts = [25, 50, 100]
+        let alarms = [0.01, 0.05].flatMap { level in
+            Noise.allCases.map { noise in
+                ["\(level)", noise.rawValue]
+                    + HistoryTruth.alarms(noise, by: counts, level: level, draws: draws, seed: seed).map { percent($0) }
+            }
+        }
+        let changes = [(2.0, 10, 10), (3, 10, 5), (3, 10, 10), (3, 30, 10), (5, 10, 5), (5, 10, 10)].map {
+            spreads, before, after in
+            let truths = Noise.allCases.map {
+                HistoryTruth.Change(
+                    $0, spreads: spreads, before: before, after: after, level: 0.05, draws: draws, seed: seed)
+            }
+            return ["\(Int(spreads)) spreads", "\(before), \(after)"] + truths.map { percent($0.seen.share) }
+                + truths.map { percent($0.covered.share) }
+        }
+        return [
+            "Intervals:", table(["command", "runs", "says"] + names, intervals),
+            "Verdicts of one figure:",
+            table(
+                ["command", "runs"] + names.map { "different: \($0)" } + names.map { "same: \($0)" }, verdicts),
+            "Shapes of equal sides said to differ, at 2.5 % each:", table(["command", "runs"] + names, shapes),
+            "`history`, figures without a change in which any look found one:",
+            table(["`--level`", "noise"] + counts.map { "by run \($0)" }, alarms),
+            "`history --level 0.05`, changes found at most two runs away, and the intervals of those that were found:",
+            table(
+                ["change by", "runs before, after"] + names.map { "found: \($0)" } + names.map { "interval: \($0)" },
+                changes),
+            "(\(draws) draws each, of shapes \(fewer); seed \(seed).)",
+        ].joined(separator: "\n\n")
+    }
+
+    private static func percent(_ share: Double?) -> String {
+        share.map { String(format: "%.1f", $0 * 100) } ?? "-"
+    }
+
+    private static func table(_ header: [String], _ rows: [[String]]) -> String {
+        ([header, header.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |" }.joined(
+            separator: "\n")
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let (begin, end) = ("<!-- coverage: begin -->", "<!-- coverage: end -->")
+        let document = try String(contentsOfFile: path, encoding: .utf8)
+        guard let first = document.range(of: begin), let last = document.range(of: end),
+            first.upperBound <= last.lowerBound
+        else {
+            FileHandle.standardError.write(Data("coverage: \(path) has no \(begin) and \(end)\n".utf8))
+            exit(64)
+        }
+        let whole = document[..<first.upperBound] + "\n\n" + text + "\n\n" + document[last.lowerBound...]
+        try String(whole).write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}

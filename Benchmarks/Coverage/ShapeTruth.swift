@@ -1,0 +1,38 @@
+import Foundation
+import Measurement
+import Statistics
+
+/// How often all latencies of equal sides are said to differ in shape. Each run has 200 latencies that differ by 5 %, all of them higher
+/// or lower than another run's by as much as runs differ: pushes of one run resemble each other.
+struct ShapeTruth {
+    /// One of the two distributions that are judged at once.
+    static let level = 0.025
+    static let latencies = 200
+
+    private(set) var calledDifferent = Trial()
+
+    /// - Parameter inRounds: A and B once each a round, with a toss of a coin for which is first; else A B B A ….
+    init(inRounds: Bool, _ noise: Noise, runs: Int, draws: Int, seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        for _ in 0..<draws {
+            var sides: [[LatencyHistogram]] = [[], []]
+            for (place, factor) in noise.factors(2 * runs, spread: 0.05, &random).enumerated() {
+                var histogram = LatencyHistogram()
+                for value in Noise.logNormal.factors(Self.latencies, spread: 0.05, &random) {
+                    histogram.record(UInt64(min(1e6 * factor * value, 1e15)), count: 10)
+                }
+                let isB =
+                    if !inRounds {
+                        place % 4 == 1 || place % 4 == 2
+                    } else if place % 2 == 0 {
+                        random.next() >> 63 == 1
+                    } else {
+                        sides[0].count > sides[1].count
+                    }
+                sides[isB ? 1 : 0].append(histogram)
+            }
+            let p = RunExchange.p(sides[0], sides[1], inRounds: inRounds, level: Self.level)
+            calledDifferent.count(p.map { $0 <= Self.level } == true)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Statistics
+import Testing
+
+@testable import coverage
+
+/// A few draws of what `make bench-coverage` draws many of: the tables of docs/comparing.md.
+@Suite struct CoverageTests {
+    private let seed: UInt64 = 20_261_126
+    private let draws = 1000
+
+    /// Not further from what it says than 4.5 deviations of as many draws: once in 150,000 times.
+    private func isNear(_ trial: Trial, _ said: Double?) -> Bool {
+        guard let said else { return false }
+        return abs(trial.share - said) <= 4.5 * (said * (1 - said) / Double(trial.draws)).squareRoot()
+    }
+
+    /// Not above it by more.
+    private func isAtMost(_ trial: Trial, _ level: Double) -> Bool {
+        trial.share <= level + 4.5 * (level * (1 - level) / Double(trial.draws)).squareRoot()
+    }
+
+    @Test(
+        "Intervals of rounds cover what they say, though runs follow their neighbours; equal sides are seldom different",
+        arguments: Noise.allCases)
+    func rounds(_ noise: Noise) {
+        for runs in [3, 6, 12] {
+            let truth = SidesTruth(.rounds, noise, runs: runs, draws: draws, seed: seed)
+            let note = "\(noise), \(runs) rounds, seed \(seed): \(truth)"
+            #expect(isNear(truth.covered, truth.said), "\(note)")
+            #expect(isAtMost(truth.calledDifferent, SidesTruth.level), "\(note)")
+            #expect(isAtMost(truth.calledSame, SidesTruth.level), "\(note)")
+        }
+    }
+
+    @Test(
+        "So do intervals of groups, as long as runs do not follow their neighbours",
+        arguments: [Noise.logNormal, .heavy])
+    func groups(_ noise: Noise) {
+        for (design, runs) in [(SidesTruth.Design.alternating, 3), (.after, 6), (.alternating, 12)] {
+            let truth = SidesTruth(design, noise, runs: runs, draws: draws, seed: seed)
+            let note = "\(noise), \(runs) runs a side, seed \(seed): \(truth)"
+            #expect(isNear(truth.covered, truth.said), "\(note)")
+            #expect(isAtMost(truth.calledDifferent, SidesTruth.level), "\(note)")
+            #expect(isAtMost(truth.calledSame, SidesTruth.level), "\(note)")
+        }
+    }
+
+    @Test("Intervals of a sweep's medians cover what they say: 75 % of three runs", arguments: Noise.allCases)
+    func points(_ noise: Noise) {
+        for runs in [2, 3, 5, 8, 30] {
+            let truth = PointTruth(noise, runs: runs, draws: draws, seed: seed)
+            #expect(isNear(truth.covered, truth.said), "\(noise), \(runs) runs, seed \(seed): \(truth)")
+        }
+        #expect(PointTruth(noise, runs: 3, draws: 1, seed: 1).said.map { abs($0 - 0.75) < 1e-12 } == true)
+    }
+
+    @Test(
+        "Looked at after each of its first 50 runs, a figure without a change seldom shows one", arguments: [0.05, 0.2])
+    func alarms(_ level: Double) {
+        let draws = 60
+        let alarms = HistoryTruth.alarms(.heavy, by: [50], level: level, draws: draws, seed: seed)
+        // Binomial(60, 0.05): more than 11 once in 10,000 times; (60, 0.2): more than 25 once in 10,000 times.
+        #expect(alarms[0] * Double(draws) <= (level == 0.05 ? 11 : 25) + 1e-9, "seed \(seed): \(alarms)")
+    }
+
+    @Test("Shapes of equal sides are seldom said to differ, though pushes of one run resemble each other")
+    func shapes() {
+        for (inRounds, runs) in [(false, 5), (true, 8)] {
+            for noise in Noise.allCases {
+                let truth = ShapeTruth(inRounds: inRounds, noise, runs: runs, draws: 60, seed: seed)
+                // Binomial(60, 0.025): more than 8 once in 30,000 times.
+                #expect(truth.calledDifferent.hits <= 8, "\(noise), \(runs) runs, seed \(seed): \(truth)")
+            }
+        }
+    }
+}
