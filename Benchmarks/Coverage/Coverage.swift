@@ -4,7 +4,7 @@ import Statistics
 /// Says how often the intervals that `compare`, `ab`, `history` and `sweep` print hold the truth, and how often their verdicts
 /// are wrong, by drawing figures of which the truth is known and giving them to the code that the programs use.
 ///
-///     coverage [DRAWS] [--write docs/comparing.md]      10,000 draws take half an hour of one core
+///     coverage [DRAWS] [--write docs/comparing.md]      10,000 draws take an hour of one core
 ///
 /// With --write the tables stand in the document between two marks, with the draws and the seed under them.
 @main enum Coverage {
@@ -45,8 +45,8 @@ import Statistics
             intervals.append(
                 ["`sweep`, median", "\(runs)", percent(truths[0].said)] + truths.map { percent($0.covered.share) })
         }
-        // Each takes thousands of exchanges.
-        let fewer = max(1, draws / 10)
+        // Each takes thousands of exchanges, or a hundred looks.
+        let fewer = max(1, draws / 5)
         let shapes = [(false, 5), (false, 6), (false, 8), (true, 7), (true, 10), (true, 12)].map { inRounds, runs in
             [inRounds ? "`ab`" : "`compare`", "\(runs)"]
                 + Noise.allCases.map {
@@ -58,7 +58,7 @@ import Statistics
         let alarms = [0.01, 0.05].flatMap { level in
             Noise.allCases.map { noise in
                 ["\(level)", noise.rawValue]
-                    + HistoryTruth.alarms(noise, by: counts, level: level, draws: draws, seed: seed).map { percent($0) }
+                    + HistoryTruth.alarms(noise, by: counts, level: level, draws: fewer, seed: seed).map { percent($0) }
             }
         }
         let changes = [(2.0, 10, 10), (3, 10, 5), (3, 10, 10), (3, 30, 10), (5, 10, 5), (5, 10, 10)].map {
@@ -82,7 +82,7 @@ import Statistics
             table(
                 ["change by", "runs before, after"] + names.map { "found: \($0)" } + names.map { "interval: \($0)" },
                 changes),
-            "(\(draws) draws each, of shapes \(fewer); seed \(seed).)",
+            "(\(draws) draws each, of shapes and of figures without a change \(fewer); seed \(seed).)",
         ].joined(separator: "\n\n")
     }
 

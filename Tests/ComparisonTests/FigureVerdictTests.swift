@@ -72,9 +72,9 @@ import Testing
             let same = called(ratio, noise: 0.2)
             #expect(same <= 38, "seed \(seed), ratio \(ratio): \(same) of 400")
         }
-        // 1 % of noise and, of twice 6 runs, an interval of about ± 1.2 %.
+        // 1 % of noise: 79 % of six runs a side, more of ten rounds. Binomial(400, 0.79): fewer than 280 once in 10,000 times.
         let same = called(1, noise: 0.2)
-        #expect(same >= 320, "seed \(seed): \(same) of 400")
+        #expect(same >= 280, "seed \(seed): \(same) of 400")
     }
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 /// A few draws of what `make bench-coverage` draws many of: the tables of docs/comparing.md.
 @Suite struct CoverageTests {
     private let seed: UInt64 = 20_261_126
-    private let draws = 1000
+    private let draws = 600
 
     /// Not further from what it says than 4.5 deviations of as many draws: once in 150,000 times.
     private func isNear(_ trial: Trial, _ said: Double?) -> Bool {
@@ -57,19 +57,19 @@ import Testing
     @Test(
         "Looked at after each of its first 50 runs, a figure without a change seldom shows one", arguments: [0.05, 0.2])
     func alarms(_ level: Double) {
-        let draws = 60
+        let draws = 40
         let alarms = HistoryTruth.alarms(.heavy, by: [50], level: level, draws: draws, seed: seed)
-        // Binomial(60, 0.05): more than 11 once in 10,000 times; (60, 0.2): more than 25 once in 10,000 times.
-        #expect(alarms[0] * Double(draws) <= (level == 0.05 ? 11 : 25) + 1e-9, "seed \(seed): \(alarms)")
+        // Binomial(40, 0.05): more than 9 four times in 100,000; (40, 0.2): more than 18 once in 10,000 times.
+        #expect(alarms[0] * Double(draws) <= (level == 0.05 ? 9 : 18) + 1e-9, "seed \(seed): \(alarms)")
     }
 
     @Test("Shapes of equal sides are seldom said to differ, though pushes of one run resemble each other")
     func shapes() {
         for (inRounds, runs) in [(false, 5), (true, 8)] {
             for noise in Noise.allCases {
-                let truth = ShapeTruth(inRounds: inRounds, noise, runs: runs, draws: 60, seed: seed)
-                // Binomial(60, 0.025): more than 8 once in 30,000 times.
-                #expect(truth.calledDifferent.hits <= 8, "\(noise), \(runs) runs, seed \(seed): \(truth)")
+                let truth = ShapeTruth(inRounds: inRounds, noise, runs: runs, draws: 30, seed: seed)
+                // Binomial(30, 0.025): more than 5 once in 10,000 times.
+                #expect(truth.calledDifferent.hits <= 5, "\(noise), \(runs) runs, seed \(seed): \(truth)")
             }
         }
     }
