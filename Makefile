@@ -13,7 +13,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-merge bench-audience bench-devices bench-run-coverage
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,10 @@ bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, nginx and 
 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
+
+bench-coverage: deps ## how often the intervals of runs hold the truth, of DRAWS=10000 each: writes the table of docs/judging.md
+	swift build -c release --package-path Benchmarks --product coverage
+	Benchmarks/coverage.py $(or $(DRAWS),10000) --write docs/judging.md
 
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
 	Benchmarks/memory.py

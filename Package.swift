@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "MockAPNs", targets: ["MockAPNs", "Faults", "PlainHTTP", "Signing", "Networking"]),
         .library(name: "Scenarios", targets: ["Scenarios"]),
         .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "Figures", targets: ["Measurement", "Statistics"]),
         .library(name: "PushStages", targets: ["Payloads", "Signing", "HTTP2", "Measurement", "PushLoop"]),
         .library(
             name: "Simulated",
@@ -94,7 +95,7 @@ let package = Package(
             name: "Harness",
             dependencies: [
                 "Payloads", "Audience", "Signing", "Transport", "Networking", "HTTP2", "Measurement", "Scenarios",
-                "Results", "Settings", "PlainHTTP", "Devices",
+                "Results", "Statistics", "Settings", "PlainHTTP", "Devices",
                 "CCurl", "COpenSSL", "CNghttp2",
             ],
             swiftSettings: strict),

@@ -16,6 +16,10 @@ let package = Package(
             name: "Stages", dependencies: [.product(name: "PushStages", package: "pushload")], swiftSettings: strict),
         .executableTarget(
             name: "run-stage", dependencies: ["Stages"], path: "Sources/RunStage", swiftSettings: strict),
+        // How often the intervals of a run hold the truth.
+        .executableTarget(
+            name: "coverage", dependencies: [.product(name: "Figures", package: "pushload")], path: "Sources/Coverage",
+            swiftSettings: strict),
         .executableTarget(
             name: "PushBenchmarks",
             dependencies: ["Stages", .product(name: "Benchmark", package: "benchmark")],

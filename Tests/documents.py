@@ -319,7 +319,7 @@ def shape(text):
 
 
 # What a run may say of the machine it is on.
-REMARKS = re.compile(r"(the generator was a limit|note|warning|OK|FAILED|held|CROSSED|client|cool-down)\b.*")
+REMARKS = re.compile(r"(trust|doubt|the generator was a limit|note|warning|OK|FAILED|held|CROSSED|client|cool-down)\b.*")
 
 
 def difference(shown, printed, in_part):

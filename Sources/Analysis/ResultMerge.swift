@@ -53,6 +53,8 @@ package enum ResultMerge {
         merged.devices = try devices(parts, merged)
         merged.echo = try echo(parts, merged)
         merged.clocks = nil
+        // Blocks are of one run.
+        merged.trust = nil
         merged.warmup.seconds = parts.map(\.warmup.seconds).max() ?? 0
         merged.generator.loopLag = try latency("loop_lag", merged)
         // Workers are of one run, and have their numbers there.

@@ -9,12 +9,16 @@ package struct RunVerdict: Sendable, Equatable {
 
     package let thresholds: [ThresholdVerdict]
 
-    package var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
+    package var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) && isPrecise }
+    /// The figure that the run went on for is known as well as was asked; or none was asked for.
+    package let isPrecise: Bool
     /// The figures themselves cannot be believed: pushes are missing from the books or the ledger.
     private let isUnsound: Bool
-    /// 0; 99 when a threshold was crossed; 1 when pushes failed, were rejected, or the figures are unsound.
+    /// 0; 99 when a threshold was crossed; 98 when nothing else is wrong but that a figure is not known as well as was asked; 1 when
+    /// pushes failed, were rejected, or the figures are unsound.
     package var exitCode: Int32 {
         if isGood { return 0 }
+        if problems.isEmpty, thresholds.allSatisfy(\.isHeld) { return 98 }
         return !isUnsound && thresholds.contains { !$0.isHeld } ? 99 : 1
     }
 
@@ -22,6 +26,7 @@ package struct RunVerdict: Sendable, Equatable {
     ///   of these may be, and one about accepted ones how many of all others.
     package init(_ result: ResultDocument, thresholds: [Threshold] = []) {
         self.thresholds = thresholds.map { ThresholdVerdict($0, result) }
+        isPrecise = result.trust?.until?.reached != false
         func isJudged(_ counts: String...) -> Bool { thresholds.contains { $0.isAbout(["accepted"] + counts) } }
         let pushes = result.pushes
         var problems: [String] = []

@@ -55,6 +55,12 @@ struct LoadOutcome: Sendable {
     var cpu: UInt64 = 0
     var allocations: UInt64?
     var series: [SeriesPoint] = []
+    /// What figures are judged by.
+    var blocks: [LatencyBlock] = []
+    /// When the run began, ns of the monotonic clock; 0: it did not.
+    var start: UInt64 = 0
+    /// When pushes were begun, of each worker.
+    var arrivals: [ArrivalSample] = []
     /// Why the last connection was lost or not made, empty when none was.
     var lastProblem = ""
     /// What was wrong with a worker's first stream that the target broke.

@@ -146,6 +146,15 @@ final class LoadRun: Sendable {
         let isDone = Atomic<Bool>(false)
     }
 
+    /// From when to when pushes were measured, ns since the start; without an end where the last answer is it.
+    private static func span(_ windows: [RateWindow], start: UInt64) -> Range<UInt64> {
+        let known = windows.filter { $0.from != .max }
+        let from = known.map(\.from).min() ?? start
+        let to = known.map(\.to).max() ?? .max
+        let begin = from - min(from, start)
+        return begin..<max(begin, to - min(to, start))
+    }
+
     /// What the workers brought home, who all have ended.
     func collect(_ workers: [RunWorker], _ watcher: RunWatcher) -> LoadOutcome {
         var outcome = LoadOutcome()
@@ -181,6 +190,7 @@ final class LoadRun: Sendable {
         }
         outcome.generator.overflowed = workers.reduce(0) { $0 + $1.driver.ownOverflows }
         let start = state.start.load(ordering: .relaxed)
+        outcome.start = start
         if start > 0 { outcome.noteStart(start, now: MonotonicClock.now()) }
         outcome.run.durationSeconds = start > 0 && lastEnd > start ? Double(lastEnd - start) / 1e9 : 0
         var windows = workers.map(\.driver.window)
@@ -190,6 +200,7 @@ final class LoadRun: Sendable {
             for index in windows.indices { windows[index].cut(interruptedAt) }
         }
         outcome.throughput = .init(windows, isOpenLoop: inputs.schedule != nil)
+        let span = Self.span(windows, start: start)
         if let from = windows.map(\.from).min(), from != .max, from > start {
             outcome.warmup.seconds = Double(min(from, max(lastEnd, start)) - start) / 1e9
         }
@@ -205,8 +216,9 @@ final class LoadRun: Sendable {
         outcome.hasEndedInTime = control.request != .none && control.cause == .runEnded && !outcome.isAbandoned
         let taken = outcome.measurements.counts.taken
         // What the plan still held when a run was stopped or abandoned is not sent; a closed loop for a time planned what it
-        // took.
-        let planned = inputs.ownPlanned ?? taken
+        // took, and so did a run that went on until a figure was known.
+        let isKnown = state.endsAt.load(ordering: .relaxed) != .max
+        let planned = isKnown ? taken : inputs.ownPlanned ?? taken
         outcome.planned = planned
         outcome.untaken = planned - min(planned, taken)
         outcome.tokensSigned += shared.signed
@@ -225,8 +237,11 @@ final class LoadRun: Sendable {
         }
         outcome.measurements.add(
             watcher.finish(
-                workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.run.durationSeconds))
+                workers.map(\.driver.recorder), counts: outcome.measurements.counts, at: outcome.run.durationSeconds,
+                span: span))
         outcome.series = watcher.series.points
+        outcome.blocks = watcher.blocks.blocks
+        outcome.arrivals = workers.map(\.driver.arrivals)
         outcome.notes = watcher.notes + targets.compactMap(\.addresses.problem)
         return outcome
     }

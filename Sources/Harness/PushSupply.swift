@@ -6,14 +6,14 @@ import Transport
 struct PushSupply {
     let isOpenLoop: Bool
     private let share: WorkerShare
-    private let limit: UInt64
+    private var limit: UInt64
     /// Up to here pushes may be taken: all of them, or what is written down of a worker among several.
     private var bound: UInt64
     private let reservation: PushReservation?
     /// Everything is due so much earlier, ns: the run was taken up again.
     private let passed: UInt64
     /// Closed loop for a time, ns.
-    private let duration: UInt64?
+    private var duration: UInt64?
     private var cursor: ArrivalCursor?
     private var backlog: Backlog?
     /// Of a run with several sends: which push is whose turn, and in a closed loop what is left of each.
@@ -140,6 +140,25 @@ struct PushSupply {
         guard let duration, next < limit, now >= start &+ duration else { return false }
         next = limit
         return true
+    }
+
+    /// Nothing is sent that is due from `time` on, ns. What has overflowed already has.
+    mutating func end(at time: UInt64) {
+        guard start != 0 else {
+            limit = next
+            return
+        }
+        guard isOpenLoop else {
+            duration = min(duration ?? .max, time - min(time, start))
+            return
+        }
+        guard next < limit else { return }
+        let elapsed = time - min(time, origin)
+        var walk = cursor!
+        var last = next
+        while last < limit, walk.due(share.sequence(last)) < elapsed { last += 1 }
+        limit = min(limit, max(last, backlog?.end ?? 0))
+        bound = min(bound, limit)
     }
 
     private mutating func findNextDue() { nextDue = origin &+ cursor!.due(share.sequence(next)) }

@@ -98,6 +98,8 @@ package struct Run: Sendable {
     /// Pushes that this process plans; nil where that is not known beforehand.
     package var planned: UInt64? { inputs.ownPlanned }
     package var threads: Int { inputs.scenario.threads }
+    /// Its length is not known beforehand: it goes on until a figure is.
+    package var endsByPrecision: Bool { inputs.scenario.until != nil }
     package var isStopped: Bool { stopper.isStopped }
 
     /// The settings of a run as its result will have them.

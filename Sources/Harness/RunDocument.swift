@@ -63,6 +63,10 @@ struct RunDocument {
         result.cooldown = outcome.cooldown
         result.retries = outcome.retries
         result.generator = GeneratorVerdict(outcome, inputs: inputs).section
+        if !outcome.isPartial, inputs.place.isAlone, inputs.place.resumed == nil {
+            result.trust =
+                TrustVerdict(outcome, inputs: inputs, generator: result.generator, start: outcome.start).section
+        }
         result.statuses = Self.named(measured.statuses) { String($0) }
         result.reasons = measured.reasons
         result.failures = Self.named(measured.failures) { FailureCause.names[$0] }

@@ -31,13 +31,15 @@ package struct RunInputs: Sendable {
     package let breakdown: [BreakdownDimension]
     /// The notification that was stored in the devices' backend for it; 0: none.
     var notification: UInt64 = 0
+    /// What the run goes on for; nil: it ends otherwise.
+    var precision: Precision? { scenario.until.flatMap { try? Precision(parsing: $0) } }
     /// CPU time that every push costs besides, ns; for finding out what would be noticed.
     var injectedCPU: UInt64 = 0
 
     /// - Parameter run: nil: what all workers have, or drawn.
     /// - Throws: one line for each problem of the scenario and of what it names.
     package init(_ scenario: Scenario, run: RunID? = nil, place: RunPlace = .alone) throws(HarnessError) {
-        let scenario = scenario.withDefaultTopic
+        let scenario = scenario.withDefaultTopic.withLength
         guard scenario.validate().isEmpty else {
             throw HarnessError(Self.problems(scenario).joined(separator: "\n"))
         }
@@ -173,6 +175,7 @@ package struct RunInputs: Sendable {
 
     /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.
     package static func problems(_ scenario: Scenario) -> [String] {
+        let scenario = scenario.withLength
         var problems = scenario.validate()
         // Arrivals and thresholds are among both.
         for problem in unusable(scenario) + misunderstood(scenario) where !problems.contains(problem) {

@@ -165,6 +165,9 @@ extension RunInputs {
                 "a run of \(place.workers) workers needs a target: the bundled mock belongs to one process (start "
                     + "mock-apns serve, and give --target)")
         }
+        guard scenario.until == nil else {
+            throw HarnessError("until: of a run of one process; a worker does not know the figures of the others")
+        }
         guard let resumed = place.resumed else { return }
         guard resumed.positions.count == scenario.threads else {
             throw HarnessError(

@@ -28,6 +28,10 @@ package final class RunSeries: Sendable {
     /// - Returns: nil when the run was stopped before its end: what it measured is no run of the series.
     /// - Throws: what made the run impossible, in one line or a few.
     package func execute(_ run: Run) async throws(HarnessError) -> ResultDocument? {
+        guard !run.endsByPrecision else {
+            throw HarnessError(
+                "until: of a run by itself (pushload run); runs that are held against each other have one length")
+        }
         guard begin(stopping: { run.stop() }) else { return nil }
         defer { end() }
         do {

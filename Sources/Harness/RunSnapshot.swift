@@ -23,6 +23,12 @@ struct RunSnapshot: Sendable {
     /// Measured pushes that have come due.
     var due: UInt64 { windows.reduce(0) { $0 + $1.offered } }
 
+    /// From when on pushes are measured, ns since the start; the start where no worker knows.
+    func measuredFrom(_ start: UInt64) -> UInt64 {
+        let from = windows.map(\.from).min() ?? .max
+        return from == .max ? 0 : from - min(from, start)
+    }
+
     mutating func add(_ worker: WorkerSnapshot) {
         time = max(time, worker.time)
         counts.add(worker.counts)

@@ -27,6 +27,8 @@ final class RunState: Sendable {
     let begun = Atomic<UInt64>(0)
     /// With `--warmup auto`: pushes due from this time on are measured; `.max` before it is known.
     let measuredFrom = Atomic<UInt64>(.max)
+    /// With `--until`: nothing that is due from this time on is sent; `.max` before it is known.
+    let endsAt = Atomic<UInt64>(.max)
     /// Which pushes were accepted, one bit each.
     let accepted: DeliveryLedger
 

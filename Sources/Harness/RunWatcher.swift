@@ -1,5 +1,6 @@
 import Measurement
 import Scenarios
+import Statistics
 import Transport
 
 /// Looks at a run's workers while they send: shows progress, keeps the series, leaves what there is in the run's folder, finds
@@ -25,6 +26,10 @@ final class RunWatcher: @unchecked Sendable {
     /// Where snapshots go besides, when somebody wants them.
     var publishes: ((RunSnapshot) -> Void)?
     private(set) var series = SeriesBuilder()
+    /// What the figures are judged by.
+    private(set) var blocks = LatencyBlocks()
+    /// With `--until`: when it is known well enough.
+    private var goal: PrecisionGoal?
     /// Total latencies of the whole run so far, since the last point of the series, since the last second's end, and since
     /// progress was last shown.
     private var totals = TotalLatencies()
@@ -61,6 +66,7 @@ final class RunWatcher: @unchecked Sendable {
         self.journal = journal
         self.progress = progress
         progressPause = isTerminal ? 250_000_000 : journal != nil ? 1_000_000_000 : 2_000_000_000
+        goal = inputs.precision.map { PrecisionGoal($0.percentile, within: $0.share) }
         if inputs.scenario.warmupAuto {
             steady = SteadyState()
             foundSteadyState = false
@@ -112,6 +118,8 @@ final class RunWatcher: @unchecked Sendable {
         let elapsed = now.time - start
         lookAtRegistrations(elapsed)
         lookForSteadyState(now, elapsed)
+        blocks.look(at: elapsed, begin: now.measuredFrom(start))
+        lookAtGoal(now, elapsed)
         if elapsed >= point * Self.step {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
             point = elapsed / Self.step + 1
@@ -145,11 +153,20 @@ final class RunWatcher: @unchecked Sendable {
         for problem in state.problems.withLock({ $0.take() }) { record?.warn("connections: \(problem)") }
     }
 
+    /// The figure that the run goes on for is known: it ends a little ahead, so that every worker has heard of it before.
+    private func lookAtGoal(_ now: RunSnapshot, _ elapsed: UInt64) {
+        guard goal != nil, state.endsAt.load(ordering: .relaxed) == .max, control.request == .none,
+            goal!.isReached(blocks.blocks, at: elapsed)
+        else { return }
+        state.endsAt.store(now.time + 2 * Self.pause, ordering: .relaxed)
+    }
+
     /// When a run with a duration is ended, ns after its start: pushes that are late then may still leave for a tenth of the
     /// drain; then only what is open is waited for, to the drain's end.
     private var ends: (sending: UInt64, all: UInt64)? {
         let drain = inputs.scenario.drain
-        return inputs.ownDuration.map { ($0 + drain / 10, $0 + drain) }
+        let (start, endsAt) = (state.start.load(ordering: .relaxed), state.endsAt.load(ordering: .relaxed))
+        return inputs.ownDuration.map { min($0, endsAt - min(endsAt, start)) }.map { ($0 + drain / 10, $0 + drain) }
     }
 
     private func endInTime(_ elapsed: UInt64) {
@@ -163,8 +180,9 @@ final class RunWatcher: @unchecked Sendable {
     /// - Parameters:
     ///   - counts: of the whole run.
     ///   - time: seconds since the start.
+    ///   - span: what was measured, ns since the start.
     /// - Returns: the total latencies of the whole run.
-    func finish(_ recorders: [Recorder], counts: PushCounts, at time: Double) -> TotalLatencies {
+    func finish(_ recorders: [Recorder], counts: PushCounts, at time: Double, span: Range<UInt64>) -> TotalLatencies {
         _ = takeSnapshots()
         tellProblems()
         for recorder in recorders {
@@ -172,6 +190,7 @@ final class RunWatcher: @unchecked Sendable {
             keepSpare()
         }
         addPoint(counts, inFlight: 0, backlog: 0, at: time)
+        blocks.finish(at: UInt64(time * 1e9), begin: span.lowerBound, end: span.upperBound)
         endSecond(at: time)
         record?.end()
         return totals
@@ -225,6 +244,7 @@ final class RunWatcher: @unchecked Sendable {
     private func keepSpare() {
         totals.add(spare)
         sincePoint.add(spare)
+        blocks.add(spare)
         if record != nil { sinceSecond.add(spare) }
         sinceShown.add(spare)
         spare.removeAll()

@@ -61,6 +61,10 @@ final class WorkerDriver: PushDriver {
     /// nil where there are no registrations.
     let fanOut: FanOutTimes?
     private let tracksFanOut: Bool
+    /// It goes on until a figure is known, and has not been told when that is.
+    private var mayEndEarly: Bool
+    /// When some of its pushes were begun.
+    @exclusivity(unchecked) private(set) var arrivals = ArrivalSample()
     @exclusivity(unchecked) private var supply: PushSupply
     /// When it has ended: the first of its pushes that it was stopped before. Those that were due and waited are the last it counts.
     var position: UInt64 {
@@ -121,6 +125,7 @@ final class WorkerDriver: PushDriver {
         breaksDown = breakdowns.isOn
         fanOut = inputs.sends.map(FanOutTimes.init)
         tracksFanOut = fanOut != nil
+        mayEndEarly = scenario.until != nil
     }
 
     // MARK: What is due
@@ -186,7 +191,10 @@ final class WorkerDriver: PushDriver {
             return answer
         }
         // Late by the generator's own fault: since it was due, or since the engine last waited with nothing to do.
-        if isOpenLoop, isMeasuring { recorder.lagged(max(1, now &- min(max(push.due, idleUntil), now))) }
+        if isOpenLoop, isMeasuring {
+            recorder.lagged(max(1, now &- min(max(push.due, idleUntil), now)))
+            arrivals.began(supply.next &- 1, at: now)
+        }
         ticket.sequence = push.sequence
         ticket.due = push.due
         ticket.attempts = 0
@@ -491,9 +499,21 @@ final class WorkerDriver: PushDriver {
         state.problems.withLock { $0.note(text) }
     }
 
+    /// The figure that the run goes on for is known: what is due from then on is not sent.
+    private func lookForEnd(_ now: UInt64) {
+        let end = state.endsAt.load(ordering: .relaxed)
+        guard end != .max else { return }
+        mayEndEarly = false
+        supply.end(at: end)
+        window.cut(end)
+        if supply.isUsedUp { beginCooldown(now) }
+    }
+
     override func tick(now: UInt64, unixTime: Int64, inFlight: Int) {
         composer.unixTime = unixTime
         joinSchedule(now)
+        if mayEndEarly { lookForEnd(now) }
+        if isOpenLoop, isMeasuring { arrivals.tick(now) }
         if abandonedBy != nil {
             giveUp(dueBy: now)
         } else if isOpenLoop {

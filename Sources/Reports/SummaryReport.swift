@@ -47,7 +47,7 @@ package enum SummaryReport {
         if hasSent {
             lines.append(ledgerLine(result))
             lines.append("")
-            lines += latencyTable(result.latency, picture.width)
+            lines += latencyTable(result.latency, picture.width) + TrustSection.lines(result)
             lines += clocks(result.clocks ?? [], picture.width)
             lines += sends(result.sends ?? [], picture.width)
             lines += breakdowns(result, picture.width)
@@ -84,7 +84,9 @@ package enum SummaryReport {
         for threshold in thresholds {
             lines.append("\(threshold.isHeld ? picture.good("held") : picture.bad("CROSSED")): \(threshold.text)")
         }
-        if problems.isEmpty, thresholds.allSatisfy(\.isHeld) {
+        let until = result.trust?.until
+        if let until { lines.append(until.verdict(picture)) }
+        if problems.isEmpty, thresholds.allSatisfy(\.isHeld), until?.reached != false {
             lines.append("\(picture.good("OK")): \(result.allRight)")
         } else {
             for problem in problems { lines.append("\(picture.bad("FAILED")): \(problem)") }

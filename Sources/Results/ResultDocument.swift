@@ -26,6 +26,9 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @AddedLater public var workers: [Worker]?
     /// How the clocks of several workers and their mocks agree; nil where that was not asked.
     @AddedLater public var clocks: [Clock]?
+    /// Whether the figures may be believed; nil in partial results, of merged runs and of several workers, and in results of older
+    /// versions.
+    @AddedLater public var trust: Trust?
     public var warmup = Warmup()
     @KnownAtEnd package var cooldown = Cooldown()
     @KnownAtEnd public var retries = Retries()
@@ -47,7 +50,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
-        case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, warmup, cooldown, retries,
+        case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, trust, warmup, cooldown, retries,
             generator, histograms
         case latency = "latency_ns"
         case notSent = "not_sent"

@@ -7,6 +7,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// Pushes to send; nil: as many as `duration` allows.
     public var pushes: UInt64?
     public var duration: UInt64?
+    /// What the run goes on for, instead of pushes or a duration; see `Precision`.
+    public var until: String?
+    /// How long it does at most; nil: `usualBudget`.
+    public var budget: UInt64?
     /// Pushes a second in all; nil: as fast as the streams allow (closed loop), or what the stages say.
     public var rate: Double?
     /// An open loop's rates over time, one stage after the other.
@@ -213,7 +217,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// Settings of which only one can be in force.
     static let exclusive: [Set<String>] = [
-        ["rate", "stages", "trace", "replay"], ["profile", "template", "replay"],
+        ["pushes", "until"], ["duration", "until"], ["rate", "stages", "trace", "replay"],
+        ["profile", "template", "replay"],
         ["devices", "device_file", "registrations", "replay"],
         ["audience", "sends"], ["key", "credentials"],
         ["key", "no_auth"],
@@ -246,6 +251,9 @@ public struct Scenario: Sendable, Equatable, Codable {
     private mutating func clear(_ name: String) {
         let usual = Scenario()
         switch name {
+        case "pushes": pushes = nil
+        case "duration": duration = nil
+        case "until": (until, budget) = (nil, nil)
         case "rate": rate = nil
         case "stages": stages = []
         case "trace": trace = nil
@@ -358,6 +366,42 @@ public struct Scenario: Sendable, Equatable, Codable {
         return problems
     }
 
+    static let usualBudget: UInt64 = 60_000_000_000
+
+    /// As it is run: one that goes on until a figure is known lasts as long as it may at most, and finds its warm-up where none is given.
+    package var withLength: Scenario {
+        guard until != nil, duration == nil else { return self }
+        var scenario = self
+        scenario.budget = budget ?? Self.usualBudget
+        scenario.duration = scenario.budget
+        if warmup == 0, warmupPushes == 0 { scenario.warmupAuto = true }
+        return scenario
+    }
+
+    /// What does not go with a run that ends when a figure is known.
+    private var untilProblems: [String] {
+        guard let until else {
+            return budget == nil ? [] : ["budget: goes with until, the figure that is to be known (p99 +- 2 %)"]
+        }
+        do throws(SettingsError) { _ = try Precision(parsing: until) } catch { return ["until \(error)"] }
+        var problems: [String] = []
+        for (name, isGiven, why) in [
+            ("pushes", pushes != nil, "the figure ends the run, or its budget"),
+            ("duration", duration != nil && duration != budget, "give budget for how long it may take at most"),
+            ("stages", !stages.isEmpty, "it needs a load that stays what it is"),
+            ("trace", trace != nil, "it needs a load that stays what it is"),
+            ("replay", replay != nil, "it needs a load that stays what it is"),
+            ("sends", !sends.isEmpty, "whose audiences end the run"),
+            ("measure false", !measure, "without latencies no figure is known"),
+        ] where isGiven {
+            problems.append("until: does not go with \(name): \(why)")
+        }
+        if let budget, budget < 1_000_000_000 || budget > 30 * 86_400 * 1_000_000_000 {
+            problems.append("budget \(Units.written(duration: budget)): expected 1s to 30 days")
+        }
+        return problems
+    }
+
     /// Every problem there is, one line each: what, its value, what would be right. Empty when the scenario can be run.
     public func validate() -> [String] {
         var problems: [String] = []
@@ -365,11 +409,11 @@ public struct Scenario: Sendable, Equatable, Codable {
             if !isRight { problems.append(problem()) }
         }
         check(
-            pushes != nil || duration != nil || trace != nil || replay != nil || !stages.isEmpty || registrations != nil
-                || audience != nil
+            pushes != nil || duration != nil || until != nil || trace != nil || replay != nil || !stages.isEmpty
+                || registrations != nil || audience != nil
                 || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
-        problems += audienceProblems
+        problems += audienceProblems + untilProblems
         check(
             [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
             "a rate, stages and a trace exclude each other: give one of them")

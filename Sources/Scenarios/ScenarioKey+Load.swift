@@ -18,6 +18,19 @@ extension ScenarioKey {
         ) { (scenario, texts) throws(SettingsError) in
             scenario.duration = try read(texts, Units.duration)
         },
+        ScenarioKey(
+            "until", .text,
+            "Go on until a figure of total latency is known so well, such as p99 +- 2 %: warm-up and length are found by the run itself.",
+            range: "p50, p90, p99 or p99.9, +- 0.1 % to 50 %", example: "p99 +- 2 %", write: { $0.until }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.until = try Precision(parsing: try one(texts)).text
+        },
+        ScenarioKey(
+            "budget", .duration, "With until: how long the run may take at most; 60s where it is not given.",
+            range: "at least 1s, at most 30 days", example: "60s", write: { $0.budget.map(Units.written(duration:)) }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.budget = try read(texts, Units.duration)
+        },
         duration(
             "drain",
             "After the duration: how long open pushes may still be answered; late ones may leave for a tenth of it.",

@@ -24,11 +24,13 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
 
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
             rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, or the \
-            rate was not reached, 64 when the request itself is wrong, 74 when what was made cannot be written, 99 when a threshold was crossed.
+            rate was not reached, 64 when the request itself is wrong, 74 when what was made cannot be written, 98 when the figure of \
+            --until is not known well enough, 99 when a threshold was crossed.
             """)
 
     @OptionGroup var source: ScenarioArguments
     @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var precision: PrecisionOptions
     @OptionGroup(title: "Load") var load: LoadOptions
     @OptionGroup(title: "Identity") var identity: IdentityOptions
     @OptionGroup(title: "Transport") var transport: TransportFlags
@@ -59,9 +61,12 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     @Flag(help: "Charts over time instead of the progress line, where the terminal has 40 columns and 16 rows or more.")
     var live = false
 
+    /// The flags that were given, those that only this command has among them.
+    private var settings: [(key: String, texts: [String]?)] { given + precision.given }
+
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
-        let scenario = try source.scenario(given)
+        let scenario = try source.scenario(settings)
         if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
         if let rank = try workers.rank() {
             if let output {
@@ -71,7 +76,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             if let replay = scenario.replay { throw RunInputs.refusal(ofWorkersFor: replay) }
             return try await run(scenario, as: rank)
         }
-        let run = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity()) }
+        let run = try source.locating(scenario, settings) { try Run(scenario, identity: try scenario.identity()) }
         let display = RunDisplay(name: scenario.name, isQuiet: quiet, isLive: live)
         defer { display.close() }
         let signals = stopSignals(run, display)
@@ -171,8 +176,9 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             if json { Console.diagnostic(text) } else { Console.output(text) }
         } else if !verdict.isGood {
             if let why = abortedFor { Console.error("ended early: \(why)") }
+            let missed = verdict.isPrecise ? [] : ["not reached: \(result.trust?.until?.words ?? "")"]
             Console.error(
-                (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" }).joined(
+                (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" } + missed).joined(
                     separator: "\n"))
         }
         do throws(ResultError) {

@@ -28,6 +28,22 @@ import Testing
         #expect(RunVerdict(result(lost: nil, duplicated: nil)).isGood)
     }
 
+    @Test("A figure that is not known as well as was asked is 98, where nothing else is wrong")
+    func precision() throws {
+        var result = result()
+        result.trust = .init()
+        #expect(RunVerdict(result).exitCode == 0)
+        result.trust?.until = .init(asked: "p99 +- 2 %", reached: false, seconds: 60)
+        let verdict = RunVerdict(result)
+        #expect(verdict.exitCode == 98 && !verdict.isGood && !verdict.isPrecise && verdict.problems.isEmpty)
+        #expect(RunVerdict(result, thresholds: [try Threshold(parsing: "accepted > 100")]).exitCode == 99)
+        result.pushes.failed = 1
+        #expect(RunVerdict(result).exitCode == 1)
+        result.pushes.failed = 0
+        result.trust?.until?.reached = true
+        #expect(RunVerdict(result).exitCode == 0)
+    }
+
     @Test(
         "Doubles that --retry connection makes are judged by a threshold on them; without the one or the other they are wrong"
     )

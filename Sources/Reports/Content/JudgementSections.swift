@@ -8,7 +8,10 @@ enum JudgementSections {
         let thresholds = run.thresholds.map {
             (text: "\($0.isHeld ? "held" : "CROSSED"): \($0.text)", isGood: $0.isHeld)
         }
-        var list = problems + thresholds
+        let until = run.result.trust?.until.map { until in
+            [(text: "\(until.reached ? "reached" : "NOT REACHED"): \(until.words)", isGood: until.reached)]
+        }
+        var list = problems + thresholds + (until ?? [])
         if problems.isEmpty { list.insert((text: run.result.allRight, isGood: true), at: 0) }
         return ReportSection(
             title: run.thresholds.isEmpty ? "Verdict" : "Verdict and thresholds", blocks: [.verdicts(list)])

@@ -42,7 +42,9 @@ enum ReportContent {
     }
 
     private static func details(_ run: ReportedRun) -> [ReportSection] {
-        [SendSection.make(run)].compactMap { $0 } + DeviceSection.make(run) + [StageSection.make(run)]
+        [TrustSection.make(run), SendSection.make(run)].compactMap { $0 } + DeviceSection.make(run) + [
+            StageSection.make(run)
+        ]
             + OutcomeSections.make(run)
             + [WorkerSection.make(run), ClockSection.make(run)].compactMap { $0 }
             + [JudgementSections.notes(run)].compactMap { $0 }

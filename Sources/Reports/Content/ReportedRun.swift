@@ -39,6 +39,8 @@ package struct ReportedRun: Sendable {
     /// `steady #2: results/runs/20261121T150615Z-steady/result.json`; the label alone without a path.
     var named: String { path.map { "\(label): \($0)" } ?? label }
 
-    var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) }
+    var isGood: Bool {
+        problems.isEmpty && thresholds.allSatisfy(\.isHeld) && result.trust?.until?.reached != false
+    }
     var isOpenLoop: Bool { result.throughput.offered != nil }
 }

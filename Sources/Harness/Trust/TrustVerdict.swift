@@ -1,0 +1,119 @@
+import Foundation
+import Measurement
+import Results
+import Scenarios
+import Settings
+import Statistics
+
+/// Whether a run's figures may be believed: what its blocks say of each percentile, how pushes were begun, and whether the figure it
+/// went on for is known.
+struct TrustVerdict {
+    let section: ResultDocument.Trust
+
+    /// - Parameters:
+    ///   - generator: as judged.
+    ///   - start: when the run began, ns of the monotonic clock; 0: it did not.
+    init(_ outcome: LoadOutcome, inputs: RunInputs, generator: ResultDocument.Generator, start: UInt64) {
+        var section = ResultDocument.Trust()
+        var doubts: [String] = []
+        var found: [(name: String, figure: BlockFigure)] = []
+        for (name, percentile) in Precision.figures {
+            guard let figure = BlockFigure(percentile, outcome.blocks) else { continue }
+            found.append((name, figure))
+            section.figures[name.replacing(".", with: "_")] = Self.document(figure)
+        }
+        for (name, figure) in found {
+            if let shift = figure.shift { doubts.append("not steady: \(name) \(Self.words(shift))") }
+        }
+        // What drifts hangs together, too.
+        let dependent = found.filter { $0.figure.without == .notIndependent }
+        if let figure = dependent.first?.figure {
+            doubts.append(
+                "\(Self.listed(dependent.map(\.name))): \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) of the run resemble the "
+                    + "ones before (correlation of ranks \(Units.fixed(figure.correlation ?? 0, places: 2))): figures wander more slowly than the "
+                    + "run is long enough for")
+        }
+        if let arrivals = ArrivalVerdict(outcome, inputs: inputs, start: start) {
+            section.arrivals = arrivals.section
+            if let doubt = arrivals.doubt { doubts.append(doubt) }
+        }
+        if let precision = inputs.precision {
+            let figure = found.first { $0.figure.percentile == precision.percentile }?.figure
+            section.until = Self.until(precision, figure, outcome, generator, section.arrivals)
+        }
+        section.doubts = doubts
+        self.section = section
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
+    }
+
+    private static func words(_ shift: BlockFigure.Shift) -> String {
+        func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
+        guard let at = shift.at else {
+            return
+                "went little by little from \(written(shift.before)) in the first third to \(written(shift.after)) in the last"
+        }
+        return
+            "went from \(written(shift.before)) to \(written(shift.after)) \(Units.fixed(at, places: 1)) s after the start"
+    }
+
+    private static func document(_ figure: BlockFigure) -> ResultDocument.Trust.Figure {
+        func rounded(_ value: Double?, _ factor: Double) -> Double? { value.map { ($0 * factor).rounded() / factor } }
+        var section = ResultDocument.Trust.Figure(
+            blocks: figure.blocks, blockSeconds: (figure.blockSeconds * 1e6).rounded() / 1e6)
+        (section.low, section.high) = (figure.low, figure.high)
+        switch figure.without {
+        case nil: break
+        case .fewBlocks: section.without = "few_blocks"
+        case .fewPushes(let needed): (section.without, section.needed) = ("few_pushes", needed)
+        case .unanswered: section.without = "unanswered"
+        case .notSteady: section.without = "not_steady"
+        case .notIndependent: section.without = "not_independent"
+        }
+        section.steady = figure.correlation == nil ? nil : figure.shift == nil
+        section.shift = figure.shift.map { .init(at: rounded($0.at, 1e3), before: $0.before, after: $0.after) }
+        section.independent = figure.isIndependent
+        section.correlation = rounded(figure.correlation, 1e3)
+        section.correlationP = figure.correlationP
+        section.trendP = rounded(figure.trendP, 1e6)
+        return section
+    }
+
+    // MARK: What the run went on for
+
+    private static func until(
+        _ precision: Precision, _ figure: BlockFigure?, _ outcome: LoadOutcome, _ generator: ResultDocument.Generator,
+        _ arrivals: ResultDocument.Trust.Arrivals?
+    ) -> ResultDocument.Trust.Until {
+        let seconds = outcome.throughput.windowSeconds
+        let half = figure?.halfWidth
+        var section = ResultDocument.Trust.Until(
+            asked: precision.text, reached: half.map { $0 <= precision.share } ?? false, seconds: seconds)
+        section.halfWidth = half.map { ($0 * 1e6).rounded() / 1e6 }
+        guard !section.reached else { return section }
+        let isMachine =
+            generator.steal >= GeneratorVerdict.noticedSteal
+            || (generator.runQueueDelay ?? 0) >= GeneratorVerdict.noticedRunQueueDelay
+            || (generator.workerLoad.first ?? 0) >= GeneratorVerdict.busyLoad
+        let isLate = generator.loopLag.count >= 100 && generator.loopLag.p99 >= GeneratorVerdict.noticedLag
+        switch figure?.without {
+        case _ where outcome.run.interrupted: section.obstacle = "interrupted"
+        // With an interval, or too little for one, a longer run is all that is wanted.
+        case nil, .fewBlocks, .fewPushes: section.obstacle = "time"
+        // Whatever keeps a figure from being steady: ours first, then the target's.
+        case _ where isMachine: section.obstacle = "machine"
+        case _ where isLate || arrivals?.kept == false: section.obstacle = "generator"
+        case .notSteady: section.obstacle = "not_steady"
+        case .notIndependent: section.obstacle = "not_independent"
+        case .unanswered: section.obstacle = "unanswered"
+        }
+        if section.obstacle == "time", let half {
+            // An interval becomes narrower with the root of the time.
+            let ratio = half / precision.share
+            section.neededSeconds = (min(1e9, seconds * ratio * ratio)).rounded(.up)
+        }
+        return section
+    }
+}

@@ -1,0 +1,242 @@
+import Measurement
+
+/// A percentile of a run's latencies, judged by what the run's blocks make of it: whether it stays what it is from one end of the
+/// run to the other, whether blocks are independent of each other, and its 95 % confidence interval.
+///
+/// All three look at one number a block: how many of its pushes took longer than the figure of the whole run, as a share. The
+/// interval is Woodruff's for clusters (Woodruff: Confidence Intervals for Medians and Other Position Measures, JASA 47, 1952; the
+/// share's variance between clusters of different sizes: Cochran: Sampling Techniques, 1977, section 3.12): the share's standard
+/// error between the blocks, times Student's t, says which other percentiles the figure may just as well be. What hangs together
+/// within a block is accounted for by that, nothing is assumed of how latencies are distributed, and what is left of it between
+/// neighbours is added: twice their covariance, which leaves a third of the degrees of freedom (a truncated lag window of one
+/// lag; Priestley: Spectral Analysis and Time Series, 1981, section 6.2).
+///
+/// Blocks that resemble their neighbours clearly are merged in pairs until they do not, at most until there are `fewestMerged`.
+public struct BlockFigure: Sendable, Equatable {
+    /// Fewer blocks are not judged.
+    public static let fewest = 10
+    static let fewestMerged = 8
+    /// Fewer pushes beyond the figure do not make an interval.
+    public static let fewestBeyond = 100.0
+    /// Nor do fewer clumps of pushes that were slow or fast together.
+    static let fewestClumps = 5.0
+    /// The variance between blocks may be so much smaller by what neighbours make of it, as a share.
+    static let leastVariance = 0.25
+    /// Neighbours resemble each other where chance would make them so in fewer cases than this.
+    static let correlationLevel = 0.05
+    /// The same for a trend, and for a change at one place.
+    static let trendLevel = 0.01
+    /// A smaller change of the figure is none, as a share.
+    public static let tolerance = 0.05
+
+    /// Why there is no interval.
+    public enum Without: Sendable, Equatable {
+        /// The run is too short.
+        case fewBlocks
+        /// So many would be enough, if as large a share of them lay beyond the figure.
+        case fewPushes(needed: UInt64)
+        /// Pushes without an answer are within the interval.
+        case unanswered
+        case notSteady
+        case notIndependent
+    }
+
+    /// The figure was another one before than after.
+    public struct Shift: Sendable, Equatable {
+        /// When, seconds since the start; nil: little by little, `before` is of the first third and `after` of the last one.
+        public let at: Double?
+        /// Nanoseconds.
+        public let before: UInt64
+        public let after: UInt64
+    }
+
+    /// 0…100.
+    public let percentile: Double
+    /// Nanoseconds, of all blocks together.
+    public let value: UInt64
+    /// Nanoseconds; nil where `without` says why.
+    public private(set) var low: UInt64?
+    public private(set) var high: UInt64?
+    public private(set) var without: Without?
+    /// nil: it stayed what it is, as far as the blocks tell.
+    public private(set) var shift: Shift?
+    /// Blocks do not resemble their neighbours; nil: there are too few to tell.
+    public private(set) var isIndependent: Bool?
+    /// Of the blocks that were judged: how many, how long one is (seconds), the correlation of one with the next (−1…1) and the chances
+    /// of that and of the trend where there is none (0…1).
+    public private(set) var blocks: Int
+    public private(set) var blockSeconds: Double
+    public private(set) var correlation: Double?
+    public private(set) var correlationP: Double?
+    public private(set) var trendP: Double?
+
+    /// Half of the interval's width as a share of the value; nil without one.
+    public var halfWidth: Double? {
+        guard let low, let high, value > 0 else { return nil }
+        return (Double(high) - Double(low)) / 2 / Double(value)
+    }
+
+    /// nil of no push at all.
+    public init?(_ percentile: Double, _ blocks: [LatencyBlock]) {
+        let all = Whole(blocks)
+        guard all.count > 0 else { return nil }
+        self.percentile = percentile
+        value = all.value(atShare: percentile / 100)
+        (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
+        guard blocks.count >= Self.fewest else {
+            without = .fewBlocks
+            return
+        }
+        guard !all.isUnanswered(atShare: percentile / 100) else {
+            without = .unanswered
+            return
+        }
+        let judged = judge(blocks)
+        shift = findShift(blocks, judged)
+        let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
+        let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
+        if shift != nil {
+            without = .notSteady
+        } else if isIndependent == false {
+            without = .notIndependent
+        } else if beyond < enough {
+            without = .fewPushes(needed: UInt64(min(enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
+        } else {
+            interval(judged, all)
+        }
+    }
+
+    private static func length(_ blocks: [LatencyBlock]) -> Double {
+        blocks.isEmpty ? 0 : blocks.reduce(0) { $0 + $1.length } / Double(blocks.count)
+    }
+
+    private func shares(_ blocks: [LatencyBlock]) -> [Double] {
+        blocks.filter { $0.count > 0 }.map { Double($0.above(value)) / Double($0.count) }
+    }
+
+    /// Blocks that are long enough not to resemble their neighbours, if there are such.
+    private mutating func judge(_ first: [LatencyBlock]) -> [LatencyBlock] {
+        var blocks = first
+        while true {
+            let found = NeighbourCorrelation(shares(blocks))
+            (correlation, correlationP) = (found?.r, found?.p)
+            isIndependent = found.map { $0.p > Self.correlationLevel }
+            if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
+            blocks = LatencyBlock.paired(blocks)
+        }
+        (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
+        trendP = MannKendall(shares(blocks))?.p
+        return blocks
+    }
+
+    /// What a trend, or a change between blocks that hang together, comes to; nil where there is none, or it is small.
+    private func findShift(_ first: [LatencyBlock], _ judged: [LatencyBlock]) -> Shift? {
+        if isIndependent == false, let change = change(first) { return change }
+        guard let trendP, trendP <= Self.trendLevel else { return nil }
+        let third = judged.count / 3
+        return compare(judged.prefix(third), judged.suffix(third), at: nil)
+    }
+
+    /// The largest change between neighbouring stretches.
+    private func change(_ blocks: [LatencyBlock]) -> Shift? {
+        let blocks = blocks.filter { $0.count > 0 }
+        let stretches = ChangePoints(shares(blocks), level: Self.trendLevel).segments(of: blocks.count)
+        func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }
+        return zip(stretches, stretches.dropFirst()).compactMap { before, after in
+            compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)
+        }.max { size($0) < size($1) }
+    }
+
+    private func compare(_ before: ArraySlice<LatencyBlock>, _ after: ArraySlice<LatencyBlock>, at: Double?) -> Shift? {
+        let share = percentile / 100
+        let values = [before, after].map { Whole($0).value(atShare: share) }
+        let (small, large) = (Double(min(values[0], values[1])), Double(max(values[0], values[1])))
+        guard large - small >= Self.tolerance * small, large > small else { return nil }
+        return Shift(at: at, before: values[0], after: values[1])
+    }
+
+    /// Of the number of pushes that took longer than `value`, if their number in all were given.
+    private static func variance(_ blocks: [LatencyBlock], above value: UInt64) -> Double {
+        let above = blocks.map { Double($0.above(value)) }
+        let share = above.reduce(0, +) / max(1, blocks.reduce(0) { $0 + Double($1.count) })
+        let deviations = zip(blocks, above).map { $1 - share * Double($0.count) }
+        let count = Double(blocks.count)
+        let own = deviations.reduce(0) { $0 + $1 * $1 } * count / (count - 1)
+        let neighbours = zip(deviations, deviations.dropFirst()).reduce(0) { $0 + $1.0 * $1.1 } * count / (count - 1)
+        // Deviations from their own mean correlate by −1/count.
+        return max(own + 2 * neighbours + 2 * own / count, leastVariance * own)
+    }
+
+    /// How many pushes are as good as one that is independent of all others, by how blocks differ in pushes above the median: 1 where
+    /// nothing hangs together (the design effect of Kish: Survey Sampling, 1965, section 8.2).
+    private static func clump(_ blocks: [LatencyBlock], _ all: Whole) -> Double {
+        let median = all.value(atShare: 0.5)
+        let whole = Double(all.count)
+        let share = Double(blocks.reduce(0) { $0 &+ $1.above(median) }) / whole
+        let expected = whole * share * (1 - share)
+        return expected > 0 ? max(1, variance(blocks, above: median) / expected) : 1
+    }
+
+    private mutating func interval(_ blocks: [LatencyBlock], _ all: Whole) {
+        let share = percentile / 100
+        let whole = Double(all.count)
+        let margin =
+            StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
+            * Self.variance(blocks, above: value).squareRoot() / whole
+        // In ranks: what lies below the figure is one of these numbers of pushes.
+        let (least, most) = ((share - margin) * whole, (share + margin) * whole + 1)
+        guard least >= 1, most <= whole else {
+            without = .fewPushes(needed: UInt64(min(2 * whole, 1e18)))
+            return
+        }
+        guard most <= Double(all.answered) else {
+            without = .unanswered
+            return
+        }
+        low = min(value, all.lowest(atRank: least.rounded(.down)))
+        high = max(value, all.highest(atRank: most.rounded(.up)))
+    }
+}
+
+/// Blocks together.
+private struct Whole {
+    private let latencies: LatencyHistogram
+    let answered: UInt64
+    let count: UInt64
+
+    init(_ blocks: some Sequence<LatencyBlock>) {
+        var latencies = LatencyHistogram()
+        var count: UInt64 = 0
+        for block in blocks {
+            block.add(to: &latencies)
+            count &+= block.count
+        }
+        self.latencies = latencies
+        answered = latencies.count
+        self.count = count
+    }
+
+    /// Of the push that a share of all is no slower than, as results have it.
+    private func rank(_ share: Double) -> Double { max(1, (share * Double(count) - 1e-9).rounded(.up)) }
+
+    func isUnanswered(atShare share: Double) -> Bool { rank(share) > Double(answered) }
+
+    /// Of one without an answer, the longest answer.
+    func value(atShare share: Double) -> UInt64 { highest(atRank: rank(share)) }
+
+    /// What the push of a rank, from 1, took at most.
+    func highest(atRank rank: Double) -> UInt64 {
+        // Half a record lower, so that rounding does not take the next.
+        latencies.value(atPercentile: min(100, (rank - 0.5) / Double(answered) * 100))
+    }
+
+    /// The same at least.
+    func lowest(atRank rank: Double) -> UInt64 {
+        var seen = 0.0
+        for counter in latencies.counters {
+            seen += Double(counter.count)
+            if seen >= rank { return counter.value }
+        }
+        return latencies.counters.last?.value ?? 0
+    }
+}

@@ -1,0 +1,40 @@
+/// Does a value resemble the one before it? The correlation of ranks from one value to the next (Wald, Wolfowitz: An Exact Test for
+/// Randomness in the Non-Parametric Case Based on Serial Correlation, 1943), held against that of shuffled values: one-sided, for
+/// a positive one only, which makes intervals of means and quantiles too narrow.
+package struct NeighbourCorrelation: Sendable, Equatable {
+    package static let shuffles = 999
+
+    /// −1…1; 0 where all values are equal.
+    package let r: Double
+    /// How often shuffled values have one as large, the order itself counted as one; 1/1,000…1.
+    package let p: Double
+
+    /// nil of fewer than four values, or of one that is not a number.
+    ///
+    /// - Parameter seed: the same seed gives the same p.
+    package init?(_ values: [Double], seed: UInt64 = 1) {
+        guard values.count > 3, !values.contains(where: \.isNaN) else { return nil }
+        let middle = Double(values.count + 1) / 2
+        var ranks = Ranks.of(values).map { $0 - middle }
+        let squares = ranks.reduce(0) { $0 + $1 * $1 }
+        guard squares > 0 else {
+            (r, p) = (0, 1)
+            return
+        }
+        let observed = Self.products(ranks)
+        var random = SplitMix(seed: seed)
+        var asLarge = 1
+        for _ in 0..<Self.shuffles {
+            ranks.shuffle(using: &random)
+            if Self.products(ranks) >= observed - 1e-9 * squares { asLarge += 1 }
+        }
+        r = observed / squares
+        p = Double(asLarge) / Double(Self.shuffles + 1)
+    }
+
+    private static func products(_ values: [Double]) -> Double {
+        var sum = 0.0
+        for index in 1..<values.count { sum += values[index - 1] * values[index] }
+        return sum
+    }
+}

@@ -1,0 +1,39 @@
+import Measurement
+
+/// Says when a run knows a percentile well enough to end.
+///
+/// It looks seldom, and wants a little more than was asked for: a look that happens to be lucky would end the run too soon, and then
+/// the interval would hold the truth less often than it says. How often it does is measured (docs/judging.md).
+public struct PrecisionGoal: Sendable {
+    /// Fewer blocks are too few to end a run by.
+    static let fewestBlocks = 20
+    /// Nothing is looked at before, nanoseconds since the start.
+    static let least: UInt64 = 1_000_000_000
+    /// From one look to the next the time since the start grows so many times.
+    static let growth = 1.2
+    /// Of what was asked for: what still comes in until the run has ended may widen the interval.
+    static let margin = 0.95
+
+    /// 0…100.
+    package let percentile: Double
+    /// Half of the 95 % interval's width as a share of the figure, at most.
+    package let share: Double
+    private var next = least
+
+    public init(_ percentile: Double, within share: Double) {
+        self.percentile = percentile
+        self.share = share
+    }
+
+    /// Looks where it is time to.
+    ///
+    /// - Parameters:
+    ///   - blocks: of the run so far.
+    ///   - elapsed: nanoseconds since the start.
+    public mutating func isReached(_ blocks: [LatencyBlock], at elapsed: UInt64) -> Bool {
+        guard elapsed >= next, blocks.count >= Self.fewestBlocks else { return false }
+        next = UInt64(min(Double(elapsed) * Self.growth, 1e18))
+        guard let half = BlockFigure(percentile, blocks)?.halfWidth else { return false }
+        return half <= Self.margin * share
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Results
+import Testing
+
+/// What runs say of whether they may be believed.
+@Suite(.serialized, .waitsForPrograms) struct TrustRunTests {
+    private func refusal(_ flags: [String]) throws -> String {
+        let output = OutputFolder()
+        let finished = try Programs.run("pushload", ["run", "--output", output.path] + flags)
+        #expect(finished.status == 64, "\(flags): \(finished.error)")
+        return finished.error
+    }
+
+    @Test(
+        "A server that gets three times as slow in the middle of a run is called not steady, with when and by how much")
+    func slower() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("slower-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        // Counted from the start of the mock, before the run's.
+        try "rules: [{start: 3s, for: 1h, every: 2h, latency: 300ms}, {latency: 100ms}]".write(
+            to: file, atomically: true, encoding: .utf8)
+        let (result, status, error) = try Programs.load([
+            "-D", "5s", "--rate", "400", "-m", "1000", "--mock-flags", "--faults \(file.path)",
+        ])
+        #expect(status == 0, "\(error)")
+        let trust = try #require(result.trust)
+        let p50 = try #require(trust.figures["p50"])
+        #expect(p50.steady == false && p50.low == nil && p50.without == "not_steady", "\(p50)")
+        let shift = try #require(p50.shift)
+        #expect(shift.after > 2 * shift.before && shift.before >= 100_000_000, "\(shift)")
+        #expect(trust.doubts.contains { $0.hasPrefix("not steady: p50 went") }, "\(trust.doubts)")
+        // The summary names it.
+        #expect(error.contains("doubt: not steady: p50 went"), "\(error)")
+    }
+
+    @Test("A figure that is not known well enough when the budget is over makes the status 98, and says why")
+    func missed() throws {
+        let (result, status, error) = try Programs.load([
+            "--rate", "500", "--until", "p99.9 +- 0.1 %", "--budget", "2s", "--warmup", "200ms",
+        ])
+        let until = try #require(result.trust?.until)
+        // Whatever else is wrong on a busy machine, 900 pushes do not know a p99.9.
+        #expect(!until.reached && until.asked == "p99.9 +- 0.1 %" && until.obstacle != nil, "\(until)")
+        #expect(status == 98 && error.contains("NOT REACHED: p99.9 +- 0.1 %"), "\(status) \(error)")
+        #expect(result.pushes.planned == 1000 && result.run.complete)
+        let quiet = try Programs.run(
+            "pushload",
+            [
+                "run", "--rate", "500", "--until", "p99.9 +- 0.1 %", "--budget", "1s", "--warmup", "100ms", "-q",
+                "--output",
+                OutputFolder().path,
+            ])
+        #expect(quiet.status == 98 && quiet.error.contains("not reached: p99.9 +- 0.1 %"), "\(quiet.error)")
+    }
+
+    @Test("A run that goes on until a figure is known ends by itself, long before its budget")
+    func reached() throws {
+        let (result, status, error) = try Programs.load([
+            "--rate", "1000", "--until", "p50 +- 50 %", "--budget", "90s", "-m", "1000", "--mock-flags",
+            "--latency 50ms",
+        ])
+        let until = try #require(result.trust?.until)
+        // A machine that is busy may not let a figure be steady; then the budget ends the run.
+        #expect(until.reached ? status == 0 : status == 98, "\(error)")
+        if until.reached {
+            #expect(
+                until.seconds < 80 && (until.halfWidth ?? 1) <= 0.5 && error.contains("reached: p50 +- 50 %"),
+                "\(error)")
+        }
+        #expect(result.pushes.planned == result.pushes.accepted && result.run.complete, "\(result.pushes)")
+        #expect(result.scenario["until"] == .string("p50 +- 50 %"))
+    }
+
+    @Test("What does not go with it is refused in one line")
+    func refused() throws {
+        for (flags, words) in [
+            (["-n", "10", "--until", "p99 +- 2 %"], "pushes and until exclude each other"),
+            (["-D", "1s", "--until", "p99 +- 2 %"], "duration and until exclude each other"),
+            (["--stages", "hold 1k 1s", "--until", "p99 +- 2 %"], "until: does not go with stages"),
+            (["-n", "10", "--budget", "5s"], "budget: goes with until"),
+            (["--until", "p99"], "expected a figure and how well it is to be known"),
+            (["--until", "p98 +- 2 %"], "p98"),
+            (["--until", "p99 +- 2 %", "--budget", "1ms"], "budget 1ms: expected 1s to 30 days"),
+        ] {
+            let error = try refusal(flags)
+            #expect(error.contains(words) && error.split(separator: "\n").count == 1, "\(flags): \(error)")
+        }
+    }
+}

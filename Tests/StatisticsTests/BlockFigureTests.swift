@@ -1,0 +1,158 @@
+import Foundation
+import Measurement
+import Testing
+
+@testable import Statistics
+
+@Suite struct BlockFigureTests {
+    private static let seed: UInt64 = 20_261_125
+
+    private func normal(_ random: inout SplitMix) -> Double {
+        (-2 * log(1 - Double(random.next() >> 11) * 0x1p-53)).squareRoot()
+            * cos(2 * .pi * Double(random.next() >> 11) * 0x1p-53)
+    }
+
+    /// Blocks of a tenth of a second, of log-normal latencies around a millisecond, sigma 0.5.
+    private func blocks(
+        _ count: Int, each: Int, _ random: inout SplitMix, unanswered: UInt64 = 0, level: (Int) -> Double = { _ in 1 }
+    ) -> [LatencyBlock] {
+        (0..<count).map { block in
+            var latencies = LatencyHistogram()
+            for _ in 0..<each { latencies.record(UInt64(1e6 * level(block) * exp(0.5 * normal(&random)))) }
+            return LatencyBlock(
+                from: Double(block) / 10, to: Double(block + 1) / 10, latencies, unanswered: unanswered)
+        }
+    }
+
+    @Test("The interval is the one that the formulas give by hand")
+    func byHand() throws {
+        // Ten blocks of 2,000 pushes, of which 10, 30, 10, 30, … took 9 ms and the others 1 ms: 1 % in all.
+        let blocks = (0..<10).map { block in
+            var latencies = LatencyHistogram()
+            let slow: UInt64 = block % 2 == 0 ? 10 : 30
+            for place in 0..<slow { latencies.record(9_000_000 + 100_000 * place) }
+            for place in 0..<(2000 - slow) { latencies.record(1_000_000 + 1000 * place) }
+            return LatencyBlock(from: Double(block), to: Double(block + 1), latencies)
+        }
+        let figure = try #require(BlockFigure(99, blocks))
+        // 19,800 of 20,000 are fast ones: the slowest of them is the figure. Deviations of the blocks: 10 below and above 20, their
+        // squares 1,000 together, times 10/9 1,111.1 pushes²; the products of neighbours would make less than nothing of it, so that
+        // a quarter counts: error √277.8 = 16.67 pushes; t with 3 degrees of freedom 3.182446: 53.04 pushes.
+        #expect(figure.blocks == 10 && figure.without == nil && figure.shift == nil && figure.isIndependent == true)
+        let all = blocks.dropFirst().reduce(into: blocks[0]) { $0.merge($1) }
+        var whole = LatencyHistogram()
+        all.add(to: &whole)
+        let (low, high) = (19_800 - 53.04, 19_800 + 53.04 + 1)
+        #expect(figure.low == whole.counters.first { all.count - all.above($0.value) >= UInt64(low) }?.value)
+        #expect(figure.high == whole.value(atPercentile: (high.rounded(.up) - 0.5) / 20_000 * 100))
+        #expect(figure.value == whole.value(atPercentile: 99))
+    }
+
+    @Test(
+        "Of independent latencies the interval holds the truth in 95 of 100 runs, one in a hundred is called unsteady at most"
+    )
+    func coverage() {
+        var random = SplitMix(seed: Self.seed)
+        let quantiles = [(50.0, 1e6), (99.0, 1e6 * exp(0.5 * 2.326_347_874))]
+        var (held, intervals, unsteady) = ([0, 0], [0, 0], 0)
+        let runs = 400
+        for _ in 0..<runs {
+            let blocks = blocks(40, each: 500, &random)
+            for (place, (percentile, truth)) in quantiles.enumerated() {
+                guard let figure = BlockFigure(percentile, blocks) else { continue }
+                if figure.shift != nil { unsteady += 1 }
+                guard let low = figure.low, let high = figure.high else { continue }
+                intervals[place] += 1
+                if Double(low) <= truth, truth <= Double(high) { held[place] += 1 }
+            }
+        }
+        for place in 0...1 {
+            // Binomial(400, 0.95) is outside less than once in 10,000 times.
+            #expect((362...395).contains(held[place] * runs / max(1, intervals[place])), "seed \(Self.seed): \(held)")
+            #expect(intervals[place] >= runs * 95 / 100, "seed \(Self.seed): \(intervals)")
+        }
+        // Both figures, 1 % of each at most, and changes of less than 5 % are none.
+        #expect(unsteady <= 20, "seed \(Self.seed): \(unsteady)")
+    }
+
+    @Test("A figure that hangs together within blocks has the wider interval that holds the truth")
+    func within() {
+        var random = SplitMix(seed: Self.seed)
+        var (held, intervals) = (0, 0)
+        let runs = 300
+        for _ in 0..<runs {
+            // Each block has a level of its own, of 20 %: 20,000 pushes are worth 40 such levels.
+            let levels = (0..<40).map { _ in exp(0.2 * normal(&random)) }
+            let blocks = blocks(40, each: 500, &random) { levels[$0] }
+            guard let figure = BlockFigure(50, blocks), let low = figure.low, let high = figure.high else { continue }
+            intervals += 1
+            if low <= 1_000_000, high >= 1_000_000 { held += 1 }
+        }
+        #expect(intervals >= 270 && held >= intervals * 90 / 100, "seed \(Self.seed): \(held) of \(intervals)")
+    }
+
+    @Test("A step, a slow rise and a bulge are not steady, and when and by how much is said")
+    func shifts() throws {
+        var random = SplitMix(seed: Self.seed)
+        let step = blocks(40, each: 500, &random) { $0 < 24 ? 1 : 2 }
+        for percentile in [50.0, 99] {
+            let figure = try #require(BlockFigure(percentile, step))
+            let shift = try #require(figure.shift, "p\(percentile)")
+            let ratio = Double(shift.after) / Double(shift.before)
+            #expect(abs(try #require(shift.at) - 2.4) <= 0.21 && (1.6...2.4).contains(ratio), "\(shift)")
+            #expect(figure.without == .notSteady && figure.low == nil && figure.halfWidth == nil)
+        }
+        let rising = blocks(40, each: 500, &random) { 1 + Double($0) / 40 }
+        let rise = try #require(BlockFigure(50, rising)?.shift)
+        #expect(Double(rise.after) / Double(rise.before) > 1.3, "\(rise)")
+        let bulge = blocks(60, each: 500, &random) { (20..<35).contains($0) ? 1.5 : 1 }
+        #expect(BlockFigure(50, bulge)?.without == .notSteady)
+    }
+
+    @Test("A change that is sure and small is none")
+    func smallChange() throws {
+        var random = SplitMix(seed: Self.seed)
+        let blocks = blocks(40, each: 20_000, &random) { $0 < 20 ? 1 : 1.03 }
+        let figure = try #require(BlockFigure(50, blocks))
+        #expect(figure.shift == nil && figure.without == .notIndependent, "\(figure)")
+    }
+
+    @Test("Why there is no interval is said: few blocks, few pushes, unanswered ones, nothing at all")
+    func without() throws {
+        var random = SplitMix(seed: Self.seed)
+        let (few, small) = (blocks(9, each: 5000, &random), blocks(20, each: 1000, &random))
+        #expect(BlockFigure(99, few)?.without == .fewBlocks)
+        #expect(BlockFigure(99.9, small)?.without == .fewPushes(needed: 100_000))
+        #expect(BlockFigure(99, []) == nil)
+        let empty = (0..<20).map { LatencyBlock(from: Double($0), to: Double($0 + 1), LatencyHistogram()) }
+        #expect(BlockFigure(99, empty) == nil)
+        let silent = blocks(20, each: 1000, &random, unanswered: 12)
+        #expect(BlockFigure(99, silent)?.without == .unanswered)
+        // p50 does not mind.
+        let half = try #require(BlockFigure(50, silent))
+        #expect(half.without == nil && half.low != nil)
+        // All the same: an interval of one counter, and no trap.
+        let same = (0..<20).map { block in
+            var latencies = LatencyHistogram()
+            latencies.record(1_000_000, count: 10_000)
+            return LatencyBlock(from: Double(block), to: Double(block + 1), latencies)
+        }
+        let flat = try #require(BlockFigure(50, same))
+        #expect(flat.without == .fewPushes(needed: 200) || flat.low != nil, "\(flat)")
+    }
+
+    @Test("A goal looks seldom, and is reached when the interval is narrower than was asked for")
+    func goal() {
+        var random = SplitMix(seed: Self.seed)
+        let all = blocks(60, each: 1000, &random)
+        var goal = PrecisionGoal(50, within: 0.02)
+        // Not within the first second, nor of fewer than 20 blocks; and not soon after the last look.
+        let looks = [(all, 0.9), (Array(all[..<19]), 1.9), (all, 6), (all, 7)].map { blocks, seconds in
+            goal.isReached(blocks, at: UInt64(seconds * 1e9))
+        }
+        #expect(looks == [false, false, true, false])
+        var narrow = PrecisionGoal(50, within: 0.001)
+        let isNarrow = narrow.isReached(all, at: 6_000_000_000)
+        #expect(!isNarrow)
+    }
+}
