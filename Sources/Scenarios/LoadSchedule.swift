@@ -151,7 +151,7 @@ public struct LoadSchedule: Sendable, Equatable {
     }
 
     /// Due times that are nobody's.
-    private(set) var gaps: [Gap] = []
+    package private(set) var gaps: [Gap] = []
 
     /// Due times one after the other of which nothing comes.
     package struct Gap: Sendable, Equatable {
