@@ -101,14 +101,14 @@ extension ResultDocument {
         public var process: String
         /// They are what was asked for.
         public var kept: Bool
-        /// Gaps that were looked at, each of so many pushes that it lasts at least `gap_seconds`.
+        /// Stretches of rounds of a worker's event loop that were looked at, pushes one began and seconds it lasted, on average.
         public var gaps: Int
         public var gapPushes: Int
         public var gapSeconds: Double
-        /// Poisson: the Anderson–Darling statistic of the gaps against what was drawn, and the chance of one as large.
+        /// Poisson: the Anderson–Darling statistic of the numbers begun against what was drawn, and the chance of one as large.
         @Nullable public var andersonDarling: Double?
         @Nullable public var p: Double?
-        /// Constant: the 99th percentile of how far gaps were from what was asked for, as a share of it.
+        /// Constant: the 99th percentile of how far numbers were from what was asked for, as a share of it.
         @Nullable public var deviation: Double?
 
         enum CodingKeys: String, CodingKey {

@@ -5,7 +5,7 @@ import Foundation
 package struct AndersonDarling: Sendable, Equatable {
     /// The statistic A².
     package let statistic: Double
-    /// The chance of one as large or larger; 0…1, to within 10⁻⁵ or so.
+    /// The chance of one as large or larger; 0…1, to within 0.0002 or so.
     package let p: Double
 
     /// nil of fewer than two values, or of one outside 0…1.

@@ -11,7 +11,7 @@ import Measurement
 /// neighbours is added: twice their covariance, which leaves a third of the degrees of freedom (a truncated lag window of one
 /// lag; Priestley: Spectral Analysis and Time Series, 1981, section 6.2).
 ///
-/// Blocks that resemble their neighbours clearly are merged in pairs until they do not, at most until there are `fewestMerged`.
+/// Blocks that resemble their neighbours, but not much, are merged in pairs until they do not, at most until there are `fewestMerged`.
 public struct BlockFigure: Sendable, Equatable {
     /// Fewer blocks are not judged.
     public static let fewest = 10
@@ -19,12 +19,14 @@ public struct BlockFigure: Sendable, Equatable {
     /// Fewer pushes beyond the figure do not make an interval.
     public static let fewestBeyond = 100.0
     /// Nor do fewer clumps of pushes that were slow or fast together.
-    static let fewestClumps = 5.0
+    static let fewestClumps = 8.0
     /// The variance between blocks may be so much smaller by what neighbours make of it, as a share.
     static let leastVariance = 0.25
     /// Neighbours resemble each other where chance would make them so in fewer cases than this.
     static let correlationLevel = 0.05
-    /// The same for a trend, and for a change at one place.
+    /// Blocks of which neighbours are so much alike do not become independent by being merged.
+    static let strong = 0.5
+    /// As `correlationLevel`, for a trend, and for a change at one place.
     static let trendLevel = 0.01
     /// A smaller change of the figure is none, as a share.
     public static let tolerance = 0.05
@@ -100,7 +102,8 @@ public struct BlockFigure: Sendable, Equatable {
         } else if isIndependent == false {
             without = .notIndependent
         } else if beyond < enough {
-            without = .fewPushes(needed: UInt64(min(enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
+            without = .fewPushes(
+                needed: UInt64(min((1 - 1e-9) * enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
         } else {
             interval(judged, all)
         }
@@ -121,7 +124,9 @@ public struct BlockFigure: Sendable, Equatable {
             let found = NeighbourCorrelation(shares(blocks))
             (correlation, correlationP) = (found?.r, found?.p)
             isIndependent = found.map { $0.p > Self.correlationLevel }
-            if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
+            if isIndependent != false || (found?.r ?? 0) >= Self.strong || blocks.count / 2 < Self.fewestMerged {
+                break
+            }
             blocks = LatencyBlock.paired(blocks)
         }
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
@@ -129,22 +134,27 @@ public struct BlockFigure: Sendable, Equatable {
         return blocks
     }
 
-    /// What a trend, or a change between blocks that hang together, comes to; nil where there is none, or it is small.
+    /// What a trend, or a change at one place, comes to, the larger one; nil where there is none, or it is small. Changes are looked for
+    /// where blocks are independent, or else in all there are: what hangs together for so long has changed.
     private func findShift(_ first: [LatencyBlock], _ judged: [LatencyBlock]) -> Shift? {
-        if isIndependent == false, let change = change(first) { return change }
-        guard let trendP, trendP <= Self.trendLevel else { return nil }
         let third = judged.count / 3
-        return compare(judged.prefix(third), judged.suffix(third), at: nil)
+        let hasTrend = (trendP ?? 1) <= Self.trendLevel
+        let trend = hasTrend ? compare(judged.prefix(third), judged.suffix(third), at: nil) : nil
+        let change = change(isIndependent == false ? first : judged)
+        guard let trend, let change else { return trend ?? change }
+        // A step looks like a trend, too.
+        return 1.25 * Self.size(change) >= Self.size(trend) ? change : trend
     }
+
+    private static func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }
 
     /// The largest change between neighbouring stretches.
     private func change(_ blocks: [LatencyBlock]) -> Shift? {
         let blocks = blocks.filter { $0.count > 0 }
         let stretches = ChangePoints(shares(blocks), level: Self.trendLevel).segments(of: blocks.count)
-        func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }
         return zip(stretches, stretches.dropFirst()).compactMap { before, after in
             compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)
-        }.max { size($0) < size($1) }
+        }.max { Self.size($0) < Self.size($1) }
     }
 
     private func compare(_ before: ArraySlice<LatencyBlock>, _ after: ArraySlice<LatencyBlock>, at: Double?) -> Shift? {
@@ -193,8 +203,8 @@ public struct BlockFigure: Sendable, Equatable {
             without = .unanswered
             return
         }
-        low = min(value, all.lowest(atRank: least.rounded(.down)))
-        high = max(value, all.highest(atRank: most.rounded(.up)))
+        low = min(value, all.between(least))
+        high = max(value, all.between(most))
     }
 }
 
@@ -224,19 +234,23 @@ private struct Whole {
     /// Of one without an answer, the longest answer.
     func value(atShare share: Double) -> UInt64 { highest(atRank: rank(share)) }
 
+    /// What the push of a rank took, from 1, as if those of a counter were spread evenly over what it holds.
+    func between(_ rank: Double) -> UInt64 {
+        var seen = 0.0
+        for counter in latencies.counters {
+            let count = Double(counter.count)
+            if seen + count >= rank {
+                let width = Double(highest(atRank: seen + count)) - Double(counter.value)
+                return counter.value &+ UInt64(max(0, width * (rank - seen) / count))
+            }
+            seen += count
+        }
+        return latencies.counters.last?.value ?? 0
+    }
+
     /// What the push of a rank, from 1, took at most.
     func highest(atRank rank: Double) -> UInt64 {
         // Half a record lower, so that rounding does not take the next.
         latencies.value(atPercentile: min(100, (rank - 0.5) / Double(answered) * 100))
-    }
-
-    /// The same at least.
-    func lowest(atRank rank: Double) -> UInt64 {
-        var seen = 0.0
-        for counter in latencies.counters {
-            seen += Double(counter.count)
-            if seen >= rank { return counter.value }
-        }
-        return latencies.counters.last?.value ?? 0
     }
 }

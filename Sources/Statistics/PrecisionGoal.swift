@@ -2,8 +2,8 @@ import Measurement
 
 /// Says when a run knows a percentile well enough to end.
 ///
-/// It looks seldom, and wants a little more than was asked for: a look that happens to be lucky would end the run too soon, and then
-/// the interval would hold the truth less often than it says. How often it does is measured (docs/judging.md).
+/// It looks seldom, wants a little more than was asked for, and wants it twice: a look that happens to be lucky would end the run too
+/// soon, and then the interval would hold the truth less often than it says. How often it does is measured (docs/judging.md).
 public struct PrecisionGoal: Sendable {
     /// Fewer blocks are too few to end a run by.
     static let fewestBlocks = 20
@@ -19,6 +19,7 @@ public struct PrecisionGoal: Sendable {
     /// Half of the 95 % interval's width as a share of the figure, at most.
     package let share: Double
     private var next = least
+    private var wasNarrow = false
 
     public init(_ percentile: Double, within share: Double) {
         self.percentile = percentile
@@ -33,7 +34,8 @@ public struct PrecisionGoal: Sendable {
     public mutating func isReached(_ blocks: [LatencyBlock], at elapsed: UInt64) -> Bool {
         guard elapsed >= next, blocks.count >= Self.fewestBlocks else { return false }
         next = UInt64(min(Double(elapsed) * Self.growth, 1e18))
-        guard let half = BlockFigure(percentile, blocks)?.halfWidth else { return false }
-        return half <= Self.margin * share
+        let half = BlockFigure(percentile, blocks)?.halfWidth ?? .infinity
+        defer { wasNarrow = half <= Self.margin * share }
+        return wasNarrow && half <= Self.margin * share
     }
 }

@@ -144,42 +144,56 @@ import Transport
         }
     }
 
-    @Test("A generator that begins pushes in lumps has not the arrivals asked for")
-    func lumps() throws {
-        var outcome = LoadOutcome()
-        let inputs = try RunInputs(scenario { ($0.duration, $0.arrivals) = (60 * Self.second, "poisson") })
-        var cursor = try #require(inputs.schedule).cursor()
-        func verdict(every pause: UInt64, _ shift: (UInt64) -> UInt64) throws -> ArrivalVerdict {
+    @Test("A generator that stands still, or begins fewer pushes than come due, has not the arrivals asked for")
+    func arrivals() throws {
+        /// - Parameter shift: when a push that is due at a time is begun at the earliest, ns after the start.
+        func verdict(
+            _ arrivals: String, every pause: UInt64, _ shift: (UInt64) -> UInt64 = { $0 }
+        ) throws -> ArrivalVerdict {
+            let inputs = try RunInputs(scenario { ($0.duration, $0.arrivals) = (60 * Self.second, arrivals) })
+            var cursor = try #require(inputs.schedule).cursor()
+            var (sample, recorder) = (ArrivalSample(), Recorder(causes: 1))
             // One worker of two has every second push.
-            var sample = ArrivalSample()
             var (push, due) = (UInt64(0), cursor.due(0))
             for now in stride(from: UInt64(0), to: 20 * Self.second, by: Int(pause)) {
                 if now % 20_000_000 == 0 { sample.tick(now + 1) }
                 while shift(due) <= now {
                     sample.began(push, at: now + 1)
+                    recorder.wrote(late: now - due + 1, write: 1)
                     push += 1
                     due = cursor.due(2 * push)
                 }
             }
+            var outcome = LoadOutcome()
             outcome.arrivals = [sample]
-            cursor = inputs.schedule!.cursor()
-            return try #require(ArrivalVerdict(outcome, inputs: inputs, start: 1))
+            outcome.measurements.add(recorder)
+            return try #require(ArrivalVerdict(outcome, inputs: inputs, start: 1), "\(arrivals) \(pause)")
         }
-        let punctual = try verdict(every: 20_000) { $0 }
-        #expect(punctual.doubt == nil && punctual.section.kept && punctual.section.gapPushes == 1, "\(punctual)")
-        let gathered = try verdict(every: 5_000_000) { $0 }
-        #expect(gathered.section.gapSeconds > 0.09 && gathered.section.kept, "\(gathered)")
-        // It stands still for 30 ms ten times a second, and catches up.
-        let lumpy = try verdict(every: 20_000) {
-            $0 % 100_000_000 < 30_000_000 ? $0 / 100_000_000 * 100_000_000 + 30_000_000 : $0
+        for (arrivals, pause, gap) in [
+            ("poisson", 2_000, 0.00045...0.00055), ("poisson", 100_000, 0.005...0.02),
+            ("poisson", 5_000_000, 0.09...0.11),
+            ("constant", 20_000, 0.009...0.011), ("constant", 5_000_000, 0.09...0.11),
+        ] as [(String, UInt64, ClosedRange<Double>)] {
+            let punctual = try verdict(arrivals, every: pause)
+            #expect(punctual.doubt == nil && punctual.section.kept, "\(arrivals) \(pause): \(punctual)")
+            #expect(gap.contains(punctual.section.gapSeconds), "\(arrivals) \(pause): \(punctual)")
         }
-        #expect(!lumpy.section.kept && lumpy.doubt?.contains("not those of Poisson arrivals") == true, "\(lumpy)")
+        for arrivals in ["constant", "poisson"] {
+            // It stands still for 30 ms ten times a second, and catches up.
+            let lumps = try verdict(arrivals, every: 20_000) {
+                $0 % 100_000_000 < 30_000_000 ? $0 / 100_000_000 * 100_000_000 + 30_000_000 : $0
+            }
+            #expect(!lumps.section.kept && lumps.doubt != nil, "\(arrivals): \(lumps)")
+            // It is a tenth slower than the schedule.
+            let slow = try verdict(arrivals, every: 20_000) { $0 / 9 * 10 }
+            #expect(!slow.section.kept && slow.doubt != nil, "\(arrivals): \(slow)")
+        }
     }
 
     @Test("Nothing of a run that sent nothing, and of a partial one; several workers have no figures of their own")
     func nothing() throws {
         let observed = try ObservedRun(scenario { $0.duration = Self.second })
-        for driver in observed.drivers { driver.abandon(.connectionRefused, now: 1) }
+        for driver in observed.drivers { driver.abandon(.connectTimeout, now: 1) }
         let trust = try #require(observed.run.result().trust)
         #expect(trust.figures.isEmpty && trust.doubts.isEmpty && trust.arrivals == nil && trust.until == nil)
     }

@@ -42,22 +42,30 @@ import Testing
         let all = blocks.dropFirst().reduce(into: blocks[0]) { $0.merge($1) }
         var whole = LatencyHistogram()
         all.add(to: &whole)
-        let (low, high) = (19_800 - 53.04, 19_800 + 53.04 + 1)
-        #expect(figure.low == whole.counters.first { all.count - all.above($0.value) >= UInt64(low) }?.value)
-        #expect(figure.high == whole.value(atPercentile: (high.rounded(.up) - 0.5) / 20_000 * 100))
+        // The 19,747th of the fast ones (53 before the last), and the 55th of the slow ones, to a counter of the histogram or so.
+        var (fast, slow): ([Double], [Double]) = ([], [])
+        for block in 0..<10 {
+            let count = block % 2 == 0 ? 10 : 30
+            for place in 0..<(2000 - count) { fast.append(1e6 + 1e3 * Double(place)) }
+            for place in 0..<count { slow.append(9e6 + 1e5 * Double(place)) }
+        }
+        fast.sort()
+        slow.sort()
+        let (low, high) = (Double(try #require(figure.low)), Double(try #require(figure.high)))
+        #expect(abs(low / fast[19_746] - 1) < 0.0015 && abs(high / slow[54] - 1) < 0.012, "\(low) \(high)")
         #expect(figure.value == whole.value(atPercentile: 99))
     }
 
     @Test(
-        "Of independent latencies the interval holds the truth in 95 of 100 runs, one in a hundred is called unsteady at most"
+        "Of independent latencies the interval holds the truth in 95 of 100 runs, one in fifty is called unsteady at most"
     )
     func coverage() {
         var random = SplitMix(seed: Self.seed)
         let quantiles = [(50.0, 1e6), (99.0, 1e6 * exp(0.5 * 2.326_347_874))]
         var (held, intervals, unsteady) = ([0, 0], [0, 0], 0)
-        let runs = 400
+        let runs = 200
         for _ in 0..<runs {
-            let blocks = blocks(40, each: 500, &random)
+            let blocks = blocks(40, each: 300, &random)
             for (place, (percentile, truth)) in quantiles.enumerated() {
                 guard let figure = BlockFigure(percentile, blocks) else { continue }
                 if figure.shift != nil { unsteady += 1 }
@@ -67,12 +75,12 @@ import Testing
             }
         }
         for place in 0...1 {
-            // Binomial(400, 0.95) is outside less than once in 10,000 times.
-            #expect((362...395).contains(held[place] * runs / max(1, intervals[place])), "seed \(Self.seed): \(held)")
+            // Binomial(200, 0.95) is below less than once in 10,000 times, and hardly ever at 200.
+            #expect((177...199).contains(held[place] * runs / max(1, intervals[place])), "seed \(Self.seed): \(held)")
             #expect(intervals[place] >= runs * 95 / 100, "seed \(Self.seed): \(intervals)")
         }
-        // Both figures, 1 % of each at most, and changes of less than 5 % are none.
-        #expect(unsteady <= 20, "seed \(Self.seed): \(unsteady)")
+        // Both figures, 2 % of each at most (a trend, a change), and changes of less than 5 % are none.
+        #expect(unsteady <= 16, "seed \(Self.seed): \(unsteady)")
     }
 
     @Test("A figure that hangs together within blocks has the wider interval that holds the truth")
@@ -81,9 +89,9 @@ import Testing
         var (held, intervals) = (0, 0)
         let runs = 300
         for _ in 0..<runs {
-            // Each block has a level of its own, of 20 %: 20,000 pushes are worth 40 such levels.
+            // Each block has a level of its own, of 20 %: 8,000 pushes are worth 40 such levels.
             let levels = (0..<40).map { _ in exp(0.2 * normal(&random)) }
-            let blocks = blocks(40, each: 500, &random) { levels[$0] }
+            let blocks = blocks(40, each: 200, &random) { levels[$0] }
             guard let figure = BlockFigure(50, blocks), let low = figure.low, let high = figure.high else { continue }
             intervals += 1
             if low <= 1_000_000, high >= 1_000_000 { held += 1 }
@@ -141,16 +149,16 @@ import Testing
         #expect(flat.without == .fewPushes(needed: 200) || flat.low != nil, "\(flat)")
     }
 
-    @Test("A goal looks seldom, and is reached when the interval is narrower than was asked for")
+    @Test("A goal looks seldom, and is reached when the interval is narrower than was asked for twice")
     func goal() {
         var random = SplitMix(seed: Self.seed)
         let all = blocks(60, each: 1000, &random)
         var goal = PrecisionGoal(50, within: 0.02)
         // Not within the first second, nor of fewer than 20 blocks; and not soon after the last look.
-        let looks = [(all, 0.9), (Array(all[..<19]), 1.9), (all, 6), (all, 7)].map { blocks, seconds in
+        let looks = [(all, 0.9), (Array(all[..<19]), 1.9), (all, 6), (all, 7), (all, 7.3)].map { blocks, seconds in
             goal.isReached(blocks, at: UInt64(seconds * 1e9))
         }
-        #expect(looks == [false, false, true, false])
+        #expect(looks == [false, false, false, false, true])
         var narrow = PrecisionGoal(50, within: 0.001)
         let isNarrow = narrow.isReached(all, at: 6_000_000_000)
         #expect(!isNarrow)

@@ -21,12 +21,12 @@ import Statistics
         var intervals = 0
         var seconds = 0.0
 
-        /// `94.8 %`, and how many runs had no interval.
+        /// `94.8 %`, and how many runs had no interval; only that, where too few had one to say more.
         func text(of draws: Int) -> String {
-            guard intervals > 0 else { return "-" }
+            let without = String(format: "none in %.1f %%", 100 * Double(draws - intervals) / Double(draws))
+            guard intervals >= 100 else { return without }
             let share = String(format: "%.1f %%", 100 * Double(held) / Double(intervals))
-            let without = 100 * Double(draws - intervals) / Double(draws)
-            return without < 0.05 ? share : share + String(format: " (none in %.1f %%)", without)
+            return draws == intervals ? share : "\(share) (\(without))"
         }
     }
 
@@ -39,12 +39,12 @@ import Statistics
             var ended = Tally()
             for draw in 0..<draws {
                 whole(noise, seed: UInt64(draw), &tallies)
-                // What wanders so slowly does not end within a minute.
+                // What wanders so slowly would take minutes.
                 if noise != .slow { untilKnown(noise, seed: UInt64(draw), &ended) }
             }
-            let cells = tallies.map { $0.text(of: draws) }
+            let cells = tallies.map { $0.text(of: draws) } + (noise == .slow ? ["-"] : [ended.text(of: draws)])
             let length = ended.intervals > 0 ? String(format: ", %.1f s", ended.seconds / Double(ended.intervals)) : ""
-            print("| \(noise.rawValue) | " + (cells + [ended.text(of: draws) + length]).joined(separator: " | ") + " |")
+            print("| \(noise.rawValue) | " + cells.joined(separator: " | ") + length + " |")
         }
     }
 

@@ -5,18 +5,21 @@ import Scenarios
 import Settings
 import Statistics
 
-/// Whether pushes were begun when the schedule asks for it: the gaps between them against what was drawn (Poisson) or laid down
-/// (constant), as far as a gap is longer than what a round of the loop begins at once.
+/// Whether pushes were begun when the schedule asks for it.
+///
+/// A round of the event loop begins everything that is due, at once: how many that is over some rounds is what the schedule asks for in
+/// their time, whatever they lie apart. So what is held against the schedule is how many pushes some rounds one after the other
+/// began, which are Poisson numbers where arrivals are; and, where a round begins one push only, the gaps between them. What that does
+/// not see, how late a round was, must be less than the time that is looked at.
 struct ArrivalVerdict {
-    /// A gap is so many rounds long where rounds begin several pushes: where in a round a push was due is a small part of it.
-    private static let roundsEach = 20.0
-    /// A round of fewer pushes is one push.
-    private static let single = 1.1
+    private static let roundsEach = 20
+    /// A round of no more pushes on average is one push.
+    private static let single = 1.02
     private static let fewestGaps = 20
     /// With more of them nothing is small enough not to be found.
     private static let mostGaps = 1000
     private static let level = 0.01
-    /// Constant: so far from what was asked for gaps may be (99th percentile).
+    /// Constant: so far from what was asked for numbers may be (99th percentile), as a share of them and besides one push of a worker.
     static let tolerance = 0.1
 
     let section: ResultDocument.Trust.Arrivals
@@ -28,63 +31,88 @@ struct ArrivalVerdict {
         guard let schedule = inputs.schedule, schedule.arrivals == .poisson || schedule.arrivals == .constant,
             schedule.peakRate.isFinite, schedule.gaps.isEmpty, start > 0
         else { return nil }
-        let workers = Double(inputs.scenario.threads * inputs.place.workers)
+        let isPoisson = schedule.arrivals == .poisson
+        let workers = inputs.scenario.threads * inputs.place.workers
         let stretches = outcome.arrivals.flatMap(\.stretches)
         let rounds = stretches.reduce(0) { $0 + max(0, $1.count - 1) }
         let pushes = stretches.reduce(0.0) {
             $0 + ($1.last.map { Double($0.push) } ?? 0) - ($1.first.map { Double($0.push) } ?? 0)
         }
         guard rounds > 0, pushes > 0 else { return nil }
-        let each = pushes / Double(rounds)
-        let gapPushes = each < Self.single ? 1 : UInt64((Self.roundsEach * each).rounded(.up))
-        func position(_ time: UInt64) -> Double {
+        let isSingle = isPoisson && pushes < Self.single * Double(rounds)
+        let gaps = Self.gaps(stretches, rounds: isSingle ? 1 : Self.roundsEach) { time in
             schedule.expected(by: (Double(time) - Double(start) + Double(inputs.passed)) / 1e9)
         }
-        var gaps: [(pushes: Double, expected: Double, seconds: Double)] = []
-        for stretch in stretches {
-            guard var from = stretch.first else { continue }
-            for point in stretch where point.push >= from.push + gapPushes {
-                gaps.append(
-                    (
-                        Double(point.push - from.push) * workers, position(point.time) - position(from.time),
-                        (Double(point.time) - Double(from.time)) / 1e9
-                    ))
-                from = point
-            }
-        }
         guard gaps.count >= Self.fewestGaps else { return nil }
-        if gaps.count > Self.mostGaps {
-            gaps = (0..<Self.mostGaps).map { gaps[$0 * gaps.count / Self.mostGaps] }
-        }
-        let seconds = gaps.reduce(0) { $0 + $1.seconds } / Double(gaps.count)
-        let isPoisson = schedule.arrivals == .poisson
+        let count = Double(gaps.count)
+        let seconds = gaps.reduce(0) { $0 + $1.seconds } / count
         var section = ResultDocument.Trust.Arrivals(
             process: isPoisson ? "poisson" : "constant", kept: true, gaps: gaps.count,
-            gapPushes: Int(clamping: gapPushes),
-            gapSeconds: seconds)
+            gapPushes: Int((gaps.reduce(0) { $0 + $1.pushes } / count).rounded()), gapSeconds: seconds)
         let miss: String
         if isPoisson {
-            guard
-                let test = AndersonDarling(
-                    gaps.map { GammaDistribution.cumulative($0.expected, shape: max($0.pushes, 1)) })
-            else { return nil }
+            guard let test = AndersonDarling(Self.shares(gaps, workers, isSingle: isSingle)) else { return nil }
             (section.andersonDarling, section.p) = (test.statistic, test.p)
             section.kept = test.p >= Self.level
             miss = "Anderson-Darling \(Units.fixed(test.statistic, places: 1)), p \(Self.chance(test.p))"
         } else {
-            let deviations = gaps.map { abs($0.expected - $0.pushes) / max($0.pushes, 1) }.sorted()
+            let deviations = gaps.map {
+                max(0, abs($0.pushes * Double(workers) - $0.expected) - Double(workers)) / max($0.expected, 1)
+            }.sorted()
             let deviation = Quantile.of(deviations, 0.99)
             section.deviation = deviation
             section.kept = deviation <= Self.tolerance
             miss = "the 99th percentile is \(Units.fixed(deviation * 100, places: 0)) % off"
         }
-        self.section = section
-        doubt =
+        let late = Double(outcome.measurements[.late].summary.p99)
+        let isLate = late > seconds * 1e9
+        let what =
             section.kept
-            ? nil
-            : "pushes were not begun at the times asked for: gaps of \(Units.counted(gapPushes, "push")) "
-                + "(\(Units.duration(nanoseconds: seconds * 1e9)) on average) are not "
-                + "\(isPoisson ? "those of Poisson arrivals" : "even"): \(miss); \(Self.cause(outcome))"
+            ? "the 99th percentile is later than \(Units.duration(nanoseconds: seconds * 1e9)), over which they are even"
+            : "numbers begun within \(Units.duration(nanoseconds: seconds * 1e9)) are not "
+                + "\(isPoisson ? "those of Poisson arrivals" : "even"): \(miss)"
+        section.kept = section.kept && !isLate
+        self.section = section
+        doubt = section.kept ? nil : "pushes were not begun at the times asked for: \(what); \(Self.cause(outcome))"
+    }
+
+    /// Pushes of a worker that so many rounds one after the other began, how many positions of the schedule passed meanwhile, and
+    /// seconds.
+    private typealias Gap = (pushes: Double, expected: Double, seconds: Double)
+
+    private static func gaps(
+        _ stretches: [ArraySlice<ArrivalSample.Point>], rounds: Int, _ position: (UInt64) -> Double
+    ) -> [Gap] {
+        var gaps: [Gap] = []
+        for stretch in stretches {
+            let points = Array(stretch)
+            for end in stride(from: rounds, to: points.count, by: rounds) {
+                let (from, to) = (points[end - rounds], points[end])
+                gaps.append(
+                    (
+                        Double(to.push) - Double(from.push), position(to.time) - position(from.time),
+                        (Double(to.time) - Double(from.time)) / 1e9
+                    ))
+            }
+        }
+        guard gaps.count > mostGaps else { return gaps }
+        return (0..<mostGaps).map { gaps[$0 * gaps.count / mostGaps] }
+    }
+
+    /// The share of the distribution at or below each.
+    private static func shares(_ gaps: [Gap], _ workers: Int, isSingle: Bool) -> [Double] {
+        var random = SplitMix(seed: 1)
+        func drawn() -> Double { Double(random.next() >> 11) * 0x1p-53 }
+        return gaps.map { gap in
+            // A worker's gap is as many of the process as there are workers.
+            if isSingle { return GammaDistribution.cumulative(gap.expected, shape: gap.pushes * Double(workers)) }
+            // A worker has every so-manieth push; of a number, a part of its chance is taken, so that shares are even.
+            let phase = Double(random.below(workers) - random.below(workers))
+            let number = max(0, gap.pushes * Double(workers) + phase)
+            let below = 1 - GammaDistribution.cumulative(gap.expected, shape: number)
+            let upTo = 1 - GammaDistribution.cumulative(gap.expected, shape: number + 1)
+            return min(1, max(0, (number > 0 ? below : 0) + drawn() * (upTo - (number > 0 ? below : 0))))
+        }
     }
 
     private static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : Units.fixed(p, places: 3) }

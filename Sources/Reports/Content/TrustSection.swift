@@ -79,11 +79,10 @@ enum TrustSection {
     private static func word(_ isSo: Bool?) -> String { isSo.map { $0 ? "yes" : "no" } ?? "-" }
 
     private static func arrivals(_ arrivals: ResultDocument.Trust.Arrivals) -> String {
-        let gaps = "gaps of \(Units.duration(nanoseconds: arrivals.gapSeconds * 1e9))"
-        return
-            "pushes were begun at the times asked for: \(gaps) are \(arrivals.process == "poisson" ? "those of Poisson arrivals" : "even")"
+        let kind = arrivals.process == "poisson" ? "Poisson arrivals" : "even"
+        return "pushes were begun at the times asked for: \(kind), looked at over "
+            + Units.duration(nanoseconds: arrivals.gapSeconds * 1e9)
     }
-
 }
 
 extension ResultDocument.TrustedUntil {
