@@ -283,13 +283,14 @@ import Testing
         }
         #expect(values.count == ScenarioKey.all.count - 1)
         let others: Set = [
-            "template", "device_file", "registrations", "audience", "credentials", "replay", "replay_check",
+            "template", "device_file", "registrations", "audience", "credentials", "replay", "replay_check", "until",
+            "budget",
         ]
         let exclusive: Set = ["rate", "stages", "trace"]
         for kept in exclusive {
             let left = others.union(exclusive).subtracting([kept])
             let taken = values.filter { line in !left.contains { line.hasPrefix("# \($0): ") } }
-            #expect(taken.count == values.count - 9)
+            #expect(taken.count == values.count - 11)
             #expect(problems(taken.map { String($0.dropFirst(2)) }.joined(separator: "\n")) == [])
         }
         var scenario = Scenario()
