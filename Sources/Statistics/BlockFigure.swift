@@ -24,7 +24,8 @@ public struct BlockFigure: Sendable, Equatable {
     static let leastVariance = 0.25
     /// Neighbours resemble each other where chance would make them so in fewer cases than this.
     static let correlationLevel = 0.05
-    /// Blocks of which neighbours are so much alike do not become independent by being merged.
+    /// Blocks of which neighbours are so much alike, and that change by more than `tolerance` at one place, are not merged: the change
+    /// would be lost in few of them.
     static let strong = 0.5
     /// As `correlationLevel`, for a trend, and for a change at one place.
     static let trendLevel = 0.01
@@ -124,9 +125,8 @@ public struct BlockFigure: Sendable, Equatable {
             let found = NeighbourCorrelation(shares(blocks))
             (correlation, correlationP) = (found?.r, found?.p)
             isIndependent = found.map { $0.p > Self.correlationLevel }
-            if isIndependent != false || (found?.r ?? 0) >= Self.strong || blocks.count / 2 < Self.fewestMerged {
-                break
-            }
+            if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
+            if (found?.r ?? 0) >= Self.strong, change(blocks) != nil { break }
             blocks = LatencyBlock.paired(blocks)
         }
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))

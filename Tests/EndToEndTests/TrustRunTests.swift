@@ -56,7 +56,7 @@ import Testing
     @Test("A run that goes on until a figure is known ends by itself, long before its budget")
     func reached() throws {
         let (result, status, error) = try Programs.load([
-            "--rate", "1000", "--until", "p50 +- 50 %", "--budget", "90s", "-m", "1000", "--mock-flags",
+            "--rate", "1000", "--until", "p50 +- 50 %", "--budget", "15s", "-m", "1000", "--mock-flags",
             "--latency 50ms",
         ])
         let until = try #require(result.trust?.until)
@@ -64,7 +64,7 @@ import Testing
         #expect(until.reached ? status == 0 : status == 98, "\(error)")
         if until.reached {
             #expect(
-                until.seconds < 80 && (until.halfWidth ?? 1) <= 0.5 && error.contains("reached: p50 +- 50 %"),
+                until.seconds < 14.9 && (until.halfWidth ?? 1) <= 0.5 && error.contains("reached: p50 +- 50 %"),
                 "\(error)")
         }
         #expect(result.pushes.planned == result.pushes.accepted && result.run.complete, "\(result.pushes)")

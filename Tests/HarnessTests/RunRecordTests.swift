@@ -78,7 +78,8 @@ import Transport
         }
 
         func end() -> (TotalLatencies, [SeriesPoint], notes: [String]) {
-            let totals = watcher.finish([recorder], counts: recorder.counts, at: Double(now) / 1e9 - 5)
+            let totals = watcher.finish(
+                [recorder], counts: recorder.counts, at: Double(now) / 1e9 - 5, span: 0..<UInt64.max)
             return (totals, watcher.series.points, watcher.notes)
         }
 

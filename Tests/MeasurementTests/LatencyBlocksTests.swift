@@ -38,13 +38,13 @@ import Testing
             #expect(blocks.blocks.count < LatencyBlocks.most)
         }
         blocks.finish(at: time, begin: 0, end: time)
-        #expect(blocks.blocks.count >= LatencyBlocks.most / 2 && blocks.width == 32 * Self.pause)
+        #expect(blocks.blocks.count >= LatencyBlocks.most / 2 && blocks.width == 16 * Self.pause)
         #expect(whole(blocks.blocks).counters.map(\.value) == expected.counters.map(\.value))
         #expect(whole(blocks.blocks).counters.map(\.count) == expected.counters.map(\.count))
         #expect(blocks.blocks.reduce(0) { $0 + $1.unanswered } == 200)
         #expect(blocks.blocks[0].from == 0 && blocks.blocks.last?.to == Double(time) / 1e9)
         for (block, next) in zip(blocks.blocks, blocks.blocks.dropFirst()) { #expect(block.to == next.from) }
-        for block in blocks.blocks.dropLast() { #expect(abs(block.length - 1.6) < 1e-9, "\(block.length)") }
+        for block in blocks.blocks.dropLast() { #expect(abs(block.length - 0.8) < 1e-9, "\(block.length)") }
     }
 
     @Test("Blocks begin with the measured span; a late look makes one block longer, not those that follow")

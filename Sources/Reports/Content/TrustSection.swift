@@ -46,7 +46,7 @@ enum TrustSection {
             return
                 "\(name) \(Written.latency(result.latency[.total], figure)), \(isFirst ? "95 % interval " : "")\(interval)"
         }
-        let without = figures.filter { $0.trusted.without != nil }.map { "\($0.name) \(why($0.trusted))" }
+        let without = figures.filter { $0.trusted.without != nil }.map { "\($0.name): \(why($0.trusted))" }
         var lines = intervals.isEmpty ? [] : ["trust: " + intervals.joined(separator: "; ")]
         if !without.isEmpty { lines.append("trust: no interval of " + without.joined(separator: "; ")) }
         let isSteady = figures.allSatisfy { $0.trusted.steady == true && $0.trusted.independent == true }

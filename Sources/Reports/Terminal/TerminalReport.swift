@@ -49,7 +49,9 @@ package enum TerminalReport {
             run.problems.isEmpty ? ["\(good) \(run.result.allRight)"] : run.problems.map { "\(bad) \($0)" }
         return problems
             + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
+            + (run.result.trust?.until.map { ["\($0.reached ? good : bad) \($0.verdict(.plain))"] } ?? [])
             + run.result.generator.reasons.map { "\(picture.doubtful("!")) the generator was a limit: \($0)" }
+            + TrustSection.lines(run.result).dropFirst()
     }
 
     /// A line of bars for each, with its highest value.
