@@ -29,7 +29,7 @@ public struct ScenarioKey: Sendable {
     /// Among those that `--help` shows; the others are in `--help-all`.
     public var isEveryday: Bool { Self.everyday.contains(name) }
     private static let everyday: Set<String> = [
-        "pushes", "duration", "until", "budget", "rate", "stages", "connections", "streams", "threads", "warmup",
+        "pushes", "duration", "until", "rate", "stages", "connections", "streams", "threads", "warmup",
         "profile", "threshold",
         "credentials", "target", "allowed_targets", "rtt", "registrations", "audience",
     ]

@@ -39,7 +39,7 @@ import Testing
         for flag in ["--tls-min", "--ping-timeout", "--collapse-id", "--abort-on-fail-window"] {
             #expect(!flags(short).contains(flag) && flags(all).contains(flag), "\(flag)")
         }
-        #expect(flags(short).isSubset(of: flags(all)) && flags(short).count <= 24, "\(flags(short))")
+        #expect(flags(short).isSubset(of: flags(all)) && flags(short).count <= 25, "\(flags(short))")
         let top = short.prefix { $0 != "<" }
         #expect(top.components(separatedBy: "\n  pushload run ").count == 4, "\(top)")
         #expect(short.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(short)")
