@@ -129,9 +129,9 @@ bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, nginx and 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
 
-bench-coverage: deps ## how often the intervals of runs hold the truth, of DRAWS=10000 each: writes the table of docs/judging.md
-	swift build -c release --package-path Benchmarks --product coverage
-	Benchmarks/coverage.py $(or $(DRAWS),10000) --write docs/judging.md
+bench-run-coverage: deps ## how often the intervals of runs hold the truth, of DRAWS=10000 each: writes the table of docs/judging.md
+	swift build -c release --package-path Benchmarks --product run-coverage
+	Benchmarks/run_coverage.py $(or $(DRAWS),10000) --write docs/judging.md
 
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
 	Benchmarks/memory.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How often the 95 % intervals of a run's percentiles hold the truth: runs Benchmarks/Sources/Coverage.
+"""How often the 95 % intervals of a run's percentiles hold the truth: runs Benchmarks/Sources/RunCoverage.
 
-    Benchmarks/coverage.py [DRAWS] [--write DOCUMENT]      --write: puts the table between the marks of the document
+    Benchmarks/run_coverage.py [DRAWS] [--write DOCUMENT]      --write: puts the table between the marks of the document
 """
 
 import argparse
@@ -18,7 +18,7 @@ def main():
     parser.add_argument("draws", nargs="?", type=int, default=10_000)
     parser.add_argument("--write", metavar="DOCUMENT")
     arguments = parser.parse_args()
-    program = os.path.join(HERE, ".build/release/coverage")
+    program = os.path.join(HERE, ".build/release/run-coverage")
     table = subprocess.run([program, str(arguments.draws)], check=True, capture_output=True, text=True).stdout
     print(table, end="")
     if not arguments.write:
