@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """What `pushload plan` predicts beside what runs do, on this machine, client and mock sharing its cores.
 
-Predictions come from a calibration (`--calibration`, made when it is not there) whose settings are not among those validated.
-Each setting is run three times, and a run during which other programs took part of the machine is run again. Ends with
-status 1 when a prediction is further off than 10 %. The echo of the devices is a table of its own: what the bundled backend
-is asked for in runs at a rate, with other devices than those that the plan simulated.
+First everything is predicted and kept in a file (`--predictions`), then everything is measured; a setting whose prediction is not
+there, or was made of other flags, is not measured. Predictions come from calibrations (`--calibrations FOLDER`, made where they are
+not there) whose settings are not among those validated. Each setting is run three times, and a run during which other programs took
+part of the machine is run again. All rows are written, misses too; the status is 1 when there are any: a prediction further off
+than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace, and are left out, and said to be,
+where the system has none. The echo of the devices is a table of its own.
 
-    Benchmarks/plan_validation.py [--calibration FILE] [--write docs/planning.md] [--only 1-6 | --only echo] [--runs FILE]
+    Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
+                                  [--only ROW,ROW | --only echo] [--programs FOLDER]
+
+Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss).
 """
 
 import argparse
@@ -20,37 +25,73 @@ import sys
 import tempfile
 import time
 
-from peers.common import BUILD, need
+from peers import common
 
-ALLOWED = 0.10
+ALLOWED, ALLOWED_P99 = 0.10, 0.20
 ROUNDS = 3
 SECONDS, WARMUP = 3, 1
 # Share of the machine other programs may take during a run, and how often a run is made again.
 FOREIGN, AGAIN = 0.04, 4
 
-# What limits it, connections, streams, threads, mock threads, round trip, and further: (flag of plan, value, flags of the mock).
-SETTINGS = [
-    ("streams", 1, 500, 1, 1, "20ms", None),
-    ("streams", 4, 1000, 1, 1, "20ms", None),
-    ("streams", 10, 1000, 1, 1, "80ms", None),
-    ("streams", 4, 200, 1, 1, "5ms", None),
-    ("streams", 8, 250, 1, 1, "40ms", ("--server-time", "10ms", "--latency=10ms")),
-    ("streams", 4, 500, 1, 1, "20ms", ("--server-time", "lognormal 20ms 0.5", "--latency='lognormal 20ms 0.5'")),
-    ("streams", 8, 1000, 2, 2, "20ms", None),
-    ("the bend", 16, 1000, 1, 1, "20ms", None),
-    ("window", 2, 1000, 1, 1, "20ms", ("--window", "64KiB", "--connection-window 64KiB")),
-    ("window", 4, 1000, 1, 1, "40ms", ("--window", "128KiB", "--connection-window 128KiB")),
-    ("window", 8, 1000, 1, 1, "80ms", ("--window", "256KiB", "--connection-window 256KiB")),
-    ("link rate", 2, 1000, 1, 1, "20ms", ("--connection-bandwidth", "40Mbit", "--bandwidth 40Mbit/s")),
-    ("link rate", 8, 1000, 1, 1, "20ms", ("--connection-bandwidth", "100Mbit", "--bandwidth 100Mbit/s")),
-    ("link rate", 16, 1000, 1, 1, "80ms", ("--connection-bandwidth", "20Mbit", "--bandwidth 20Mbit/s")),
-    ("mock's CPU", 64, 1000, 1, 1, "20ms", None),
-    ("mock's CPU", 4, 500, 1, 1, "0ms", None),
-    ("mock's CPU", 64, 200, 1, 1, "0ms", None),
-    ("mock's CPU", 8, 500, 2, 1, "0ms", None),
-    ("all cores", 4, 500, 2, 2, "0ms", None),
-    ("all cores", 64, 1000, 2, 2, "20ms", None),
+# What limits it, connections, streams, threads, mock threads, round trip, further: (flag of plan, value, flags of the mock), and
+# flags of both plan and run, which have a calibration of their own. nghttp2 costs the client more than the mock spends: with a core
+# each the client is the limit.
+SLOW = ("--engine", "nghttp2")
+RATES = [
+    ("streams", 1, 500, 1, 1, "20ms", None, ()),
+    ("streams", 4, 1000, 1, 1, "20ms", None, ()),
+    ("streams", 10, 1000, 1, 1, "80ms", None, ()),
+    ("streams", 4, 200, 1, 1, "5ms", None, ()),
+    ("streams", 8, 250, 1, 1, "40ms", ("--server-time", "10ms", "--latency=10ms"), ()),
+    ("streams", 4, 500, 1, 1, "20ms", ("--server-time", "lognormal 20ms 0.5", "--latency='lognormal 20ms 0.5'"), ()),
+    ("streams", 8, 1000, 2, 2, "20ms", None, ()),
+    ("the bend", 16, 1000, 1, 1, "20ms", None, ()),
+    ("window", 2, 1000, 1, 1, "20ms", ("--window", "64KiB", "--connection-window 64KiB"), ()),
+    ("window", 4, 1000, 1, 1, "40ms", ("--window", "128KiB", "--connection-window 128KiB"), ()),
+    ("window", 8, 1000, 1, 1, "80ms", ("--window", "256KiB", "--connection-window 256KiB"), ()),
+    ("link rate", 2, 1000, 1, 1, "20ms", ("--connection-bandwidth", "40Mbit", "--bandwidth 40Mbit/s"), ()),
+    ("link rate", 8, 1000, 1, 1, "20ms", ("--connection-bandwidth", "100Mbit", "--bandwidth 100Mbit/s"), ()),
+    ("link rate", 16, 1000, 1, 1, "80ms", ("--connection-bandwidth", "20Mbit", "--bandwidth 20Mbit/s"), ()),
+    ("mock's CPU", 64, 1000, 1, 1, "20ms", None, ()),
+    ("mock's CPU", 4, 500, 1, 1, "0ms", None, ()),
+    ("mock's CPU", 64, 200, 1, 1, "0ms", None, ()),
+    ("mock's CPU", 8, 500, 2, 1, "0ms", None, ()),
+    ("all cores", 4, 500, 2, 2, "0ms", None, ()),
+    ("all cores", 64, 1000, 2, 2, "20ms", None, ()),
+    ("client's CPU", 2, 500, 1, 1, "0ms", None, SLOW),
+    ("client's CPU", 8, 500, 1, 1, "0ms", None, SLOW),
+    ("client's CPU", 32, 300, 1, 1, "0ms", None, SLOW),
+    ("client's CPU", 64, 1000, 1, 1, "0ms", None, SLOW),
+    ("client's CPU", 24, 1000, 1, 1, "5ms", None, SLOW),
+    ("client's CPU", 100, 200, 1, 1, "0ms", None, SLOW),
+    ("sent by and by", 8, 500, 1, 1, "20ms", ("--jitter", "2ms", "--jitter 2ms"), ()),
+    ("GOAWAY", 4, 500, 1, 1, "20ms", ("--goaway-every", "10000", "--goaway-after 10000"), ()),
+    ("sent again", 4, 500, 1, 1, "20ms", ("--sent-again", "10%", "--reject ServiceUnavailable=10%"), ("--retry", "5xx")),
 ]
+
+# Pushes a second, connections, streams, round trip, further as above.
+PACED = [
+    (15_000, 2, 1000, "0ms", None),
+    (30_000, 4, 500, "0ms", None),
+    (80_000, 4, 1000, "0ms", None),
+    (150_000, 8, 1000, "0ms", None),
+    (300_000, 4, 1000, "0ms", None),
+    (20_000, 4, 1000, "20ms", None),
+    (100_000, 16, 1000, "40ms", None),
+    (20_000, 4, 1000, "20ms", ("--server-time", "lognormal 20ms 0.5", "--latency='lognormal 20ms 0.5'")),
+    (50_000, 8, 1000, "0ms", ("--answers", "single", "--answer-batching off")),
+]
+
+# Pushes, connections, streams, round trip.
+WHOLE = [
+    (2_000_000, 8, 500, "0ms"),
+    (1_000_000, 300, 100, "0ms"),
+    (1_000_000, 50, 200, "20ms"),
+    (1_000_000, 10, 1000, "80ms"),
+]
+
+# Loss, round trip of the namespace's loopback, connections, streams.
+LOSSES = [("0.05%", "20ms", 4, 500), ("0.2%", "20ms", 8, 500), ("1%", "20ms", 16, 500), ("0.1%", "80ms", 16, 1000)]
 
 # Profile, pushes a second, and the device model: on, or what a file says.
 ECHOES = [
@@ -70,68 +111,161 @@ def machine_time():
 
 
 def call(prefix, *arguments):
-    done = subprocess.run([*prefix, f"{BUILD}/pushload", *arguments], capture_output=True, text=True)
-    if done.returncode != 0:
+    done = subprocess.run([*prefix, f"{common.BUILD}/pushload", *arguments], capture_output=True, text=True)
+    if done.returncode not in (0, 99):
         sys.exit(f"pushload {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
     return done.stdout
 
 
-def run_flags(setting):
-    _, connections, streams, threads, mock_threads, rtt, special = setting
-    flags = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads)]
-    if rtt != "0ms":
-        flags += ["--rtt", rtt]
-    return flags + (["--mock-flags", special[2]] if special else [])
+def rate_row(cores, row):
+    _, connections, streams, threads, mock_threads, rtt, special, both = row
+    plan = ["--connections", str(connections), "--streams", str(streams), "--cores", str(threads), "--machines", "1",
+            "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
+    run = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads),
+           "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *both]
+    return plan + [word for word in both if both == SLOW] + (list(special[:2]) if special else []), run + link(rtt, special)
 
 
-def measure(prefix, setting):
-    """Pushes begun a second after the warm-up, and the share of the machine that others took."""
+def link(rtt, special):
+    return (["--rtt", rtt] if rtt != "0ms" else []) + (["--mock-flags", special[2]] if special else [])
+
+
+def load_row(count, seconds, connections, streams, rtt, special, cores):
+    """What plans a load with a mock on this machine."""
+    return ["--devices", str(count), "--within", f"{seconds}s", "--connections", str(connections), "--streams", str(streams),
+            "--cores", "1", "--machines", "1", "--mock-threads", "1", "--shared-cores", str(cores), "--rtt", rtt,
+            *(special[:2] if special else [])]
+
+
+def rows(cores):
+    """All settings: name -> kind, flags of the plan, flags of the run, name of the calibration; `rate` is the plan's."""
+    settings = {}
+    for number, row in enumerate(RATES, 1):
+        plan, run = rate_row(cores, row)
+        settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run, "calibration": " ".join(row[7]) if row[7] == SLOW else ""}
+    for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
+        plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
+        run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
+        settings[f"p{number}"] = {"kind": "paced", "plan": plan, "run": run, "calibration": ""}
+    for number, (count, connections, streams, rtt) in enumerate(WHOLE, 1):
+        plan = load_row(count, 60, connections, streams, rtt, None, cores)
+        run = ["-c", str(connections), "-m", str(streams), "-n", str(count), *link(rtt, None)]
+        settings[f"m{number}"] = {"kind": "whole", "plan": plan, "run": run, "calibration": ""}
+    for number, (loss, rtt, connections, streams) in enumerate(LOSSES, 1):
+        plan = ["--connections", str(connections), "--streams", str(streams), "--cores", "1", "--machines", "1", "--rtt", rtt,
+                "--loss", loss, "--window", "1MiB"]
+        run = ["-c", str(connections), "-m", str(streams), "-D", f"{2 * SECONDS}s", "--warmup", f"{2 * WARMUP}s"]
+        settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "calibration": "", "netem": [loss, rtt]}
+    return settings
+
+
+def predict(prefix, calibrations, setting):
+    """What the plan says, and how the run has to be made for it."""
+    name = setting["calibration"]
+    file = f"{calibrations}/{name.replace('-', '').replace(' ', '-') or 'usual'}.json"
+    if not os.path.exists(file):
+        call(prefix, "plan", "--connections", "1", "--machines", "1", "--rtt", "0", "--calibration", file, *name.split())
+    plan = json.loads(call([], "plan", "--json", "--calibration", file, *setting["plan"]))
+    figures, latency = {}, plan["simulation"]["total_ns"]
+    if setting["kind"] in ("rate", "loss"):
+        figures["formula"] = plan["bounds"][0]["per_second"]["value"]
+        figures["simulation"] = plan["simulation"]["simulated_per_second"]
+        figures["binds"] = plan["bounds"][0]["name"]
+    elif setting["kind"] == "paced":
+        figures["rate"] = plan["needed"]["per_second"]
+        figures["client CPU a push, ns"] = plan["measured"]["paced_client_cpu_ns_per_push"]["value"]
+        if latency is not None:
+            figures["p50, us"], figures["p99, us"] = latency["p50"] / 1e3, latency["p99"] / 1e3
+    else:
+        figures["client memory, MB"] = plan["needed"]["memory_bytes"]["value"] / 1e6
+        figures["time to finish, s"] = plan["needed"]["shortest_ns"]["value"] / 1e9
+    return {"plan": setting["plan"], "figures": figures, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+def measure(prefix, setting, prediction):
+    """The same figures of one run, and the share of the machine that others took."""
+    flags = list(setting["run"])
+    if setting["kind"] == "paced":
+        flags += ["--rate", str(round(prediction["figures"]["rate"]))]
     with tempfile.TemporaryDirectory() as folder:
-        script = [*prefix, sys.executable, __file__, "--one", folder, *run_flags(setting)]
+        script = [*prefix, sys.executable, __file__, "--programs", common.BUILD, "--one", folder, *flags]
+        if "netem" in setting:
+            script = in_namespace(*setting["netem"]) + script
         done = subprocess.run(script, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(script)} ended with {done.returncode}:\n{done.stderr}")
         return json.loads(done.stdout)
 
 
+def in_namespace(loss, rtt):
+    """A command's beginning: its loopback delays by half the round trip and loses single segments, each way."""
+    half = f"{float(rtt.removesuffix('ms')) / 2}ms"
+    script = (f"ip link set lo up mtu 1500 gso_max_segs 1 && tc qdisc add dev lo root netem limit 1000000 delay {half} loss {loss} "
+              '&& exec "$@"')
+    return ["unshare", "-n", "sh", "-c", script, "sh"]
+
+
+def has_netem():
+    return subprocess.run([*in_namespace("1%", "2ms"), "true"], capture_output=True).returncode == 0
+
+
 def one(folder, flags):
     """One run, in a process of its own so that a prefix holds for the readings of the machine too."""
     used, total = machine_time()
-    result = json.loads(
-        call([], "run", "--json", "--quiet", "--output", folder, "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *flags))
+    result = json.loads(call([], "run", "--json", "--quiet", "--output", folder, *flags))
     used_after, total_after = machine_time()
     answered = result["pushes"]["accepted"] + result["pushes"]["rejected"]
-    cost = result["cost"]
+    cost, latency = result["cost"], result["latency_ns"]["total"]
     own = answered * (cost["client_cpu_ns_per_push"] + cost["mock_cpu_ns_per_push"]) / 1e9 * os.sysconf("SC_CLK_TCK")
     foreign = max(0, used_after - used - own) / (total_after - total)
-    print(json.dumps({"rate": result["throughput"]["answered_per_second"], "foreign": foreign}))
-
-
-def predict(calibration, cores, setting):
-    _, connections, streams, threads, mock_threads, rtt, special = setting
-    flags = ["--connections", str(connections), "--streams", str(streams), "--cores", str(threads), "--machines", "1",
-             "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
-    if special:
-        flags += [special[0], special[1]]
-    return json.loads(call([], "plan", "--json", "--calibration", calibration, *flags))
+    print(json.dumps({
+        "rate": result["throughput"]["accepted_per_second"], "foreign": foreign,
+        "client CPU a push, ns": cost["client_cpu_ns_per_push"], "p50, us": latency["p50"] / 1e3,
+        "p99, us": latency["p99"] / 1e3, "client memory, MB": cost["client_max_rss_bytes"] / 1e6,
+        "time to finish, s": result["run"]["duration_seconds"]}))
 
 
 NAMES = {"streams": "streams", "window": "window", "connection_bandwidth": "link rate", "client_cpu": "client's CPU",
-         "server_cpu": "mock's CPU", "shared_cores": "all cores"}
+         "server_cpu": "mock's CPU", "shared_cores": "all cores", "loss": "loss"}
+HEADERS = {
+    "rate": """| | limit meant | connections × streams | threads, client + mock | round trip | besides | limit by formula | formula, pushes/s | simulation | measured, median of 3 (least–most) | formula off | simulation off |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""",
+    "figures": """| | run | figure | predicted | measured, median of 3 (least–most) | off |
+| --- | --- | --- | --- | --- | --- |""",
+}
 
 
-def row(number, setting, plan, runs):
+def spread(values, written):
+    return f"{written(statistics.median(values))} ({written(min(values))}–{written(max(values))})"
+
+
+def rate_line(name, row, figures, runs):
+    """A row of a table, and how far each prediction is off."""
     measured = statistics.median(run["rate"] for run in runs)
-    formula, simulated = plan["bounds"][0]["per_second"]["value"], plan["simulation"]["simulated_per_second"]
-    what, connections, streams, threads, mock_threads, rtt, special = setting
-    off = formula / measured - 1
-    cells = [
-        number, what, f"{connections} × {streams:,}", f"{threads} + {mock_threads}", rtt.replace("ms", " ms"),
-        " ".join(special[:2]).replace("--", "") if special else "", NAMES[plan["bounds"][0]["name"]], f"{formula:,.0f}",
-        f"{simulated:,.0f}", f"{measured:,.0f} ({min(r['rate'] for r in runs):,.0f}–{max(r['rate'] for r in runs):,.0f})",
-        f"{off * 100:+.1f} %", f"{(simulated / measured - 1) * 100:+.1f} %",
-    ]
-    return off, simulated / measured - 1, f"| {' | '.join(str(cell) for cell in cells)} |"
+    what, connections, streams, threads, mock_threads, rtt, special, both = row
+    offs = [(figures[part] / measured - 1, ALLOWED) for part in ("formula", "simulation")]
+    besides = " ".join([*(special[:2] if special else ()), *both]).replace("--", "")
+    cells = [name, what, f"{connections} × {streams:,}", f"{threads} + {mock_threads}", rtt.replace("ms", " ms"), besides,
+             NAMES[figures["binds"]], f"{figures['formula']:,.0f}", f"{figures['simulation']:,.0f}",
+             spread([run["rate"] for run in runs], lambda rate: f"{rate:,.0f}"), *(f"{off * 100:+.1f} %" for off, _ in offs)]
+    return [f"| {' | '.join(cells)} |"], offs
+
+
+def figure_lines(name, setting, figures, runs):
+    lines, offs = [], []
+    flags = shlex.join(setting["run"] + (["--rate", str(round(figures["rate"]))] if setting["kind"] == "paced" else []))
+    if "netem" in setting:
+        flags += f", netem loss {setting['netem'][0]}, {setting['netem'][1]}"
+    for figure, predicted in figures.items():
+        if figure in ("binds", "rate"):
+            continue
+        values = [run["rate" if figure in ("formula", "simulation") else figure] for run in runs]
+        off = predicted / statistics.median(values) - 1
+        offs.append((off, ALLOWED_P99 if "p99" in figure else ALLOWED))
+        label = f"pushes/s, {figure}" if figure in ("formula", "simulation") else figure
+        written = (lambda value: f"{value:,.0f}") if predicted >= 100 else (lambda value: f"{value:.2f}")
+        lines.append(f"| {name} | `{flags}` | {label} | {written(predicted)} | {spread(values, written)} | {off * 100:+.1f} % |")
+    return lines, offs
 
 
 ECHO_HEADER = """| | profile | pushes/s for 10 s | device model | peak, predicted | measured, median of 3 (least–most) | off | requests while pushing, predicted | measured | off |
@@ -172,15 +306,17 @@ def echoes(prefix, folder, calibration):
     return lines, missed
 
 
-HEADER = """| | limit meant | connections × streams | threads, client + mock | round trip | besides | limit by formula | formula, pushes/s | simulation | measured, median of 3 (least–most) | formula off | simulation off |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+def kept(path):
+    if path and os.path.exists(path):
+        with open(path) as file:
+            return json.load(file)
+    return {}
 
 
-def chosen(text):
-    if not text:
-        return range(1, len(SETTINGS) + 1)
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
+def keep(path, what):
+    if path:
+        with open(path, "w") as file:
+            json.dump(what, file, indent=1)
 
 
 def write(path, table, name="validation"):
@@ -195,64 +331,91 @@ def write(path, table, name="validation"):
         file.write(text)
 
 
+def measured_runs(prefix, name, setting, prediction, runs):
+    for _ in range(ROUNDS - len(runs)):
+        tries = [measure(prefix, setting, prediction)]
+        while tries[-1]["foreign"] > FOREIGN and len(tries) < AGAIN:
+            tries.append(measure(prefix, setting, prediction))
+        runs.append(min(tries, key=lambda run: run["foreign"]))
+    worst = max(run["foreign"] for run in runs)
+    if worst > FOREIGN:
+        print(f"{name}: others took {worst * 100:.0f} % of the machine", file=sys.stderr, flush=True)
+    return runs
+
+
+def validate(prefix, folder, options):
+    """The text for the document, and the rows that were missed."""
+    settings = rows(os.cpu_count())
+    chosen = [name for name in settings if not options.only or name in options.only.split(",")]
+    left_out = [] if has_netem() else [name for name in chosen if "netem" in settings[name]]
+    chosen = [name for name in chosen if name not in left_out]
+    calibrations = options.calibrations or folder
+    os.makedirs(calibrations, exist_ok=True)
+    predictions, runs = kept(options.predictions), kept(options.runs)
+    for name in chosen:
+        if predictions.get(name, {}).get("plan") != settings[name]["plan"]:
+            if runs.get(name):
+                sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
+            predictions[name] = predict(prefix, calibrations, settings[name])
+            keep(options.predictions, predictions)
+    tables = {"rate": [], "figures": []}
+    missed, figures = [], 0
+    for name in chosen:
+        setting, prediction = settings[name], predictions[name]
+        runs[name] = measured_runs(prefix, name, setting, prediction, runs.get(name, []))
+        keep(options.runs, runs)
+        if setting["kind"] == "rate":
+            lines, offs = rate_line(name, RATES[int(name[1:]) - 1], prediction["figures"], runs[name])
+        else:
+            lines, offs = figure_lines(name, setting, prediction["figures"], runs[name])
+        tables["rate" if setting["kind"] == "rate" else "figures"] += lines
+        print("\n".join(lines), flush=True)
+        if any(abs(off) > allowed for off, allowed in offs):
+            missed.append(name)
+    text = "\n\n".join(f"{HEADERS[kind]}\n" + "\n".join(lines) for kind, lines in tables.items() if lines)
+    text += (f"\n\n{len(chosen) - len(missed)} of {len(chosen)} settings with all their figures within {ALLOWED * 100:.0f} %, a p99 "
+             f"within {ALLOWED_P99 * 100:.0f} %." + (f" Missed: {', '.join(missed)}." if missed else ""))
+    if left_out:
+        text += f" Not measured, because this system has no netem: {', '.join(left_out)}."
+    return text, missed
+
+
 def main():
-    if sys.argv[1:2] == ["--one"]:
-        return one(sys.argv[2], sys.argv[3:])
+    if "--one" in sys.argv:
+        place = sys.argv.index("--one")
+        common.BUILD = sys.argv[place - 1]
+        return one(sys.argv[place + 1], sys.argv[place + 2:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calibration", help="file of a calibration, made when it is not there")
-    parser.add_argument("--write", metavar="FILE", help="put the table into this document")
-    parser.add_argument("--only", help="settings by number, such as 3 or 1-6, or echo")
+    parser.add_argument("--calibrations", metavar="FOLDER", help="of files of calibrations, made when they are not there")
+    parser.add_argument("--predictions", metavar="FILE", help="keep what was predicted here; what is there is not predicted again")
     parser.add_argument("--runs", metavar="FILE", help="keep what was measured here; what is there is not measured again")
+    parser.add_argument("--write", metavar="FILE", help="put the tables into this document")
+    parser.add_argument("--only", help="rows, such as r3,p1, or echo")
+    parser.add_argument("--programs", metavar="FOLDER", default=common.BUILD, help="of pushload and mock-apns")
     parser.add_argument("--prefix", default="", help="command to put before each run")
     options = parser.parse_args()
-    need()
+    common.BUILD = os.path.abspath(options.programs)
+    common.need()
     prefix = shlex.split(options.prefix)
-    cores = os.cpu_count()
-    lines, missed = [], []
+    missed = []
     with tempfile.TemporaryDirectory() as folder:
-        calibration = options.calibration or f"{folder}/calibration.json"
-        if not os.path.exists(calibration):
-            call(prefix, "plan", "--connections", "1", "--machines", "1", "--calibration", calibration)
-        kept = {}
-        if options.runs and os.path.exists(options.runs):
-            with open(options.runs) as file:
-                kept = json.load(file)
         if options.only in (None, "echo"):
+            calibration = f"{options.calibrations or folder}/usual.json"
+            if not os.path.exists(calibration):
+                os.makedirs(os.path.dirname(calibration), exist_ok=True)
+                call(prefix, "plan", "--connections", "1", "--machines", "1", "--rtt", "0", "--calibration", calibration)
             print(ECHO_HEADER, flush=True)
             heard, missed = echoes(prefix, folder, calibration)
             if options.write:
                 write(options.write, f"{ECHO_HEADER}\n" + "\n".join(heard), "echo validation")
         if options.only != "echo":
-            print(HEADER, flush=True)
-        for number in [] if options.only == "echo" else chosen(options.only):
-            setting = SETTINGS[number - 1]
-            plan = predict(calibration, cores, setting)
-            runs = kept.get(str(number), [])
-            for _ in range(ROUNDS - len(runs)):
-                tries = [measure(prefix, setting)]
-                while tries[-1]["foreign"] > FOREIGN and len(tries) < AGAIN:
-                    tries.append(measure(prefix, setting))
-                runs.append(min(tries, key=lambda run: run["foreign"]))
-            if options.runs:
-                kept[str(number)] = runs
-                with open(options.runs, "w") as file:
-                    json.dump(kept, file)
-            off, simulated, line = row(number, setting, plan, runs)
-            worst = max(run["foreign"] for run in runs)
-            if worst > FOREIGN:
-                print(f"setting {number}: others took {worst * 100:.0f} % of the machine", file=sys.stderr, flush=True)
-            lines.append(line)
-            print(line, flush=True)
-            if abs(off) > ALLOWED or abs(simulated) > ALLOWED:
-                missed.append(number)
-    if options.only == "echo":
-        sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
-    summary = f"{len(lines) - sum(isinstance(number, int) for number in missed)} of {len(lines)} settings within {ALLOWED * 100:.0f} % by formula and simulation"
-    print(f"\n{summary}")
-    if options.write:
-        write(options.write, f"{HEADER}\n" + "\n".join(lines) + f"\n\n{summary}.")
+            text, rows_missed = validate(prefix, folder, options)
+            missed += rows_missed
+            print(f"\n{text}")
+            if options.write:
+                write(options.write, text)
     if missed:
-        sys.exit(f"missed: {', '.join(str(number) for number in missed)}")
+        sys.exit(f"missed: {', '.join(missed)}")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,13 @@ public enum Frame {
         write32(UInt32(bitPattern: stream), into: output + 5)
     }
 
+    /// Bytes of the frame that begins at `bytes`, with its header; nil when fewer than that are there.
+    public static func wholeLength(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int? {
+        guard count >= headerLength else { return nil }
+        let length = headerLength + Int(bytes[0]) << 16 + Int(bytes[1]) << 8 + Int(bytes[2])
+        return length <= count ? length : nil
+    }
+
     @inline(__always)
     public static func write32(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) {
         UnsafeMutableRawPointer(output).storeBytes(of: value.bigEndian, as: UInt32.self)

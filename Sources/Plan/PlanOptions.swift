@@ -159,6 +159,29 @@ struct PlanServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "batched: the server answers what came together together; single: each push by itself (default: batched, with the cores of single beside).",
+            valueName: "batched|single"))
+    var answers: String?
+
+    @Option(help: ArgumentHelp("What reaches either end is late by a random time up to this.", valueName: "duration"))
+    var jitter = "0ms"
+
+    @Option(help: ArgumentHelp("Share of TCP's segments that are lost, each way, 0% to 50%.", valueName: "share"))
+    var loss = "0%"
+
+    @Option(
+        name: .customLong("goaway-every"),
+        help: ArgumentHelp(
+            "The server ends each connection after so many pushes, 1 to 1G (default: never).", valueName: "count"))
+    var goAwayEvery: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Share of the attempts that are answered 429 or 503 and sent again, 0% to 90%.", valueName: "share"))
+    var sentAgain = "0%"
+
+    @Option(
+        help: ArgumentHelp(
             "The server is the bundled mock with so many threads, 1 to 256 (default: elsewhere, and as large as it takes).",
             valueName: "count"))
     var mockThreads: String?
@@ -183,13 +206,39 @@ struct PlanServerOptions: ParsableArguments {
         do throws(SettingsError) { question.serverTime = try TimeDistribution(parsing: serverTime) } catch {
             throw HarnessError("--server-time \(error)")
         }
+        if let answers {
+            guard let known = CostSample.Answers(rawValue: answers) else {
+                throw HarnessError("--answers \(answers): expected batched or single")
+            }
+            question.answers = known
+        }
+        question.jitter = Double(try PlanValue.read("--jitter", jitter, Units.duration))
+        question.loss = try share("--loss", loss, 0.5)
+        question.sentAgain = try share("--sent-again", sentAgain, 0.9)
+        if let goAwayEvery {
+            question.goAwayEvery = Double(try PlanValue.whole("--goaway-every", goAwayEvery, 1...1_000_000_000))
+        }
         if let mockThreads { question.mockThreads = try PlanValue.whole("--mock-threads", mockThreads, 1...256) }
         if let sharedCores {
             guard question.mockThreads > 0 else { throw HarnessError("--shared-cores goes with --mock-threads") }
             question.sharedCores = try PlanValue.whole("--shared-cores", sharedCores, 1...4096)
         }
+        guard question.roundTrip > 0 || question.loss == 0 else {
+            throw HarnessError("--loss goes with --rtt above 0: what is lost is sent again a round trip later")
+        }
+        guard question.loss == 0 || question.mockThreads == 0 else {
+            throw HarnessError("--loss and --mock-threads: the mock's link loses nothing; give one of them")
+        }
         guard question.mockThreads == 0 || question.machines == 1 else {
             throw HarnessError("--mock-threads: the bundled mock is on the client's machine; give --machines 1")
         }
+    }
+
+    private func share(_ flag: String, _ text: String, _ most: Double) throws(HarnessError) -> Double {
+        let share = try PlanValue.read(flag, text, Units.share)
+        guard (0...most).contains(share) else {
+            throw HarnessError("\(flag) \(text): expected 0% to \(Units.fixed(most * 100, places: 0))%")
+        }
+        return share
     }
 }

@@ -54,13 +54,21 @@ enum PlanReport {
             let unit = TimeUnit(middle: Double(latency.p50), largest: Double(latency.max))
             func written(_ value: Double) -> String { "\(unit.written(value)) \(unit.rawValue)" }
             sections.append(
-                Section(rows: [
-                    ["simulated at that rate", "mean", "p50", "p99", "p99.9", "max"],
-                    [
-                        "due to answered", written(latency.mean), written(Double(latency.p50)),
-                        written(Double(latency.p99)), written(Double(latency.p999)), written(Double(latency.max)),
-                    ],
-                ]))
+                Section(
+                    rows: [
+                        ["simulated at that rate", "mean", "p50", "p99", "p99.9", "max"],
+                        [
+                            "due to answered", written(latency.mean), written(Double(latency.p50)),
+                            written(Double(latency.p99)), written(Double(latency.p999)), written(Double(latency.max)),
+                        ],
+                    ]
+                        + (plan.simulation.replications > 1
+                            ? [
+                                [
+                                    "95 % interval", "", plan.simulation.median.map { interval($0, written) } ?? "",
+                                    plan.simulation.p99.map { interval($0, written) } ?? "", "", "",
+                                ]
+                            ] : [])))
         }
         if let echo = plan.echo { sections += EchoSections.of(echo).map(Section.init) }
         if !plan.sensitivities.isEmpty {
@@ -83,21 +91,25 @@ enum PlanReport {
             [name, written(figure.value), interval(figure, written), used]
         }
         let configuration = plan.configuration
-        return Section(rows: [
-            ["needed", "", "95 % interval", "planned"],
-            ["pushes a second", rate(needed.perSecond), "", ""],
-            row(
-                "open streams", needed.inFlight, count(Double(configuration.connections * configuration.streams)), count
-            ),
-            row("connections", needed.connections, count(Double(configuration.connections)), tenth),
-            row("client cores", needed.cores, count(Double(configuration.machines * configuration.workers)), tenth),
-            row(
-                "machines", needed.machines,
-                "\(configuration.machines) with \(counted(configuration.workers, "worker"))", tenth),
-            row("memory, all machines", needed.memory, "", size),
-            row("bandwidth, all machines", needed.bandwidth, "", bits),
-            row("time at full use", needed.shortest, "", Units.duration(nanoseconds:)),
-        ])
+        let single = needed.coresIfSingle.map { row("  answered one by one", $0, "", tenth) }
+        return Section(
+            rows: [
+                ["needed", "", "95 % interval", "planned"],
+                ["pushes a second", rate(needed.perSecond), "", ""],
+                row(
+                    "open streams", needed.inFlight, count(Double(configuration.connections * configuration.streams)),
+                    count
+                ),
+                row("connections", needed.connections, count(Double(configuration.connections)), tenth),
+                row("client cores", needed.cores, count(Double(configuration.machines * configuration.workers)), tenth),
+                single,
+                row(
+                    "machines", needed.machines,
+                    "\(configuration.machines) with \(counted(configuration.workers, "worker"))", tenth),
+                row("memory, all machines", needed.memory, "", size),
+                row("bandwidth, all machines", needed.bandwidth, "", bits),
+                row("time at full use", needed.shortest, "", Units.duration(nanoseconds:)),
+            ].compactMap { $0 })
     }
 
     private static func bounds(_ plan: PlanDocument) -> Section {
@@ -119,10 +131,19 @@ enum PlanReport {
             ? "\(counted(simulation.workers, "worker")) with \(counted(simulation.connections, "connection"))"
             : "all of it"
         var lines = [
-            "simulated (\(part), \(count(Double(simulation.pushes))) pushes, seed \(simulation.seed)): "
-                + "\(count(simulation.simulated))/s at full use, the formula says \(count(simulation.formula))/s "
-                + "(\(sign)\(Units.fixed(abs(simulation.difference) * 100, places: 1)) %)"
+            "simulated (\(part), \(count(Double(simulation.pushes))) pushes, "
+                + (simulation.replications > 1 ? "\(simulation.replications) seeds from " : "seed ")
+                + "\(simulation.seed)): \(count(simulation.simulated))/s at full use, the formula says "
+                + "\(count(simulation.formula))/s (\(sign)\(Units.fixed(abs(simulation.difference) * 100, places: 1)) %)"
+                + (simulation.meanValue.map { ", mean value analysis \(count($0))/s" } ?? "")
         ]
+        if let needed = plan.needed {
+            lines.append(
+                "of the time \(Units.duration(nanoseconds: needed.edges)) go to connecting, becoming fast and the last answers"
+                    + (simulation.finish.map {
+                        "; simulated, all are answered after \(Units.duration(nanoseconds: $0.value)) at full use"
+                    } ?? ""))
+        }
         if let needed = plan.needed, !needed.inTime, let within = plan.question.within {
             lines.append(
                 "within \(Units.duration(nanoseconds: within)): missed, the devices take "
@@ -135,8 +156,8 @@ enum PlanReport {
         let client = measured.clientCPU
         lines.append(
             "measured: \(measured.origin) (\(counted(measured.runs, "run")), \(counted(measured.settings, "setting"))); "
-                + "client CPU a push \(Units.duration(nanoseconds: client.value))"
-                + (client.low == nil ? "" : " (\(interval(client, Units.duration(nanoseconds:))))")
+                + "client CPU a push \(cost(client)) when busy"
+                + (measured.pacedCPU.map { ", \(cost($0)) at that rate" } ?? "")
                 + ", \(Units.fixed(plan.question.wire, places: 0)) bytes on the wire, "
                 + "\(Units.duration(nanoseconds: measured.overhead.value)) besides link and server")
         return lines
@@ -144,11 +165,17 @@ enum PlanReport {
 
     // MARK: Writing
 
+    private static func cost(_ figure: PlanDocument.Figure) -> String {
+        let interval = interval(figure, Units.duration(nanoseconds:))
+        return Units.duration(nanoseconds: figure.value) + (interval.isEmpty ? "" : " (\(interval))")
+    }
+
     private static func name(_ bound: PlanDocument.BoundName) -> String {
         switch bound {
         case .streams: "streams over round trip"
         case .window: "flow-control window over round trip"
         case .connectionRate: "bandwidth of each connection"
+        case .loss: "TCP over a link that loses"
         case .bandwidth: "bandwidth of the machines"
         case .clientCPU: "CPU of the client"
         case .serverCPU: "CPU of the mock"

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Plan
@@ -55,7 +56,7 @@ import Testing
         var settings = queue(.constant(0), perSecond: 20_000, seed: 6)
         settings.serverThreads = 0
         settings.serverTime = .exponential(mean: 5 * Self.millisecond)
-        settings.roundTrip = 20 * Self.millisecond
+        settings.link.roundTrip = 20 * Self.millisecond
         let outcome = FanOutSimulation(settings).run()
         #expect(isClose(outcome.meanTotal, 25 * Self.millisecond, 0.01), "\(outcome.meanTotal)")
         #expect(isClose(outcome.meanInSystem, 20_000 * 0.025, 0.04), "\(outcome.meanInSystem)")
@@ -72,7 +73,7 @@ import Testing
             settings.streams = 10 + random.below(300)
             settings.batch = 1 + random.below(40)
             settings.clientCost = .uniform(low: 100, high: 900)
-            settings.roundTrip = Double(random.below(3_000_000))
+            settings.link.roundTrip = Double(random.below(3_000_000))
             settings.payloadBytes = 300
             settings.requestBytes = 400
             settings.answerBytes = 50
@@ -118,22 +119,93 @@ import Testing
             isClose(
                 rate {
                     ($0.workers, $0.connections, $0.serverThreads, $0.cores) = (2, 4, 2, 2)
-                    $0.roundTrip = 100_000
+                    $0.link.roundTrip = 100_000
                 }, 2e9 / 3000, 0.005))
     }
 
     @Test("Streams, link rate, window and uplink each bound a closed loop as their formula says")
     func bounds() {
         let trip = 20 * Self.millisecond
-        #expect(isClose(loop { ($0.connections, $0.streams, $0.roundTrip) = (2, 10, trip) }, 1000, 0.01))
-        #expect(isClose(loop { ($0.connections, $0.roundTrip, $0.linkRate) = (2, trip, 1e6) }, 5000, 0.01))
-        #expect(isClose(loop { ($0.connections, $0.roundTrip, $0.uplinkRate) = (4, trip, 4e6) }, 10_000, 0.01))
+        #expect(isClose(loop { ($0.connections, $0.streams, $0.link.roundTrip) = (2, 10, trip) }, 1000, 0.01))
+        #expect(isClose(loop { ($0.connections, $0.link.roundTrip, $0.linkRate) = (2, trip, 1e6) }, 5000, 0.01))
+        #expect(isClose(loop { ($0.connections, $0.link.roundTrip, $0.uplinkRate) = (4, trip, 4e6) }, 10_000, 0.01))
         // The window opens by 105 pushes, the first number above half of it.
-        #expect(isClose(loop { ($0.roundTrip, $0.window, $0.largestPayload) = (trip, 65_536, 500) }, 105 / 0.02, 0.02))
+        #expect(
+            isClose(loop { ($0.link.roundTrip, $0.window, $0.largestPayload) = (trip, 65_536, 500) }, 105 / 0.02, 0.02))
         // Opened after every push, all of it is used: 208 pushes.
         #expect(
             isClose(
-                loop { ($0.roundTrip, $0.window, $0.windowReopen, $0.largestPayload) = (trip, 65_536, 0, 500) },
+                loop { ($0.link.roundTrip, $0.window, $0.windowReopen, $0.largestPayload) = (trip, 65_536, 0, 500) },
                 208 / 0.02, 0.02))
+    }
+
+    @Test("Jitter without a load adds half of it each way on average; with one, order is kept and what follows waits")
+    func jitter() {
+        var settings = queue(.constant(0), perSecond: 20, seed: 3)
+        settings.serverThreads = 0
+        settings.link = FanOutLink(roundTrip: 20 * Self.millisecond, jitter: 5 * Self.millisecond)
+        settings.pushes = 20_000
+        let alone = FanOutSimulation(settings).run()
+        #expect(isClose(alone.meanTotal, 25 * Self.millisecond, 0.01), "\(alone.meanTotal)")
+        let longest = Double(alone.total.value(atPercentile: 100))
+        #expect(longest <= 30.1 * Self.millisecond && longest > 29 * Self.millisecond, "\(longest)")
+        // Hundreds of pushes within the jitter of one connection: all are nearly as late as the latest.
+        settings.arrivals = .constant(200_000)
+        let dense = FanOutSimulation(settings).run()
+        #expect(
+            dense.meanTotal > 29 * Self.millisecond && dense.meanTotal < 30 * Self.millisecond, "\(dense.meanTotal)")
+    }
+
+    @Test("A lost segment costs a round trip, lost again a timeout that doubles: the mean is the sum of the chances")
+    func loss() {
+        var random = SplitMix(seed: 5)
+        let link = FanOutLink(roundTrip: 40 * Self.millisecond, loss: 0.1)
+        var sum = 0.0
+        for _ in 0..<200_000 {
+            var last = 0.0
+            sum += link.arrival(leaves: 0, bytes: 2000, last: &last, &random)
+        }
+        // Two segments: 0.19 are late by 40 ms and, by chances of 0.1, 0.01, …, by 200, 400, … ms more.
+        var timeouts = 0.0
+        for time in 0..<10 { timeouts += pow(0.1, Double(time + 1)) * 200 * exp2(Double(time)) }
+        let expected = (20 + 0.19 * (40 + timeouts)) * Self.millisecond
+        #expect(isClose(sum / 200_000, expected, 0.01), "\(sum / 200_000), \(expected)")
+        var last = 90 * Self.millisecond
+        #expect(
+            FanOutLink(roundTrip: 2, loss: 1e-12).arrival(leaves: 0, bytes: 1, last: &last, &random) == 90
+                * Self.millisecond)
+    }
+
+    @Test(
+        "Pushes that are sent again take 1 / (1 − q) times as long; what each waits by itself has the measured quantiles"
+    )
+    func again() {
+        var settings = queue(.constant(0), perSecond: 20_000, seed: 8)
+        settings.serverThreads = 0
+        settings.link.roundTrip = 20 * Self.millisecond
+        settings.sentAgain = 0.5
+        let twice = FanOutSimulation(settings).run()
+        #expect(twice.answered == 60_000 && isClose(twice.meanTotal, 40 * Self.millisecond, 0.02), "\(twice.meanTotal)")
+        settings.sentAgain = 0
+        // Half at once, and the other half up to 10 ms later.
+        let waits = TimeDistribution.measured(TimeDistribution.shares.map { max(0, $0 - 0.5) * 20 * Self.millisecond })
+        #expect(isClose(waits.mean, 2.5 * Self.millisecond, 0.001) && !waits.isConstant)
+        settings.wait = waits
+        let late = FanOutSimulation(settings).run()
+        #expect(isClose(late.meanTotal, 22.5 * Self.millisecond, 0.005), "\(late.meanTotal)")
+        #expect(isClose(Double(late.total.value(atPercentile: 90)), 28 * Self.millisecond, 0.01))
+        #expect(isClose(Double(late.total.value(atPercentile: 25)), 20 * Self.millisecond, 0.002))
+    }
+
+    @Test("A connection that is made anew sends nothing meanwhile, and its streams come back while it is")
+    func renewal() {
+        // 500 pushes in five round trips of 10 ms; the last hundred are answered within the pause of 30 ms.
+        let rate = loop {
+            ($0.streams, $0.link.roundTrip, $0.renewal) = (
+                100, 10 * Self.millisecond, (every: 500, pause: 30 * Self.millisecond)
+            )
+            $0.batch = 100
+        }
+        #expect(isClose(rate, 500 / 0.07, 0.01), "\(rate)")
     }
 }

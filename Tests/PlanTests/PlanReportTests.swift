@@ -12,8 +12,9 @@ import Testing
                 payload: 313, request: 414, answer: 56, wire: 441, bandwidth: nil, linkRate: nil, window: 1_048_576),
             measured: .init(
                 origin: "runs", runs: 27, settings: 9, clientCPU: .init(918, low: 884, high: 958), serverCPU: nil,
-                overhead: .init(436_000), memoryBase: .init(40e6), memoryPerConnection: .init(80_000), contention: 0.01,
-                crosstalk: 0, workerCounts: 2),
+                overhead: .init(436_000), memoryBase: .init(40e6), memoryPerConnection: .init(80_000),
+                contention: .init(0.01),
+                crosstalk: .init(0), workerCounts: 2),
             needed: .init(
                 perSecond: 1_675_615, inFlight: .init(134_779), connections: .init(168.47),
                 cores: .init(1.92, low: 1.85, high: 2.01), machines: .init(0.12), memory: .init(83.8e6),

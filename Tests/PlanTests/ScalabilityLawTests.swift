@@ -1,3 +1,4 @@
+import Statistics
 import Testing
 
 @testable import Plan
@@ -29,8 +30,47 @@ import Testing
         #expect(isClose(fitted.rate, 200_400.91238387994), "\(fitted)")
         #expect(isClose(fitted.contention, 0.03180976452233427), "\(fitted)")
         #expect(isClose(fitted.crosstalk, 0.0012489697642353557), "\(fitted)")
+        // ± t(0.975, 5 degrees) × the roots of pcov's diagonal.
+        let contention = try #require(fitted.contentionRange)
+        let crosstalk = try #require(fitted.crosstalkRange)
+        #expect(isClose(contention.lowerBound, 0.027345640195633195, 1e-5), "\(contention)")
+        #expect(isClose(contention.upperBound, 0.036273888849035346, 1e-5), "\(contention)")
+        #expect(isClose(crosstalk.lowerBound, 0.0011637605839111558, 1e-5), "\(crosstalk)")
+        #expect(isClose(crosstalk.upperBound, 0.0013341789445595557, 1e-5), "\(crosstalk)")
         // √((1 − σ) / κ)
         #expect(isClose(try #require(fitted.peak), 27.84238, 1e-5))
+    }
+
+    @Test("The benchmark of R's package usl, specsdm91, gives SciPy's σ and κ and their intervals")
+    func benchmark() throws {
+        // Its data (Gunther 2007, SPEC SDM 91), fitted as above.
+        let points = zip([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+            .map { (workers: Double($0), rate: $1) }
+        let fitted = try #require(ScalabilityLaw(fitting: points))
+        #expect(isClose(fitted.rate, 89.9952330590165) && isClose(fitted.contention, 0.027728475523518367), "\(fitted)")
+        #expect(isClose(fitted.crosstalk, 0.00010436548442971746), "\(fitted)")
+        let range = try #require(fitted.contentionRange)
+        #expect(isClose(range.lowerBound, 0.0024024865429086127, 1e-4), "\(range)")
+        #expect(isClose(range.upperBound, 0.053054464504128124, 1e-4), "\(range)")
+    }
+
+    @Test("Of 400 fits to noisy rates about 95 % of the intervals hold the σ and κ that the rates were drawn from")
+    func coverage() throws {
+        let law = ScalabilityLaw(rate: 1e6, contention: 0.04, crosstalk: 0.002)
+        let seed = UInt64.random(in: 0..<1_000_000)
+        var random = SplitMix(seed: seed)
+        var held = (contention: 0, crosstalk: 0)
+        for _ in 0..<400 {
+            let points = [1, 1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 8, 16, 16, 16].map { workers in
+                let noise = (0..<12).reduce(-6.0) { sum, _ in sum + random.share() }
+                return (workers: Double(workers), rate: law.rate(of: Double(workers)) + 20_000 * noise)
+            }
+            let fitted = try #require(ScalabilityLaw(fitting: points))
+            if fitted.contentionRange?.contains(0.04) == true { held.contention += 1 }
+            if fitted.crosstalkRange?.contains(0.002) == true { held.crosstalk += 1 }
+        }
+        // 380 expected; five standard deviations.
+        #expect((358...400).contains(held.contention) && (358...400).contains(held.crosstalk), "\(held), seed \(seed)")
     }
 
     @Test(
@@ -39,9 +79,13 @@ import Testing
     func fewPoints() throws {
         let one = try #require(ScalabilityLaw(fitting: [(2, 100), (2, 110)]))
         #expect(isClose(one.rate, 52.5) && one.contention == 0 && one.crosstalk == 0 && one.points == 1)
-        #expect(one.peak == nil)
+        #expect(one.peak == nil && one.contentionRange == nil && one.crosstalkRange == nil)
         let two = try #require(ScalabilityLaw(fitting: [(1, 100), (4, 200)]))
         #expect(isClose(two.rate(of: 4), 200) && isClose(two.contention, 1 / 3) && two.crosstalk == 0)
+        // As many rates as unknowns.
+        #expect(two.contentionRange == nil)
+        let three = try #require(ScalabilityLaw(fitting: [(1, 100), (1, 101), (4, 390), (4, 396)]))
+        #expect(three.contentionRange?.contains(three.contention) == true && three.crosstalkRange == nil)
         let more = try #require(ScalabilityLaw(fitting: [(1, 100), (2, 210), (4, 430)]))
         #expect(more.contention == 0 && more.crosstalk == 0 && more.rate > 100)
         #expect(ScalabilityLaw(fitting: []) == nil && ScalabilityLaw(fitting: [(1, 0)]) == nil)

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 
 /// What planning needs of one run. Times are nanoseconds.
@@ -26,6 +27,30 @@ struct CostSample: Codable, Sendable, Equatable {
     var service: Double
     /// Of it in the mock.
     @Nullable var serverTime: Double?
+    /// Threads of the bundled mock; nil: another server, or an older calibration.
+    @AddedLater var mockThreads: Int? = nil
+    /// Of the client's machine.
+    @AddedLater var cores: Int? = nil
+    /// Pushes a second that came due in an open loop; nil in a closed one.
+    @AddedLater var pace: Double? = nil
+    /// How the bundled mock answered; nil: batched, or another server, of which it is not known.
+    @AddedLater var answers: Answers? = nil
+    /// From a push being due to its answer being read, ns, at `TimeDistribution.shares`; of open loops only.
+    @AddedLater var totals: [Double]? = nil
+
+    /// Pushes answered for each connection that was opened, where the server ended them (GOAWAY) ten times as often as there were
+    /// connections; nil elsewhere.
+    @AddedLater var pushesPerConnection: Double? = nil
+
+    /// How a server answers.
+    enum Answers: String, Codable, Sendable, CaseIterable {
+        /// What came together, together.
+        case batched
+        /// Each push by itself, in a TLS record of its own.
+        case single
+    }
+
+    var isSingle: Bool { answers == .single }
 
     enum CodingKeys: String, CodingKey {
         case run, engine, version, machine, threads, connections, streams
@@ -39,6 +64,11 @@ struct CostSample: Codable, Sendable, Equatable {
         case workerLoad = "worker_load"
         case service = "service_mean_ns"
         case serverTime = "server_mean_ns"
+        case mockThreads = "mock_threads"
+        case cores, answers
+        case pushesPerConnection = "pushes_per_connection"
+        case pace = "offered_per_second"
+        case totals = "total_ns"
     }
 }
 
@@ -53,18 +83,36 @@ extension CostSample {
         let environment = result.environment
         let flags = result.scenario["mock_flag_text"].map(\.description) ?? result.scenario["mock_flags"]?.description
         let isOpenLoop = result.latency[.service].count > 0
+        let isBundled = result.run.target == ResultDocument.Run.bundledMock
+        let words = flags?.replacing("=", with: " ").split(separator: " ") ?? []
+        let isSingle = zip(words, words.dropFirst()).contains { $0 == "--answer-batching" && $1 == "off" }
+        let connections = Double(max(1, whole("connections") ?? 1))
+        let opened = Double(result.connections.opened)
+        let answered = Double(result.pushes.accepted) + Double(result.pushes.rejected)
+        let isShaped = ![nil, "none", ""].contains(flags)
+        let service = isOpenLoop ? result.latency[.service].mean : result.latency.answeredMean
+        let inMock = result.latency[.inMock]
+        let mockThreads: Int? = isBundled ? whole("mock_threads") ?? 1 : nil
+        var totals: [Double]?
+        if isOpenLoop, let total = try? result.censoredHistogram("total") {
+            totals = TimeDistribution.values(total.lowerBound)
+        }
         self.init(
             run: result.run.id, engine: result.run.engine, version: environment.versions["pushload"] ?? "",
             machine: "\(environment.host), \(environment.cpu), \(environment.cores) cores",
             threads: max(1, whole("threads") ?? 1), connections: max(1, whole("connections") ?? 1),
             streams: max(1, whole("streams") ?? 1), roundTrip: roundTrip,
-            isShaped: flags != nil && flags != "none" && flags != "",
-            isBundledMock: result.run.target == "bundled mock", perSecond: result.throughput.answered,
+            isShaped: isShaped, isBundledMock: isBundled, perSecond: result.throughput.answered,
             clientCPU: result.cost.clientCPU, mockCPU: result.cost.mockCPU,
             clientMemory: keepsMemory ? result.cost.clientMemory : nil,
-            workerLoad: result.generator.workerLoad.max() ?? 0,
-            service: isOpenLoop ? result.latency[.service].mean : result.latency.answeredMean,
-            serverTime: result.latency[.inMock].count > 0 ? result.latency[.inMock].mean : nil)
+            workerLoad: result.generator.workerLoad.max() ?? 0, service: service,
+            serverTime: inMock.count > 0 ? inMock.mean : nil)
+        self.mockThreads = mockThreads
+        cores = environment.cores
+        pace = isOpenLoop ? result.throughput.offered : nil
+        answers = isBundled && isSingle ? .single : nil
+        self.totals = totals
+        if opened >= 10 * connections { pushesPerConnection = answered / opened }
     }
 }
 

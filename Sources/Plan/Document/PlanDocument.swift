@@ -3,7 +3,7 @@ import Results
 /// What it takes to reach so many devices in so long; what `pushload plan --json` prints.
 struct PlanDocument: Codable, Sendable, Equatable {
     /// What this version writes.
-    static let currentSchema = "pushload.plan/1"
+    static let currentSchema = "pushload.plan/2"
 
     var schema = PlanDocument.currentSchema
     var question: Question
@@ -38,6 +38,10 @@ struct PlanDocument: Codable, Sendable, Equatable {
             self.low = low
             self.high = high
         }
+
+        init(_ value: Double, in range: ClosedRange<Double>?) {
+            self.init(value, low: range?.lowerBound, high: range?.upperBound)
+        }
     }
 
     /// Times in nanoseconds, sizes in bytes, bandwidths in bytes a second.
@@ -57,9 +61,19 @@ struct PlanDocument: Codable, Sendable, Equatable {
         @Nullable var bandwidth: Double?
         @Nullable var linkRate: Double?
         @Nullable var window: Double?
+        /// How the server answers; nil: not said.
+        @Nullable var answers: CostSample.Answers? = nil
+        var jitter = 0.0
+        /// Shares, 0 ... 1.
+        var loss = 0.0
+        @Nullable var goAwayEvery: Double? = nil
+        var sentAgain = 0.0
 
         enum CodingKeys: String, CodingKey {
-            case devices, pushes, streams, utilisation, bandwidth
+            case devices, pushes, streams, utilisation, bandwidth, answers, loss
+            case jitter = "jitter_ns"
+            case goAwayEvery = "goaway_every"
+            case sentAgain = "sent_again"
             case within = "within_ns"
             case roundTrip = "rtt_ns"
             case serverTime = "server_time_ns"
@@ -77,20 +91,26 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var origin: String
         var runs: Int
         var settings: Int
+        /// Of busy workers, and of those that send at the planned rate.
         var clientCPU: Figure
+        @Nullable var pacedCPU: Figure? = nil
         @Nullable var serverCPU: Figure?
         /// What a push takes on its way besides link and server, ns.
         var overhead: Figure
         var memoryBase: Figure
         var memoryPerConnection: Figure
-        /// The universal scalability law.
-        var contention: Double
-        var crosstalk: Double
+        /// CPU time of the client for a connection that is made anew, ns.
+        @Nullable var handshake: Figure? = nil
+        /// The universal scalability law's σ and κ; nil: not measured, and taken as 0.
+        @Nullable var contention: Figure?
+        @Nullable var crosstalk: Figure?
         var workerCounts: Int
 
         enum CodingKeys: String, CodingKey {
             case origin, runs, settings, contention, crosstalk
             case clientCPU = "client_cpu_ns_per_push"
+            case pacedCPU = "paced_client_cpu_ns_per_push"
+            case handshake = "handshake_ns"
             case serverCPU = "server_cpu_ns_per_push"
             case overhead = "overhead_ns"
             case memoryBase = "memory_bytes"
@@ -115,10 +135,16 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var shortest: Figure
         /// Whether `shortest` is within the time asked for.
         var inTime = true
+        /// Of the time, what no push is begun in: connecting, becoming fast, and the last answers, ns.
+        var edges = 0.0
+        /// With a server that answers each push by itself; nil: not measured, or the question says how it answers.
+        @Nullable var coresIfSingle: Figure? = nil
 
         enum CodingKeys: String, CodingKey {
             case connections, cores, machines
             case inTime = "in_time"
+            case edges = "edges_ns"
+            case coresIfSingle = "cores_if_single"
             case perSecond = "per_second"
             case inFlight = "in_flight"
             case memory = "memory_bytes"
@@ -137,7 +163,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
     }
 
     enum BoundName: String, Codable, Sendable, CaseIterable {
-        case streams, window
+        case streams, window, loss
         case connectionRate = "connection_bandwidth"
         case bandwidth
         case clientCPU = "client_cpu"
@@ -169,9 +195,25 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var difference: Double
         /// At the planned rate, due to answered; nil when no pushes were asked for, or when the queue would grow all the time.
         @Nullable var latency: ResultDocument.Latency?
+        /// How often, each time with another seed; 1 where chance decides nothing. The intervals below are of their means.
+        var replications = 1
+        /// `simulated`; nil of one replication.
+        @Nullable var range: Figure? = nil
+        /// What the share can do by exact mean value analysis; nil where that does not know what binds.
+        @Nullable var meanValue: Double? = nil
+        /// Due to answered, ns; nil of one replication.
+        @Nullable var median: Figure? = nil
+        @Nullable var p99: Figure? = nil
+        /// From the first connection to the last answer at full use, ns.
+        @Nullable var finish: Figure? = nil
 
         enum CodingKeys: String, CodingKey {
-            case seed, workers, connections, pushes, difference
+            case seed, workers, connections, pushes, difference, replications
+            case range = "simulated_interval"
+            case meanValue = "mean_value_analysis_per_second"
+            case median = "total_p50_ns"
+            case p99 = "total_p99_ns"
+            case finish = "finish_ns"
             case formula = "formula_per_second"
             case simulated = "simulated_per_second"
             case latency = "total_ns"

@@ -6,34 +6,46 @@ import Statistics
 /// mean weighted by 1 / distance² (Shepard: A two-dimensional interpolation function for irregularly-spaced data, 1968) over the
 /// logarithms of connections a worker and of streams. At a measured setting it is what was measured there.
 struct CostModel: Sendable {
-    private struct Setting: Hashable {
-        let threads: Int
-        let connections: Int
-        let streams: Int
-        let hasLink: Bool
+    private struct Setting: Hashable, Comparable {
+        let numbers: [Double]
+
+        init(_ sample: CostSample) {
+            numbers = [
+                Double(sample.threads), Double(sample.connections), Double(sample.streams),
+                sample.roundTrip > 0 ? 1 : 0, sample.isSingle ? 1 : 0, sample.makesConnections ? 1 : 0,
+                ((sample.pace ?? 0) / 100).rounded(), Double(sample.mockThreads ?? 0),
+            ]
+        }
+
+        static func < (one: Setting, other: Setting) -> Bool {
+            one.numbers.lexicographicallyPrecedes(other.numbers)
+        }
     }
 
     private struct Point {
         /// ln of connections a worker, ln of streams, and whether the mock emulated a link.
         let place: (Double, Double, Double)
-        /// As one worker alone would have it, ns.
+        /// CPU time a push of a busy worker, ns.
         let client: Double
         let server: Double?
     }
 
-    private let points: [Point]
-    /// How workers get in each other's way; its rate is not used.
-    let law: ScalabilityLaw
+    /// Of a server that answers what came together, together; and of one that answers each push by itself.
+    private let points: [CostSample.Answers: [Point]]
+    private let paced: [CostSample.Answers: PaceCost]
+    /// How workers get in each other's way; its rate is not used. nil: `lawProblem` says why it was not measured.
+    let law: ScalabilityLaw?
+    let lawProblem: String
     /// What a push takes from being put on a stream to its answer besides the link, ns.
     let overhead: Double
+    /// CPU time of a connection that is made anew, ns; nil when no run with many of them says so.
+    let handshake: Double?
     /// Bytes of a client without connections, and of one more; nil where connections were not varied.
     let memoryBase: Double
     let memoryPerConnection: Double?
     /// Connections a worker, and streams, that were measured.
     let connectionRange: ClosedRange<Double>
     let streamRange: ClosedRange<Double>
-    /// Most client threads of a run.
-    let mostThreads: Int
     let settings: Int
     /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
     let isOfBusyRuns: Bool
@@ -43,43 +55,64 @@ struct CostModel: Sendable {
 
     /// nil when there is no sample with a cost.
     init?(_ samples: [CostSample]) {
-        let samples = samples.filter { $0.clientCPU > 0 }
+        let samples = samples.filter { $0.clientCPU > 0 && $0.threads > 0 }
         guard !samples.isEmpty else { return nil }
-        let busy = samples.filter(Self.isBusy)
-        isOfBusyRuns = !busy.isEmpty
-        let costly = busy.isEmpty ? samples : busy
-        let law = Self.law(costly)
-        var groups: [Setting: [CostSample]] = [:]
-        for sample in costly {
-            let setting = Setting(
-                threads: sample.threads, connections: sample.connections, streams: sample.streams,
-                hasLink: sample.roundTrip > 0)
-            groups[setting, default: []].append(sample)
+        let closed = samples.filter { $0.pace == nil && !$0.makesConnections }
+        // Of a server whose way of answering is the usual one; where there is none of these, of what there is.
+        let usual = closed.filter { !$0.isSingle }
+        let busy = usual.filter(Self.isBusy)
+        isOfBusyRuns = !busy.isEmpty || usual.isEmpty && closed.contains(where: Self.isBusy)
+        let costly = [busy, usual, closed].first { !$0.isEmpty } ?? samples
+        var points: [CostSample.Answers: [Point]] = [.batched: Self.points(costly)]
+        let single = closed.filter(\.isSingle)
+        let others = samples.filter { $0.pace != nil || $0.makesConnections || $0.isSingle }
+        settings = Set((costly + others).map(Setting.init)).count
+        if !single.isEmpty { points[.single] = Self.points(single) }
+        self.points = points
+        var paced: [CostSample.Answers: PaceCost] = [:]
+        for answers in CostSample.Answers.allCases {
+            let own = samples.filter { $0.pace != nil && $0.isSingle == (answers == .single) && $0.roundTrip == 0 }
+            let closedPoints = points[answers] ?? points[.batched]!
+            paced[answers] = PaceCost(own) { sample in
+                Self.mean(Self.place(sample), closedPoints.map { ($0.place, $0.client) })!
+            }
         }
-        let sorted = groups.sorted { Self.isBefore($0.key, $1.key) }
-        points = sorted.map { setting, runs in
-            Point(
-                place: Self.place(
-                    Double(setting.connections) / Double(setting.threads), Double(setting.streams),
-                    hasLink: setting.hasLink),
-                client: Quantile.median(runs.map(\.clientCPU))! * law.efficiency(of: Double(setting.threads)),
-                server: Quantile.median(runs.compactMap(\.mockCPU)))
-        }
-        self.law = law
-        settings = groups.count
+        self.paced = paced
+        (law, lawProblem) = Self.law(usual)
         // Of runs whose workers had time: what is waited for is then the way, not a thread.
-        let idle = samples.filter { $0.roundTrip > 0 && !$0.isShaped && $0.workerLoad < 0.5 }
+        let idle = usual.filter { $0.roundTrip > 0 && !$0.isShaped && $0.workerLoad < 0.5 }
         let waits = idle.map { $0.service - Double($0.roundTrip) }.filter { $0 > 0 }
         overhead = waits.min() ?? 0
+        let batched = points[.batched]!
+        let made = samples.filter(\.makesConnections).map { sample in
+            let cost = Self.mean(Self.place(sample), batched.map { ($0.place, $0.client) })!
+            return max(0, sample.clientCPU - cost) * (sample.pushesPerConnection ?? 0)
+        }
+        handshake = Quantile.median(made)
         let memory = samples.compactMap { sample in
             sample.clientMemory.map { (Double(sample.connections), Double($0)) }
         }
         (memoryBase, memoryPerConnection) = Self.line(memory)
-        mostThreads = costly.map(\.threads).max()!
         let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!
         let streams = costly.map { Double($0.streams) }
         streamRange = streams.min()!...streams.max()!
+    }
+
+    /// The runs of one place, those with the fewest workers: more of them get in each other's way, which the law says.
+    private static func points(_ samples: [CostSample]) -> [Point] {
+        var groups: [[Double]: [CostSample]] = [:]
+        for sample in samples {
+            let place = place(sample)
+            groups[[place.0, place.1, place.2], default: []].append(sample)
+        }
+        return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, runs in
+            let fewest = runs.map(\.threads).min()!
+            let chosen = runs.filter { $0.threads == fewest }
+            return Point(
+                place: place(chosen[0]), client: Quantile.median(chosen.map(\.clientCPU))!,
+                server: Quantile.median(chosen.compactMap(\.mockCPU)))
+        }
     }
 
     /// Client and mock together use at least half a core a client thread.
@@ -87,10 +120,9 @@ struct CostModel: Sendable {
         sample.perSecond * (sample.clientCPU + (sample.mockCPU ?? 0)) / 1e9 / Double(sample.threads) >= 0.5
     }
 
-    private static func isBefore(_ a: Setting, _ b: Setting) -> Bool {
-        (a.threads, a.connections, a.streams, a.hasLink ? 1 : 0) < (
-            b.threads, b.connections, b.streams, b.hasLink ? 1 : 0
-        )
+    private static func place(_ sample: CostSample) -> (Double, Double, Double) {
+        place(
+            Double(sample.connections) / Double(sample.threads), Double(sample.streams), hasLink: sample.roundTrip > 0)
     }
 
     private static func place(_ connections: Double, _ streams: Double, hasLink: Bool) -> (Double, Double, Double) {
@@ -98,19 +130,33 @@ struct CostModel: Sendable {
         (log(connections), log(streams), hasLink ? 4 : 0)
     }
 
-    /// Client CPU time a push of one worker alone, ns.
-    func client(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double {
-        mean(Self.place(connectionsPerWorker, streams, hasLink: hasLink), points.map { ($0.place, $0.client) })!
+    /// Whether runs against a server that answers each push by itself say what that costs.
+    var knowsSingle: Bool { points[.single] != nil }
+
+    /// What pacing costs with such a server; where that was not measured, as with the usual one.
+    func pace(_ answers: CostSample.Answers) -> PaceCost {
+        paced[answers].flatMap { $0.isMeasured ? $0 : nil } ?? paced[.batched]!
+    }
+
+    /// Client CPU time a push of a busy worker alone, ns.
+    ///
+    /// - Parameter answers: of the server; where that was not measured, as the usual one.
+    func client(
+        connectionsPerWorker: Double, streams: Double, hasLink: Bool, answers: CostSample.Answers = .batched
+    ) -> Double {
+        let points = points[answers] ?? points[.batched]!
+        return Self.mean(
+            Self.place(connectionsPerWorker, streams, hasLink: hasLink), points.map { ($0.place, $0.client) })!
     }
 
     /// CPU time of the mock a push, ns; nil when it was not measured.
     func server(connectionsPerWorker: Double, streams: Double, hasLink: Bool) -> Double? {
-        mean(
+        Self.mean(
             Self.place(connectionsPerWorker, streams, hasLink: hasLink),
-            points.compactMap { point in point.server.map { (point.place, $0) } })
+            points[.batched]!.compactMap { point in point.server.map { (point.place, $0) } })
     }
 
-    private func mean(
+    private static func mean(
         _ place: (Double, Double, Double), _ values: [((Double, Double, Double), Double)]
     ) -> Double? {
         var (sum, weights) = (0.0, 0.0)
@@ -124,23 +170,27 @@ struct CostModel: Sendable {
         return weights > 0 ? sum / weights : nil
     }
 
-    /// From what one worker could do alone to what several do: rates, where the workers were what limited them and the server
-    /// was elsewhere; else, because client and mock share a machine, workers over CPU time a push.
-    private static func law(_ samples: [CostSample]) -> ScalabilityLaw {
-        let rates = samples.map { sample -> (workers: Double, rate: Double) in
-            let isLimit = !sample.isBundledMock && sample.workerLoad >= 0.95
-            let workers = Double(sample.threads)
-            return (workers, isLimit ? sample.perSecond : workers / sample.clientCPU * 1e9)
+    /// The law of runs of which nothing but the workers was the limit; else why there are none. How much CPU time a push takes shows
+    /// no waiting, so that only rates count.
+    private static func law(_ samples: [CostSample]) -> (ScalabilityLaw?, String) {
+        guard Set(samples.map(\.threads)).count > 1 else {
+            return (nil, "runs with one number of workers cannot show it")
         }
-        guard Set(rates.map(\.workers)).count > 1 else { return ScalabilityLaw(rate: 1) }
+        let limited = samples.filter(\.showsWorkers)
         // Only numbers of workers that were measured at the same connections a worker and streams are comparable.
-        func key(_ sample: CostSample) -> [Int] {
-            [sample.connections / sample.threads, sample.streams, sample.roundTrip > 0 ? 1 : 0]
+        let groups = Dictionary(grouping: limited) { [$0.connections / $0.threads, $0.streams] }
+        func counts(_ runs: [CostSample]) -> Int { Set(runs.map(\.threads)).count }
+        let best = groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            .max { (counts($0.value), $0.value.count) < (counts($1.value), $1.value.count) }?.value
+        guard let best, counts(best) > 1,
+            let law = ScalabilityLaw(fitting: best.map { (Double($0.threads), $0.perSecond) })
+        else {
+            return (
+                nil,
+                "no runs with several numbers of workers, all else alike, had a core for each thread and a server with time to spare"
+            )
         }
-        let threads = Dictionary(grouping: samples, by: key).mapValues { Set($0.map(\.threads)).count }
-        let most = threads.values.max() ?? 1
-        let chosen = zip(samples, rates).filter { threads[key($0.0)] == most }.map(\.1)
-        return ScalabilityLaw(fitting: most > 1 ? chosen : rates) ?? ScalabilityLaw(rate: 1)
+        return (law, "")
     }
 
     /// Least squares; of one place, or a line that falls, the smallest value and no slope.
@@ -156,10 +206,8 @@ struct CostModel: Sendable {
 
     /// The samples drawn anew with replacement, each setting by itself.
     static func resampled(_ samples: [CostSample], _ random: inout SplitMix) -> [CostSample] {
-        let groups = Dictionary(grouping: samples) {
-            Setting(threads: $0.threads, connections: $0.connections, streams: $0.streams, hasLink: $0.roundTrip > 0)
-        }
-        return groups.sorted { isBefore($0.key, $1.key) }.flatMap { _, runs -> [CostSample] in
+        let groups = Dictionary(grouping: samples, by: Setting.init)
+        return groups.sorted { $0.key < $1.key }.flatMap { _, runs -> [CostSample] in
             // Runs of one process have one peak of memory: those without are no draw of it.
             let memories = runs.compactMap(\.clientMemory)
             return runs.map { run in
@@ -172,6 +220,6 @@ struct CostModel: Sendable {
 
     /// Whether any setting was run more than once.
     static func hasRepeats(_ samples: [CostSample]) -> Bool {
-        Set(samples.map { [$0.threads, $0.connections, $0.streams, $0.roundTrip > 0 ? 1 : 0] }).count < samples.count
+        Set(samples.map(Setting.init)).count < samples.count
     }
 }

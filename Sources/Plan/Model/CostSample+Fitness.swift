@@ -8,6 +8,19 @@ extension CostSample {
     /// Of the pushes that were begun, the share that must have been accepted: others cost something else.
     static let leastAccepted = 0.99
 
+    /// Nothing but the workers set the rate: no link, a core for each thread, and a bundled mock with a tenth of its time to spare. Of
+    /// other servers that is not known, unless the workers were busy all the time: what they wait for each other is then at
+    /// most a twentieth.
+    var showsWorkers: Bool {
+        guard pace == nil, roundTrip == 0, !isShaped, let cores, perSecond > 0 else { return false }
+        guard isBundledMock else { return threads <= cores && workerLoad >= 0.95 }
+        guard let mockThreads, let mockCPU, threads + mockThreads <= cores else { return false }
+        return perSecond * mockCPU / 1e9 / Double(max(1, mockThreads)) <= 0.9
+    }
+
+    /// Connections were made anew all the time, as a server that sends GOAWAY wants it.
+    var makesConnections: Bool { pushesPerConnection != nil }
+
     /// Why a run cannot say what a push costs, one sentence; nil when it can.
     static func problem(_ result: ResultDocument) -> String? {
         let pushes = result.pushes

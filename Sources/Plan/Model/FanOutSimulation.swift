@@ -4,7 +4,7 @@ import Scenarios
 /// A fan-out, event by event: client threads that spend CPU time on each push, connections with streams and a flow-control
 /// window, a link with delay and rate each way, a server that takes CPU time (or none) and then answers after a time.
 ///
-/// What it leaves out: loss, TCP's slow start, and that a thread which has more to do at once does it cheaper.
+/// What it leaves out: TCP's slow start, that loss makes its window small (`TCPModel` does), and that a thread which has more to do at once does it cheaper.
 struct FanOutSimulation: Sendable {
     /// Times are nanoseconds, sizes bytes, rates bytes a second.
     struct Settings: Sendable {
@@ -22,7 +22,13 @@ struct FanOutSimulation: Sendable {
         var serverCost = TimeDistribution.constant(0)
         /// Cores that all threads of client and server share; nil: each has its own.
         var cores: Int?
-        var roundTrip = 0.0
+        var link = FanOutLink()
+        /// What a push waits besides, each by itself.
+        var wait = TimeDistribution.constant(0)
+        /// Share of the answers after which a push is sent again, 0 ... below 1.
+        var sentAgain = 0.0
+        /// A connection is made anew after so many pushes, and sends nothing meanwhile, ns; nil: never.
+        var renewal: (every: Int, pause: Double)?
         /// Of a push and of its answer, as the link carries them.
         var requestBytes = 0.0
         var answerBytes = 0.0

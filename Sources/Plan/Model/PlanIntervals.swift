@@ -6,7 +6,8 @@ import Statistics
 /// taken as exact.
 struct PlanIntervals {
     static let resamples = 1000
-    private var models: [CostModel] = []
+    /// Of drawn runs; none where there was nothing to draw from.
+    private(set) var models: [CostModel] = []
 
     /// Without repeated runs there is nothing to draw from, and no interval.
     init(_ samples: [CostSample], seed: UInt64) {
@@ -17,8 +18,9 @@ struct PlanIntervals {
         }
     }
 
-    func figure(_ value: Double, _ again: (CostModel) -> Double?) -> PlanDocument.Figure {
-        let values = models.compactMap(again).filter(\.isFinite).sorted()
+    /// - Parameter again: the same of drawn runs.
+    static func figure(_ value: Double, _ again: [Double]) -> PlanDocument.Figure {
+        let values = again.filter(\.isFinite).sorted()
         guard values.count > 1 else { return PlanDocument.Figure(value) }
         return PlanDocument.Figure(value, low: Quantile.of(values, 0.025), high: Quantile.of(values, 0.975))
     }

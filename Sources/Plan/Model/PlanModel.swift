@@ -1,3 +1,5 @@
+import Foundation
+
 /// The formulas of a plan (docs/planning.md): what a configuration can do by each bound, and what a rate needs.
 struct PlanModel {
     let question: PlanQuestion
@@ -6,6 +8,12 @@ struct PlanModel {
     var costFactor = 1.0
     /// Parts of machines and connections count: sensitivities would else see steps.
     var isContinuous = false
+    /// How the server answers.
+    var answers: CostSample.Answers
+    /// Workers slow each other down by this; nil: not measured, and taken as not at all.
+    var law: ScalabilityLaw?
+    /// CPU time that a worker needs to make its first connections, ns.
+    private var handshakes = 0.0
 
     struct Configuration: Equatable {
         var machines: Double
@@ -24,30 +32,64 @@ struct PlanModel {
         var bandwidth: Double
     }
 
-    init(_ question: PlanQuestion, _ costs: CostModel) {
+    init(_ question: PlanQuestion, _ costs: CostModel, answers: CostSample.Answers? = nil) {
         self.question = question
         self.costs = costs
+        self.answers = answers ?? question.answers ?? .batched
+        law = costs.law
+        // How many connections there are follows from the rate, which follows from the time left: the second look is good enough,
+        // because handshakes are a small part of it.
+        if let handshake = costs.handshake, let rate = required {
+            let configuration = configuration(needs(rate))
+            handshakes = handshake * configuration.connectionsPerWorker
+        }
     }
 
     /// What a push waits besides link and server; without a link threads find each other awake.
     var overhead: Double { question.roundTrip > 0 ? costs.overhead : 0 }
 
     /// From a push being put on a stream to the stream being free again, ns.
-    var cycle: Double { question.roundTrip + question.serverTime.mean + overhead }
+    var cycle: Double { question.roundTrip + question.jitter + question.serverTime.mean + overhead }
+
+    /// What a push waits besides link and server at a rate of all machines, each by itself: as long as without a link, from being
+    /// due on.
+    func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution {
+        let each = rate * question.attempts / (configuration.machines * configuration.workers)
+        return costs.pace(answers).totals(at: each) ?? .constant(overhead)
+    }
+
+    /// From a connection being begun to its being as fast as it gets, at the price of so much time at full speed, ns.
+    var warmUp: Double { PlanQuestion.setupRoundTrips * question.roundTrip + TCPModel(question).slowStart }
 
     /// Connecting, and the answers of the last pushes: time in which no push is begun, ns.
-    var edges: Double { PlanQuestion.setupRoundTrips * question.roundTrip + cycle }
+    var edges: Double { warmUp + handshakes + cycle * lastRounds }
+
+    /// Cycles until the last pushes are answered: those of them that are sent again need more, until less than one push is left.
+    private var lastRounds: Double {
+        guard question.sentAgain > 0, let pushes = question.pushes else { return 1 }
+        return max(1, (log(Double(pushes)) / -log(question.sentAgain)).rounded(.up))
+    }
 
     // MARK: Bounds
 
     private var hasLink: Bool { question.roundTrip > 0 }
 
-    /// CPU time a push on a worker among `workers`, ns.
+    private func efficiency(_ workers: Double) -> Double { law?.efficiency(of: workers) ?? 1 }
+
+    /// CPU time a push on a busy worker among others, ns; connections that are made anew belong to it.
     func clientCost(_ configuration: Configuration) -> Double {
-        costs.client(
+        let cost = costs.client(
             connectionsPerWorker: configuration.connectionsPerWorker, streams: Double(question.streams),
-            hasLink: hasLink && question.mockThreads > 0) * costFactor
-            / costs.law.efficiency(of: configuration.workers)
+            hasLink: hasLink && question.mockThreads > 0, answers: answers)
+        let renewed = question.goAwayEvery.map { (costs.handshake ?? 0) / $0 } ?? 0
+        return (cost + renewed) * costFactor / efficiency(configuration.workers)
+    }
+
+    /// CPU time a push at a rate of all machines, ns: workers that are not busy sleep and wake between pushes.
+    func clientCost(_ configuration: Configuration, at rate: Double) -> Double {
+        costs.pace(answers).cost(
+            at: rate * question.attempts / (configuration.machines * configuration.workers),
+            closed: clientCost(configuration))
     }
 
     func serverCost(_ configuration: Configuration) -> Double? {
@@ -56,13 +98,24 @@ struct PlanModel {
             hasLink: hasLink && question.mockThreads > 0)
     }
 
-    /// Pushes a second of one connection by what is a connection's own.
+    /// Pushes a second of one connection by what is a connection's own, attempts counted; what it loses when it is made anew belongs
+    /// to it.
     func perConnection(_ name: PlanDocument.BoundName) -> Double? {
+        steady(name).map { rate in
+            guard let every = question.goAwayEvery else { return rate }
+            // What is on its way when the connection is told to go away is answered while the next one becomes fast.
+            let held = min(rate * cycle / 1e9, every)
+            return every / max(every / rate, (every - held) / rate + warmUp / 1e9)
+        }
+    }
+
+    private func steady(_ name: PlanDocument.BoundName) -> Double? {
         switch name {
         case .streams: cycle > 0 ? Double(question.streams) / cycle * 1e9 : nil
         case .window: windowRate
         case .connectionRate:
             question.linkRate.map { min($0 / question.requestBytes, $0 / max(question.answerBytes, 1e-9)) }
+        case .loss: TCPModel(question).lossRate
         default: nil
         }
     }
@@ -71,7 +124,7 @@ struct PlanModel {
     /// trip. What is used beyond the last such step is not there for it.
     private var windowRate: Double? {
         guard let window = question.window, question.payloadBytes > 0 else { return nil }
-        let wait = question.roundTrip + overhead
+        let wait = question.roundTrip + question.jitter + overhead
         guard wait > 0 else { return nil }
         let step = (window * question.windowReopen / question.payloadBytes).rounded(.down) + 1
         let held =
@@ -80,7 +133,7 @@ struct PlanModel {
         return max(1, steps * step) / wait * 1e9
     }
 
-    static let perConnectionBounds: [PlanDocument.BoundName] = [.streams, .window, .connectionRate]
+    static let perConnectionBounds: [PlanDocument.BoundName] = [.streams, .window, .connectionRate, .loss]
 
     /// What the configuration can do by each bound, pushes a second, the tightest first.
     func bounds(_ configuration: Configuration) -> [(name: PlanDocument.BoundName, rate: Double)] {
@@ -99,6 +152,7 @@ struct PlanModel {
                 bounds.append((.sharedCores, Double(cores) / (client + server) * 1e9))
             }
         }
+        bounds = bounds.map { ($0.name, $0.rate / question.attempts) }
         return bounds.enumerated().sorted { ($0.element.rate, $0.offset) < ($1.element.rate, $1.offset) }
             .map(\.element)
     }
@@ -112,13 +166,13 @@ struct PlanModel {
     }
 
     /// Workers of a machine: its cores, but no more than do more together.
-    var workersPerMachine: Double { min(Double(question.cores), (costs.law.peak ?? .infinity).rounded(.down)) }
+    var workersPerMachine: Double { min(Double(question.cores), (law?.peak ?? .infinity).rounded(.down)) }
 
     /// What a rate needs, not rounded.
     ///
     /// - Parameter reserve: multiplies what is planned with, when a goal asks for more than the utilisation leaves.
     func needs(_ rate: Double, reserve: Double = 1) -> Needs {
-        let planned = rate / question.utilisation * reserve
+        let planned = rate * question.attempts / question.utilisation * reserve
         let perConnection = Self.perConnectionBounds.compactMap(perConnection).min() ?? .infinity
         let workers = max(1, workersPerMachine)
         var connections = planned / perConnection
@@ -126,9 +180,10 @@ struct PlanModel {
         var cores = 1.0
         // What a push costs depends on how many connections a worker has, and that on how many workers there are.
         for _ in 0..<20 {
+            let used = min(workers, max(1, isContinuous ? cores / machines : (cores / machines).rounded(.up)))
             let cost = clientCost(
-                Configuration(machines: machines, workers: workers, connections: max(connections, machines * workers)))
-            cores = planned * cost / 1e9
+                Configuration(machines: machines, workers: used, connections: max(connections, machines * used)))
+            cores = self.cores(rate * question.attempts, closed: cost, share: question.utilisation / reserve)
             machines = max(cores / workers, 1e-9)
             if let bandwidth = question.bandwidth { machines = max(machines, planned * question.wireBytes / bandwidth) }
         }
@@ -143,8 +198,15 @@ struct PlanModel {
             + kept * (costs.memoryPerConnection ?? CostModel.usualMemoryPerConnection)
             + Double(question.pushes ?? 0) / 8
         return Needs(
-            perSecond: rate, inFlight: rate * cycle / 1e9, connections: connections, cores: cores,
-            machines: machines, memory: memory, bandwidth: rate * question.wireBytes)
+            perSecond: rate, inFlight: rate * question.attempts * cycle / 1e9, connections: connections, cores: cores,
+            machines: machines, memory: memory, bandwidth: rate * question.attempts * question.wireBytes)
+    }
+
+    /// Cores on which a rate takes no more than a share of each worker's time. Less than one: that share of the one worker's.
+    private func cores(_ rate: Double, closed: Double, share: Double) -> Double {
+        let pace = costs.pace(answers)
+        let each = pace.rate(using: min(1, share), closed: closed) * max(1, share)
+        return rate >= each ? rate / each : rate * pace.cost(at: rate, closed: closed) / 1e9 / share
     }
 
     /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for

@@ -30,6 +30,16 @@ struct PlanQuestion: Sendable, Equatable {
     /// Bytes of DATA each connection may have unacknowledged, and which share of them the server lets be used before it says more.
     var window: Double?
     var windowReopen = 0.5
+    /// How the server answers; nil: not known, and then as the bundled mock, with what it takes if not said beside it.
+    var answers: CostSample.Answers?
+    /// Each piece on the link is late by a random time up to this, each way; order is kept.
+    var jitter = 0.0
+    /// Share of TCP's segments that are lost, each way, 0 ... below 1.
+    var loss = 0.0
+    /// The server ends a connection after so many pushes (GOAWAY); nil: never.
+    var goAwayEvery: Double?
+    /// Share of the attempts that are answered 429 or 503 and sent again, until they are accepted, 0 ... below 1.
+    var sentAgain = 0.0
     /// Due times are drawn independently of each other instead of lying at equal distances.
     var isPoisson = false
     /// The bundled mock on the same machine, with so many threads; 0: the server is elsewhere, and as large as it takes.
@@ -47,6 +57,18 @@ struct PlanQuestion: Sendable, Equatable {
     /// TLS 1.3 adds 22 bytes to a record of 16 KB; Ethernet, IPv4 and TCP with timestamps 90 to 1,448 bytes (preamble and gap
     /// counted).
     static let wireFactor = (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)
+
+    /// Data of a full TCP segment over Ethernet with timestamps, bytes.
+    static let segment = 1448.0
+
+    /// Times that a push is sent on average: 1 + q + q² + … .
+    var attempts: Double { 1 / (1 - sentAgain) }
+
+    /// There is a real network, with TCP over it: the mock's emulated link delays bytes of a local connection.
+    var hasNetwork: Bool { roundTrip > 0 && mockThreads == 0 }
+
+    /// What TCP carries of a push's frames, bytes.
+    var segmentBytes: Double { requestBytes * (1 + 22.0 / 16_384) }
 
     var wireBytes: Double { requestBytes * Self.wireFactor }
 }

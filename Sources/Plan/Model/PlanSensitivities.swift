@@ -35,6 +35,7 @@ enum PlanSensitivities {
         question.machines = nil
         change(&question, &costFactor, factor)
         var changed = PlanModel(question, model.costs)
+        changed.answers = model.answers
         changed.costFactor = costFactor
         changed.isContinuous = true
         return changed.required.map { changed.needs($0) }
@@ -67,6 +68,12 @@ enum PlanSensitivities {
             "bandwidth of a connection",
             { question, _, factor in question.linkRate = question.linkRate.map { $0 * factor } }
         ),
+        ("loss", { question, _, factor in question.loss *= factor }),
+        (
+            "pushes until GOAWAY",
+            { question, _, factor in question.goAwayEvery = question.goAwayEvery.map { $0 * factor } }
+        ),
+        ("share sent again", { question, _, factor in question.sentAgain = min(0.99, question.sentAgain * factor) }),
         ("utilisation", { question, _, factor in question.utilisation *= factor }),
     ]
 }

@@ -1,3 +1,5 @@
+import Statistics
+
 /// A plan's configuration as a simulation. Workers share nothing, so that one of them with its part of connections, rate and
 /// bandwidth stands for all; with the bundled mock on the same machine everything is simulated.
 struct PlanSimulation {
@@ -7,6 +9,8 @@ struct PlanSimulation {
     let workers: Int
     let connections: Int
 
+    /// Seeds, where chance decides something.
+    static let replications = 5
     static let fewest = 50_000
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
@@ -31,7 +35,7 @@ struct PlanSimulation {
         let perConnection = PlanModel.perConnectionBounds.compactMap(model.perConnection).min() ?? .infinity
         return min(
             perConnection * Double(connections), Double(workers) / model.clientCost(configuration) * 1e9,
-            uplink.map { $0 / question.requestBytes } ?? .infinity)
+            uplink.map { $0 / question.requestBytes } ?? .infinity) / question.attempts
     }
 
     /// A worker's part of its machine's bandwidth, in HTTP/2's bytes.
@@ -39,42 +43,89 @@ struct PlanSimulation {
         question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
     }
 
-    /// Every stream used all the time.
-    func full() -> FanOutSimulation.Outcome {
-        var settings = settings
-        let inFlight = min(formula * model.cycle / 1e9, Double(connections * question.streams))
-        settings.pushes = Int(min(max(inFlight * Self.cycles, Double(Self.fewest)), Double(question.simulated)))
-        settings.warmup = settings.pushes / 4
-        return FanOutSimulation(settings).run()
+    /// Every stream used all the time, pushes a second: each replication's.
+    func full() -> [FanOutSimulation.Outcome] {
+        var settings = settings(model.clientCost(configuration))
+        settings.wait = .constant(model.overhead)
+        let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
+        // Of connections that are made anew, several lives.
+        let lives = 6 * Double(connections) * (question.goAwayEvery ?? 0)
+        return replications(&settings, pushes: max(inFlight / question.attempts * Self.cycles, lives))
     }
 
     /// At a rate of all machines, each push due at its time.
-    func paced(_ perSecond: Double) -> FanOutSimulation.Outcome {
-        var settings = settings
+    func paced(_ perSecond: Double) -> [FanOutSimulation.Outcome] {
+        var settings = settings(model.clientCost(configuration, at: perSecond))
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
-        settings.pushes = Int(
-            min(max(rate * model.cycle / 1e9 * Self.cycles, Double(Self.fewest)), Double(question.simulated)))
-        settings.warmup = settings.pushes / 4
-        return FanOutSimulation(settings).run()
+        settings.wait = model.wait(configuration, at: perSecond)
+        return replications(&settings, pushes: rate * model.cycle / 1e9 * Self.cycles)
     }
 
-    private var settings: FanOutSimulation.Settings {
+    /// Where chance decides nothing, one says it all.
+    private func replications(
+        _ settings: inout FanOutSimulation.Settings, pushes: Double
+    ) -> [FanOutSimulation.Outcome] {
+        let isCertain =
+            settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
+            && question.sentAgain == 0 && (settings.arrivals == .closed || !question.isPoisson)
+        let times = isCertain ? 1 : Self.replications
+        settings.pushes = Int(
+            min(max(pushes, Double(Self.fewest)), Double(question.simulated / times)).rounded(.up))
+        settings.warmup = settings.pushes / 4
+        var seeds = SplitMix(seed: question.seed)
+        return (0..<times).map { time in
+            settings.seed = time == 0 ? question.seed : seeds.next()
+            return FanOutSimulation(settings).run()
+        }
+    }
+
+    /// What several runs of the same are like, and where their mean lies with 95 % confidence (Student's t over the runs).
+    static func figure(_ values: [Double]) -> PlanDocument.Figure {
+        let count = Double(values.count)
+        let mean = values.reduce(0, +) / max(count, 1)
+        guard values.count > 1, mean.isFinite else { return PlanDocument.Figure(mean) }
+        let spread = (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)).squareRoot()
+        let reach = StudentDistribution.quantile(0.975, degrees: values.count - 1) * spread / count.squareRoot()
+        return PlanDocument.Figure(mean, low: max(0, mean - reach), high: mean + reach)
+    }
+
+    /// By exact mean value analysis, pushes a second; nil where something else than streams and threads is among the two tightest
+    /// bounds, or cores are shared.
+    var meanValue: Double? {
+        let binding = model.bounds(configuration).prefix(2).map(\.name)
+        let population = connections * question.streams
+        guard question.sharedCores == nil, question.goAwayEvery == nil, population <= 5_000_000,
+            binding.allSatisfy({ [.streams, .clientCPU, .serverCPU].contains($0) })
+        else { return nil }
+        var demands = [Double](
+            repeating: model.clientCost(configuration) / Double(workers), count: workers)
+        if question.mockThreads > 0, let server = model.serverCost(configuration) {
+            demands += [Double](repeating: server / Double(question.mockThreads), count: question.mockThreads)
+        }
+        return MeanValueAnalysis.throughput(population: population, delay: model.cycle, demands: demands)
+            .map { $0 / question.attempts }
+    }
+
+    private func settings(_ clientCost: Double) -> FanOutSimulation.Settings {
         var settings = FanOutSimulation.Settings()
         settings.workers = workers
         settings.connections = connections
         settings.streams = question.streams
-        settings.clientCost = .constant(model.clientCost(configuration))
+        settings.clientCost = .constant(clientCost)
         settings.batch = max(1, Int((65_536 / max(question.requestBytes, 1)).rounded(.down)))
         settings.serverThreads = question.mockThreads
         settings.serverCost = .constant(model.serverCost(configuration) ?? 0)
         settings.cores = question.sharedCores
-        settings.roundTrip = question.roundTrip + model.overhead
+        settings.link = FanOutLink(roundTrip: question.roundTrip, jitter: question.jitter, loss: question.loss)
+        settings.sentAgain = question.sentAgain
+        settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.warmUp) }
         settings.requestBytes = question.requestBytes
         settings.answerBytes = question.answerBytes
         settings.payloadBytes = question.payloadBytes
         settings.largestPayload = question.largestPayload
-        settings.linkRate = question.linkRate
+        settings.linkRate = [question.linkRate, TCPModel(question).lossRate.map { $0 * question.requestBytes }]
+            .compactMap { $0 }.min()
         settings.uplinkRate = uplink
         settings.window = question.window
         settings.windowReopen = question.windowReopen

@@ -25,11 +25,6 @@ enum PlanWarnings {
                 "\(Units.fixed(connections, places: 0)) connections a worker lie outside what was measured "
                     + "(\(range(costs.connectionRange))): the cost of a push is a mean of the nearest runs")
         }
-        if Int(configuration.workers) > costs.mostThreads, model.question.mockThreads == 0 {
-            warnings.append(
-                "\(Int(configuration.workers)) workers on a machine; at most \(costs.mostThreads) were measured: how they slow each "
-                    + "other down beyond that is extrapolated")
-        }
         if !costs.streamRange.contains(Double(model.question.streams)) {
             warnings.append(
                 "\(model.question.streams) streams lie outside what was measured (\(range(costs.streamRange)))")
@@ -46,7 +41,32 @@ enum PlanWarnings {
             warnings.append(
                 "no run with a round-trip time and idle workers: what a push waits besides the link is taken as 0")
         }
+        warnings += ofPace(costs, model, configuration)
+        if model.question.answers == .single, !costs.knowsSingle {
+            warnings.append(
+                "no run against a server that answers each push by itself: what that costs the client is not in the plan"
+            )
+        }
+        if model.question.goAwayEvery != nil, costs.handshake == nil {
+            warnings.append(
+                "no run made connections anew all the time: what a new one costs the client is not in the plan")
+        }
         return warnings
+    }
+
+    private static func ofPace(
+        _ costs: CostModel, _ model: PlanModel, _ configuration: PlanModel.Configuration
+    ) -> [String] {
+        guard let rate = model.required else { return [] }
+        guard let range = costs.pace(model.answers).range else {
+            return ["no run at a rate: workers that wait between pushes spend more on each than the plan says"]
+        }
+        let each = rate * model.question.attempts / (configuration.machines * configuration.workers)
+        guard each < range.lowerBound * 0.9 else { return [] }
+        return [
+            "\(Units.grouped(UInt64(each)))/s a worker is less than was measured (\(Units.grouped(UInt64(range.lowerBound)))/s on): a "
+                + "push costs what it does there"
+        ]
     }
 
     private static func range(_ range: ClosedRange<Double>) -> String {
@@ -71,23 +91,18 @@ enum PlanWarnings {
         "\(Units.grouped(UInt64(number))) \(what)\(number == 1 ? "" : "s")"
     }
 
-    static func assumptions(_ model: PlanModel) -> [String] {
+    static func assumptions(
+        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?
+    ) -> [String] {
         let question = model.question
         var assumptions = ["each worker is a thread with a core and connections of its own"]
-        switch model.costs.law.points {
-        case 1:
-            assumptions.append("workers do not slow each other down: runs with one number of workers cannot show it")
-        case 2:
+        if question.answers == nil {
             assumptions.append(
-                "workers slow each other down by \(Units.fixed(model.costs.law.contention * 100, places: 2)) % contention, "
-                    + "from two numbers of workers, and by no crosstalk")
-        default:
-            assumptions.append(
-                "workers slow each other down by the universal scalability law, σ "
-                    + "\(Units.fixed(model.costs.law.contention, places: 5)), κ \(Units.fixed(model.costs.law.crosstalk, places: 6)), "
-                    + "from \(model.costs.law.points) numbers of workers")
+                "the server answers what came together together; --answers single plans with one that does not")
         }
-        assumptions.append("machines do not slow each other down, and nothing is lost on the way")
+        assumptions.append(contention(model, configuration, needs))
+        assumptions.append(
+            "machines do not slow each other down" + (question.loss > 0 ? "" : ", and nothing is lost on the way"))
         if question.mockThreads == 0 {
             assumptions.append("the server is elsewhere and never the limit but by its window and answer time")
         }
@@ -101,9 +116,32 @@ enum PlanWarnings {
         if question.pushes != nil {
             assumptions.append(
                 "\(Units.fixed(question.utilisation * 100, places: 0)) % of each bound is used; connecting takes "
-                    + "\(Int(PlanQuestion.setupRoundTrips)) round trips, and pushes are due "
+                    + "\(Int(PlanQuestion.setupRoundTrips)) round trips"
+                    + (TCPModel(question).slowStart > 0 ? " and TCP's slow start" : "") + ", and pushes are due "
                     + (question.isPoisson ? "at random (Poisson)" : "at equal distances"))
         }
         return assumptions
+    }
+
+    /// How workers slow each other down, and what it would take if they did where nobody measured it.
+    private static func contention(
+        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?
+    ) -> String {
+        func percent(_ share: Double) -> String { "\(Units.fixed(share * 100, places: 2)) %" }
+        func interval(_ range: ClosedRange<Double>?) -> String {
+            range.map { " (95 %: \(percent($0.lowerBound)) - \(percent($0.upperBound)))" } ?? ""
+        }
+        guard let law = model.law else {
+            let text = "contention between workers was not measured (\(model.costs.lawProblem)): none is assumed"
+            guard let needs, configuration.workers > 1 else { return text }
+            var slowed = model
+            slowed.law = ScalabilityLaw(rate: 1, contention: 0.05)
+            return text + "; 5 % would take \(Units.fixed(slowed.needs(needs.perSecond).cores, places: 1)) cores"
+        }
+        return "workers slow each other down by \(percent(law.contention)) contention\(interval(law.contentionRange))"
+            + (law.points > 2
+                ? " and \(percent(law.crosstalk)) crosstalk\(interval(law.crosstalkRange))"
+                : " and no crosstalk, which two numbers of workers cannot show")
+            + ", from \(law.points) numbers of workers"
     }
 }

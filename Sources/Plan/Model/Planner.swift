@@ -72,8 +72,9 @@ enum Planner {
         var draft = try draft(model, goals)
         var warnings = PlanWarnings.of(samples, costs, model, draft.configuration)
         let full = PlanSimulation(model, draft.configuration)
-        let outcome = full.full()
-        let difference = outcome.throughput / full.formula - 1
+        let outcomes = full.full()
+        let throughput = PlanSimulation.figure(outcomes.map(\.throughput))
+        let difference = throughput.value / full.formula - 1
         if abs(difference) > allowedDifference {
             warnings.append(
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
@@ -92,9 +93,26 @@ enum Planner {
             warnings += PlanWarnings.of(heard)
         }
         draft.simulation = PlanDocument.Simulation(
-            seed: question.seed, workers: full.workers, connections: full.connections, pushes: outcome.answered,
-            formula: full.formula, simulated: outcome.throughput, difference: difference, latency: draft.latency)
+            seed: question.seed, workers: full.workers, connections: full.connections,
+            pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput.value,
+            difference: difference, latency: draft.latency, replications: max(outcomes.count, draft.latencies.count),
+            range: throughput.low == nil ? nil : throughput, meanValue: full.meanValue,
+            median: draft.quantile(50), p99: draft.quantile(99), finish: finish(model, draft, throughput, full))
         return document(draft, model, samples, intervals, origin, warnings)
+    }
+
+    /// How long it takes at full use by the simulation: the pushes of all workers at the simulated rate of each, and the edges.
+    private static func finish(
+        _ model: PlanModel, _ draft: Draft, _ throughput: PlanDocument.Figure, _ full: PlanSimulation
+    ) -> PlanDocument.Figure? {
+        guard let pushes = model.question.pushes, full.formula > 0 else { return nil }
+        let scale = model.bounds(draft.configuration)[0].rate / full.formula
+        func time(_ rate: Double) -> Double? {
+            rate > 0 ? Double(pushes) / (rate * scale) * 1e9 + model.edges : nil
+        }
+        return time(throughput.value).map {
+            .init($0, low: throughput.high.flatMap(time), high: throughput.low.flatMap(time))
+        }
     }
 
     // MARK: The answer
@@ -103,11 +121,26 @@ enum Planner {
         var needs: PlanModel.Needs?
         var configuration: PlanModel.Configuration
         var reserve = 1.0
-        var latency: ResultDocument.Latency?
+        /// Of each replication; none when what is due waits ever longer.
+        var latencies: [LatencyHistogram] = []
         var isInTime = true
         var goals: [PlanDocument.Goal] = []
         var simulation: PlanDocument.Simulation?
         var echo: PlanDocument.Echo?
+
+        var latency: ResultDocument.Latency? {
+            latencies.isEmpty ? nil : .init(CensoredHistogram(answered: Planner.sum(latencies)))
+        }
+
+        /// nil with one replication, which is all there is to know.
+        func quantile(_ percentile: Double) -> PlanDocument.Figure? {
+            latencies.count > 1
+                ? PlanSimulation.figure(latencies.map { Double($0.value(atPercentile: percentile)) }) : nil
+        }
+    }
+
+    private static func sum(_ histograms: [LatencyHistogram]) -> LatencyHistogram {
+        histograms.reduce(into: LatencyHistogram()) { $0.add($1) }
     }
 
     private static func draft(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Draft {
@@ -132,11 +165,11 @@ enum Planner {
             let needs = model.needs(rate, reserve: reserve)
             let configuration = model.configuration(needs)
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
-            let outcome = PlanSimulation(model, configuration).paced(rate)
             next.isInTime = model.canDo(rate, configuration)
-            next.latency = next.isInTime ? latency(outcome.total) : nil
+            let outcomes = next.isInTime ? PlanSimulation(model, configuration).paced(rate) : []
+            next.latencies = outcomes.map(\.total)
             next.goals = goals.map { goal in
-                let value = value(goal, next.isInTime ? outcome : nil, needs: needs, model, configuration)
+                let value = value(goal, outcomes, needs: needs, model, configuration)
                 return .init(
                     text: goal.text, value: value, held: value.map { goal.comparison.holds($0, goal.limit) } ?? false)
             }
@@ -159,22 +192,20 @@ enum Planner {
         }
     }
 
-    /// - Parameter outcome: nil when the queue grows: a latency has no value then.
+    /// - Parameter outcomes: none when the queue grows: a latency has no value then.
     private static func value(
-        _ goal: Threshold, _ outcome: FanOutSimulation.Outcome?, needs: PlanModel.Needs, _ model: PlanModel,
+        _ goal: Threshold, _ outcomes: [FanOutSimulation.Outcome], needs: PlanModel.Needs, _ model: PlanModel,
         _ configuration: PlanModel.Configuration
     ) -> Double? {
         switch goal.metric {
         case .latency(let stage, let statistic, _):
-            outcome.map { ThresholdVerdict.value(statistic, stage == "total" ? $0.total : $0.roundTrip) }
-        case .rate: outcome == nil ? model.bounds(configuration)[0].rate : needs.perSecond
+            outcomes.isEmpty
+                ? nil
+                : ThresholdVerdict.value(statistic, sum(outcomes.map { stage == "total" ? $0.total : $0.roundTrip }))
+        case .rate: outcomes.isEmpty ? model.bounds(configuration)[0].rate : needs.perSecond
         case .memory: needs.memory / configuration.machines
-        default: model.clientCost(configuration)
+        default: model.clientCost(configuration, at: needs.perSecond)
         }
-    }
-
-    private static func latency(_ histogram: LatencyHistogram) -> ResultDocument.Latency {
-        .init(CensoredHistogram(answered: histogram))
     }
 
     private static func percent(_ share: Double) -> String { "\(Units.fixed(abs(share) * 100, places: 1)) %" }
@@ -195,33 +226,51 @@ enum Planner {
     ) -> PlanDocument {
         let question = model.question
         let configuration = draft.configuration
+        let models = intervals.models.map { PlanModel(question, $0) }
         /// A figure of the plan, with the interval that the same formula gives of resampled runs.
-        func figure(_ value: @escaping (PlanModel) -> Double?) -> PlanDocument.Figure {
-            intervals.figure(value(model) ?? .nan) { value(PlanModel(question, $0)) }
-        }
-        func need(_ value: @escaping (PlanModel.Needs) -> Double) -> PlanDocument.Figure {
-            figure { model in model.required.map { value(model.needs($0, reserve: draft.reserve)) } }
+        func figure(_ value: (PlanModel) -> Double?) -> PlanDocument.Figure {
+            PlanIntervals.figure(value(model) ?? .nan, models.compactMap(value))
         }
         let costs = model.costs
+        let rate = draft.needs?.perSecond
+        let law = model.law
         let measured = PlanDocument.Measured(
             origin: origin, runs: samples.count, settings: costs.settings,
             clientCPU: figure { $0.clientCost(configuration) },
+            pacedCPU: rate.map { rate in figure { $0.clientCost(configuration, at: rate) } },
             serverCPU: question.mockThreads > 0 && model.serverCost(configuration) != nil
                 ? figure { $0.serverCost(configuration) } : nil,
             overhead: figure { $0.costs.overhead }, memoryBase: figure { $0.costs.memoryBase },
             memoryPerConnection: figure { $0.costs.memoryPerConnection ?? CostModel.usualMemoryPerConnection },
-            contention: costs.law.contention, crosstalk: costs.law.crosstalk, workerCounts: costs.law.points)
+            handshake: costs.handshake == nil ? nil : figure { $0.costs.handshake },
+            contention: law.map { .init($0.contention, in: $0.contentionRange) },
+            crosstalk: law.map { .init($0.crosstalk, in: $0.crosstalkRange) }, workerCounts: law?.points ?? 1)
         var needed: PlanDocument.Needed?
         if let needs = draft.needs {
+            let again = models.compactMap { model in
+                model.required.map { model.needs($0, reserve: draft.reserve) }
+            }
+            func need(_ value: (PlanModel.Needs) -> Double) -> PlanDocument.Figure {
+                PlanIntervals.figure(value(model.needs(needs.perSecond, reserve: draft.reserve)), again.map(value))
+            }
             needed = .init(
                 perSecond: needs.perSecond, inFlight: need(\.inFlight), connections: need(\.connections),
                 cores: need(\.cores), machines: need(\.machines), memory: need(\.memory), bandwidth: need(\.bandwidth),
-                shortest: figure { $0.shortest(configuration) }, inTime: draft.isInTime)
+                shortest: figure { $0.shortest(configuration) }, inTime: draft.isInTime, edges: model.edges)
+            if question.answers == nil, costs.knowsSingle {
+                func cores(_ costs: CostModel) -> Double? {
+                    let model = PlanModel(question, costs, answers: .single)
+                    return model.required.map { model.needs($0, reserve: draft.reserve).cores }
+                }
+                needed?.coresIfSingle = PlanIntervals.figure(cores(costs) ?? .nan, intervals.models.compactMap(cores))
+            }
         }
+        let rates = models.map { $0.bounds(configuration) }
         let bounds = model.bounds(configuration).map { bound in
             PlanDocument.Bound(
                 name: bound.name,
-                perSecond: figure { model in model.bounds(configuration).first { $0.name == bound.name }?.rate })
+                perSecond: PlanIntervals.figure(
+                    bound.rate, rates.compactMap { $0.first { $0.name == bound.name }?.rate }))
         }
         return PlanDocument(
             question: .init(
@@ -230,14 +279,16 @@ enum Planner {
                 serverTime: question.serverTime.mean, streams: question.streams, utilisation: question.utilisation,
                 payload: question.payloadBytes, request: question.requestBytes, answer: question.answerBytes,
                 wire: question.wireBytes, bandwidth: question.bandwidth, linkRate: question.linkRate,
-                window: question.window),
+                window: question.window, answers: question.answers, jitter: question.jitter, loss: question.loss,
+                goAwayEvery: question.goAwayEvery, sentAgain: question.sentAgain),
             measured: measured, needed: needed,
             configuration: .init(
                 machines: Int(configuration.machines), workers: Int(configuration.workers),
                 connections: Int(configuration.connections), streams: question.streams),
             bounds: bounds, simulation: draft.simulation!, echo: draft.echo, goals: draft.goals,
             sensitivities: draft.needs == nil ? [] : PlanSensitivities.of(model),
-            assumptions: PlanWarnings.assumptions(model) + (draft.echo.map(PlanWarnings.assumptions) ?? []),
+            assumptions: PlanWarnings.assumptions(model, draft.configuration, draft.needs)
+                + (draft.echo.map(PlanWarnings.assumptions) ?? []),
             warnings: warnings)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Statistics
 
 /// The universal scalability law (Gunther: Guerrilla Capacity Planning, 2007): what n workers do together,
 /// X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)).
@@ -11,6 +12,10 @@ struct ScalabilityLaw: Sendable, Equatable {
     var crosstalk = 0.0
     /// Different numbers of workers it was fitted to; with one of them it is a straight line.
     var points = 1
+    /// Where σ and κ lie with 95 % confidence, by the covariance of the fit that lets both go below 0; nil where there are no more
+    /// measured rates than unknowns, or the coefficient was not fitted.
+    var contentionRange: ClosedRange<Double>?
+    var crosstalkRange: ClosedRange<Double>?
 
     /// Pushes a second of `workers`, at least 1.
     func rate(of workers: Double) -> Double { rate * workers * efficiency(of: workers) }
@@ -49,6 +54,34 @@ extension ScalabilityLaw {
         }
         guard let law = best?.law else { return nil }
         self.init(rate: law.rate, contention: law.contention, crosstalk: law.crosstalk, points: points)
+        let ranges = Self.ranges(measured, free: [0] + choices.last!)
+        contentionRange = ranges[1]
+        crosstalkRange = ranges[2]
+    }
+
+    /// Estimate ± t × standard error, what lies below 0 cut off: the covariance is s² (JᵀJ)⁻¹ with J the slopes at the minimum and s²
+    /// what is left of the squares over the degrees of freedom (Bates and Watts: Nonlinear Regression Analysis, 1988, section
+    /// 2.1); SciPy's `curve_fit` and R's `nls` say the same.
+    private static func ranges(
+        _ measured: [(workers: Double, rate: Double)], free: [Int]
+    ) -> [Int: ClosedRange<Double>] {
+        let degrees = measured.count - free.count
+        guard degrees > 0 else { return [:] }
+        let scale = measured.map(\.rate).max()!
+        let fitted = minimise(measured, free: free)
+        let p = [fitted.law.rate / scale, fitted.law.contention, fitted.law.crosstalk]
+        let slopes = measured.map { Self.slopes(p, $0.workers) }
+        let normal = free.map { a in free.map { b in slopes.reduce(0) { $0 + $1[a] * $1[b] } } }
+        let quantile = StudentDistribution.quantile(0.975, degrees: degrees)
+        var ranges: [Int: ClosedRange<Double>] = [:]
+        for (index, a) in free.enumerated() {
+            let unit = free.indices.map { $0 == index ? 1.0 : 0 }
+            guard let column = LinearSystem.solve(normal, unit), column[index] >= 0 else { continue }
+            let reach = quantile * (fitted.error / Double(degrees) * column[index]).squareRoot()
+            guard reach.isFinite, p[a].isFinite else { continue }
+            ranges[a] = max(0, p[a] - reach)...max(0, p[a] + reach)
+        }
+        return ranges
     }
 
     /// Levenberg and Marquardt's method, over rates in units of the largest one.

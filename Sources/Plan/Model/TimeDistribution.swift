@@ -10,8 +10,13 @@ enum TimeDistribution: Sendable, Equatable {
     case exponential(mean: Double)
     /// `sigma`: standard deviation of the logarithm.
     case lognormal(median: Double, sigma: Double)
-    /// Values that are equally likely, at least one.
-    case recorded([Double])
+    /// Values that these `shares` lie at or below; between them the distribution is a straight line.
+    case measured([Double])
+
+    /// Of `measured`, ascending, from 0 to 1; finer where the tail is.
+    static let shares = [
+        0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 1,
+    ]
 
     /// As the mock's `--latency` is written: `80ms`, `uniform 10ms 30ms`, `lognormal 20ms 0.5`; also `exponential 20ms`.
     init(parsing text: String) throws(SettingsError) {
@@ -35,12 +40,9 @@ enum TimeDistribution: Sendable, Equatable {
         }
     }
 
-    /// At most 1,000 values that stand for a histogram; nil when it holds nothing.
-    init?(_ histogram: LatencyHistogram) {
-        guard histogram.count > 0 else { return nil }
-        let steps = 1000
-        self = .recorded(
-            (0..<steps).map { Double(histogram.value(atPercentile: (Double($0) + 0.5) / Double(steps) * 100)) })
+    /// A histogram at `shares`, ns; nil when it holds nothing.
+    static func values(_ histogram: LatencyHistogram) -> [Double]? {
+        histogram.count > 0 ? shares.map { Double(histogram.value(atPercentile: $0 * 100)) } : nil
     }
 
     var mean: Double {
@@ -49,7 +51,15 @@ enum TimeDistribution: Sendable, Equatable {
         case .uniform(let low, let high): (low + high) / 2
         case .exponential(let mean): mean
         case .lognormal(let median, let sigma): median * exp(sigma * sigma / 2)
-        case .recorded(let values): values.reduce(0, +) / Double(values.count)
+        case .measured(let values): Self.mean(values)
+        }
+    }
+
+    /// - Parameter values: at `shares`.
+    private static func mean(_ values: [Double]) -> Double {
+        (1..<shares.count).reduce(0) { sum, place in
+            let weight = shares[place] - shares[place - 1]
+            return sum + weight * (values[place - 1] + values[place]) / 2
         }
     }
 
@@ -60,7 +70,7 @@ enum TimeDistribution: Sendable, Equatable {
         case .uniform(let low, let high): .uniform(low: low * factor, high: high * factor)
         case .exponential(let mean): .exponential(mean: mean * factor)
         case .lognormal(let median, let sigma): .lognormal(median: median * factor, sigma: sigma)
-        case .recorded(let values): .recorded(values.map { $0 * factor })
+        case .measured(let values): .measured(values.map { $0 * factor })
         }
     }
 
@@ -73,7 +83,28 @@ enum TimeDistribution: Sendable, Equatable {
             // Box and Muller's transformation.
             median
                 * exp(sigma * (-2 * log(1 - random.share())).squareRoot() * cos(2 * Double.pi * random.share()))
-        case .recorded(let values): values[random.below(values.count)]
+        case .measured(let values): Self.value(values, at: random.share())
+        }
+    }
+
+    /// - Parameters:
+    ///   - values: at `shares`.
+    ///   - share: 0 … 1.
+    private static func value(_ values: [Double], at share: Double) -> Double {
+        var next = 1
+        while next < shares.count - 1, shares[next] < share { next += 1 }
+        let part = (share - shares[next - 1]) / (shares[next] - shares[next - 1])
+        return values[next - 1] + part * (values[next] - values[next - 1])
+    }
+
+    /// Draws are all the same.
+    var isConstant: Bool {
+        switch self {
+        case .constant: true
+        case .uniform(let low, let high): low == high
+        case .exponential(let mean): mean == 0
+        case .lognormal(_, let sigma): sigma == 0
+        case .measured(let values): values.first == values.last
         }
     }
 }

@@ -97,6 +97,12 @@ struct ListenOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "on: what a read brought is answered with one write; off: each frame is a TLS record and a write of its own, as many servers do.",
+            valueName: "on|off"))
+    var answerBatching = "on"
+
+    @Option(
+        help: ArgumentHelp(
             "When told to end: answer new pushes 503 Shutdown for so long, then send GOAWAY.", valueName: "duration"))
     var shutdownGrace = "0s"
 
@@ -126,6 +132,10 @@ struct ListenOptions: ParsableArguments {
         configuration.requestTimeout = try reading("--request-timeout", requestTimeout, Units.duration)
         configuration.writeTimeout = try reading("--write-timeout", writeTimeout, Units.duration)
         configuration.maxWaitingAnswers = Int(try reading("--max-waiting", maxWaiting, Units.count))
+        guard ["on", "off"].contains(answerBatching) else {
+            throw Misuse("--answer-batching \(answerBatching): expected on or off")
+        }
+        configuration.batchesAnswers = answerBatching == "on"
         configuration.shutdownGrace = try reading("--shutdown-grace", shutdownGrace, Units.duration)
     }
 

@@ -67,6 +67,8 @@ public struct MockConfiguration: Sendable {
     /// A connection whose client does not take what is written for it for so long, ns, is closed, and a stream whose answer waits so long
     /// for the client's windows is reset; 0: never.
     public var writeTimeout: UInt64 = 60_000_000_000
+    /// What a read brought is answered with one write; otherwise each frame is a TLS record and a write of its own.
+    public var batchesAnswers = true
     /// At the end, new requests are answered 503 Shutdown for so long before connections are told to go away.
     public var shutdownGrace: UInt64 = 0
     /// Answers waiting for their time, a thread; beyond it 503 ServiceUnavailable.

@@ -217,8 +217,23 @@ final class MockConnection {
     private func send(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         bytesOut += UInt64(count)
         session?.willWrite()
+        if output != nil { worker.readClock() }
+        if worker.configuration.batchesAnswers { return pass(bytes, count) }
+        var offset = 0
+        while offset < count, !isClosed {
+            let length = Frame.wholeLength(bytes + offset, count - offset) ?? count - offset
+            // Behind what the socket did not take.
+            if unsent.isEmpty {
+                pass(bytes + offset, length)
+            } else {
+                unsent += UnsafeBufferPointer(start: bytes + offset, count: length)
+            }
+            offset += length
+        }
+    }
+
+    private func pass(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         if output != nil {
-            worker.readClock()
             output!.put(bytes, count: count, now: worker.now)
         } else {
             write(bytes, count)

@@ -1,0 +1,158 @@
+import Measurement
+
+/// The client's threads.
+extension FanOutEngine {
+    func readAnswers(_ worker: Int) {
+        let ready = threads[worker].withAnswers
+        threads[worker].withAnswers.removeAll(keepingCapacity: true)
+        for connection in ready {
+            let lists = connections[Int(connection)].answers
+            connections[Int(connection)].answers.removeAll(keepingCapacity: true)
+            for list in lists {
+                var push = list
+                while push >= 0 {
+                    let following = next[Int(push)]
+                    connections[Int(connection)].freeStreams += 1
+                    if settings.sentAgain > 0, random.share() < settings.sentAgain {
+                        threads[worker].again.append(push)
+                    } else {
+                        end(Int(push))
+                    }
+                    push = following
+                }
+            }
+        }
+    }
+
+    func count(_ change: Int) {
+        area += Double(inSystem) * (now - countedTo)
+        countedTo = now
+        inSystem += change
+    }
+
+    func end(_ push: Int) {
+        answered += 1
+        count(-1)
+        let sojourn = now - due[push]
+        sojourns += sojourn
+        if answered > settings.warmup {
+            if untaken > 0 { pace.add(now, answered) }
+            outcome.total.record(UInt64(max(1, sojourn)))
+            outcome.roundTrip.record(UInt64(max(1, now - begun[push])))
+        }
+        freePushes.append(Int32(push))
+    }
+
+    func canSend(_ connection: Int) -> Bool {
+        connections[connection].freeStreams > 0 && connections[connection].notBefore <= now
+            && connections[connection].window >= max(settings.largestPayload, settings.payloadBytes)
+    }
+
+    func connectionThatCanSend(_ worker: Int) -> Int? {
+        let (first, last) = (threads[worker].firstConnection, threads[worker].lastConnection)
+        var connection = threads[worker].turn
+        for _ in first..<last {
+            if canSend(connection) { return connection }
+            connection = connection + 1 == last ? first : connection + 1
+        }
+        return nil
+    }
+
+    /// Puts what is due on streams of one connection; returns the CPU time it takes.
+    func takePushes(_ worker: Int) -> Double {
+        guard hasPush(worker), let connection = connectionThatCanSend(worker) else { return 0 }
+        var cost = 0.0
+        var count: Int32 = 0
+        var head: Int32 = -1
+        var tail: Int32 = -1
+        while count < settings.batch, hasPush(worker), canSend(connection) {
+            let push = takePush(worker)
+            connections[connection].freeStreams -= 1
+            connections[connection].window -= settings.payloadBytes
+            cost += settings.clientCost.draw(&random)
+            if head < 0 { head = push } else { next[Int(tail)] = push }
+            tail = push
+            count += 1
+            noteSent(connection)
+        }
+        threads[worker].head = head
+        threads[worker].count = count
+        threads[worker].connection = Int32(connection)
+        // The same connection goes on while it can: batches are filled.
+        threads[worker].turn = connection
+        if !canSend(connection) || settings.arrivals != .closed {
+            threads[worker].turn =
+                connection + 1 == threads[worker].lastConnection ? threads[worker].firstConnection : connection + 1
+        }
+        return cost
+    }
+
+    func hasPush(_ worker: Int) -> Bool {
+        !threads[worker].again.isEmpty || untaken > 0 && threads[worker].nextDue <= now
+    }
+
+    /// One that is to be sent again, or the next that is due.
+    func takePush(_ worker: Int) -> Int32 {
+        if let push = threads[worker].again.popLast() {
+            next[Int(push)] = -1
+            return push
+        }
+        let push = makePush(due: settings.arrivals == .closed ? now : threads[worker].nextDue)
+        moveDue(worker)
+        untaken -= 1
+        // It has been there since it was due.
+        count(1)
+        area += now - due[Int(push)]
+        return push
+    }
+
+    /// A connection that has had its pushes is made anew.
+    func noteSent(_ connection: Int) {
+        guard let renewal = settings.renewal else { return }
+        connections[connection].sent += 1
+        guard connections[connection].sent >= renewal.every else { return }
+        connections[connection].sent = 0
+        connections[connection].notBefore = now + renewal.pause
+        heap.put(.window, at: now + renewal.pause, place: Int32(connection))
+    }
+
+    func makePush(due time: Double) -> Int32 {
+        if let push = freePushes.popLast() {
+            next[Int(push)] = -1
+            due[Int(push)] = time
+            return push
+        }
+        next.append(-1)
+        due.append(time)
+        begun.append(0)
+        return Int32(next.count - 1)
+    }
+
+    func transmit(_ connection: Int32, _ head: Int32, _ count: Int32) {
+        var push = head
+        while push >= 0 {
+            begun[Int(push)] = now
+            push = next[Int(push)]
+        }
+        let bytes = Double(count) * settings.requestBytes
+        var leaves = now
+        if let rate = settings.linkRate {
+            connections[Int(connection)].upFreeAt = max(connections[Int(connection)].upFreeAt, now) + bytes / rate * 1e9
+            leaves = connections[Int(connection)].upFreeAt
+        }
+        if let rate = settings.uplinkRate {
+            uplinkFreeAt = max(uplinkFreeAt, now) + bytes / rate * 1e9
+            leaves = max(leaves, uplinkFreeAt)
+        }
+        let at = settings.link.arrival(
+            leaves: leaves, bytes: bytes, last: &connections[Int(connection)].upLast, &random)
+        heap.put(.atServer, at: at, place: connection, head: head, count: count)
+    }
+
+    func atClient(_ connection: Int32, _ head: Int32) {
+        let worker = connections[Int(connection)].worker
+        if connections[Int(connection)].answers.isEmpty { threads[worker].withAnswers.append(connection) }
+        connections[Int(connection)].answers.append(head)
+        wake(worker)
+    }
+}
