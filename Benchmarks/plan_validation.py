@@ -5,8 +5,8 @@ First everything is predicted and kept in a file (`--predictions`), then everyth
 there, or was made of other flags, is not measured. Predictions come from calibrations (`--calibrations FOLDER`, made where they are
 not there) whose settings are not among those validated. Each setting is run three times, and a run during which other programs took
 part of the machine is run again. All rows are written, misses too; the status is 1 when there are any: a prediction further off
-than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace, and are left out, and said to be,
-where the system has none. The echo of the devices is a table of its own.
+than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
+of lossy_link.py. The echo of the devices is a table of its own.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
                                   [--only ROW,ROW | --only echo] [--programs FOLDER]
@@ -15,6 +15,7 @@ Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory a
 """
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 from peers import common
 
@@ -155,7 +157,7 @@ def rows(cores):
         plan = ["--connections", str(connections), "--streams", str(streams), "--cores", "1", "--machines", "1", "--rtt", rtt,
                 "--loss", loss, "--window", "1MiB"]
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{2 * SECONDS}s", "--warmup", f"{2 * WARMUP}s"]
-        settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "calibration": "", "netem": [loss, rtt]}
+        settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "calibration": "", "link": [loss, rtt]}
     return settings
 
 
@@ -189,35 +191,50 @@ def measure(prefix, setting, prediction):
         flags += ["--rate", str(round(prediction["figures"]["rate"]))]
     with tempfile.TemporaryDirectory() as folder:
         script = [*prefix, sys.executable, __file__, "--programs", common.BUILD, "--one", folder, *flags]
-        if "netem" in setting:
-            script = in_namespace(*setting["netem"]) + script
+        if "link" in setting:
+            script = over_link(*setting["link"]) + script
         done = subprocess.run(script, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(script)} ended with {done.returncode}:\n{done.stderr}")
         return json.loads(done.stdout)
 
 
-def in_namespace(loss, rtt):
-    """A command's beginning: its loopback delays by half the round trip and loses single segments, each way."""
-    half = f"{float(rtt.removesuffix('ms')) / 2}ms"
-    script = (f"ip link set lo up mtu 1500 gso_max_segs 1 && tc qdisc add dev lo root netem limit 1000000 delay {half} loss {loss} "
-              '&& exec "$@"')
+def over_link(loss, rtt):
+    """A command's beginning: its network delays by half the round trip and loses packets, each way."""
+    if not has_netem():
+        return [f"{os.path.dirname(os.path.abspath(__file__))}/lossy_link.py", "--rtt", rtt, "--loss", loss, "--"]
+    return in_namespace(f"delay {float(rtt.removesuffix('ms')) / 2}ms loss {loss}")
+
+
+def in_namespace(netem):
+    script = f'ip link set lo up mtu 1500 gso_max_segs 1 && tc qdisc add dev lo root netem limit 1000000 {netem} && exec "$@"'
     return ["unshare", "-n", "sh", "-c", script, "sh"]
 
 
+@functools.cache
 def has_netem():
-    return subprocess.run([*in_namespace("1%", "2ms"), "true"], capture_output=True).returncode == 0
+    return subprocess.run([*in_namespace("delay 1ms"), "true"], capture_output=True).returncode == 0
 
 
 def one(folder, flags):
     """One run, in a process of its own so that a prefix holds for the readings of the machine too."""
-    used, total = machine_time()
+    beyond = os.environ.get("LINK_BEYOND")
+    if beyond:
+        with common.running_mock(folder, "--host", "0.0.0.0", "--threads", "1", "--san", beyond) as (_, start, credentials):
+            url = f"https://{beyond}:{urllib.parse.urlsplit(start['url']).port}"
+            return one_run(folder, [*flags, "--target", url, "--allow-target", beyond, "--credentials", credentials], None)
+    one_run(folder, flags, machine_time())
+
+
+def one_run(folder, flags, before):
     result = json.loads(call([], "run", "--json", "--quiet", "--output", folder, *flags))
-    used_after, total_after = machine_time()
     answered = result["pushes"]["accepted"] + result["pushes"]["rejected"]
     cost, latency = result["cost"], result["latency_ns"]["total"]
-    own = answered * (cost["client_cpu_ns_per_push"] + cost["mock_cpu_ns_per_push"]) / 1e9 * os.sysconf("SC_CLK_TCK")
-    foreign = max(0, used_after - used - own) / (total_after - total)
+    foreign = 0  # of a link made by a program: its work is a part of the setting
+    if before:
+        (used, total), (used_after, total_after) = before, machine_time()
+        own = answered * (cost["client_cpu_ns_per_push"] + cost["mock_cpu_ns_per_push"]) / 1e9 * os.sysconf("SC_CLK_TCK")
+        foreign = max(0, used_after - used - own) / (total_after - total)
     print(json.dumps({
         "rate": result["throughput"]["accepted_per_second"], "foreign": foreign,
         "client CPU a push, ns": cost["client_cpu_ns_per_push"], "p50, us": latency["p50"] / 1e3,
@@ -254,8 +271,8 @@ def rate_line(name, row, figures, runs):
 def figure_lines(name, setting, figures, runs):
     lines, offs = [], []
     flags = shlex.join(setting["run"] + (["--rate", str(round(figures["rate"]))] if setting["kind"] == "paced" else []))
-    if "netem" in setting:
-        flags += f", netem loss {setting['netem'][0]}, {setting['netem'][1]}"
+    if "link" in setting:
+        flags += f", {setting['link'][1]} with a loss of {setting['link'][0]} each way"
     for figure, predicted in figures.items():
         if figure in ("binds", "rate"):
             continue
@@ -347,8 +364,6 @@ def validate(prefix, folder, options):
     """The text for the document, and the rows that were missed."""
     settings = rows(os.cpu_count())
     chosen = [name for name in settings if not options.only or name in options.only.split(",")]
-    left_out = [] if has_netem() else [name for name in chosen if "netem" in settings[name]]
-    chosen = [name for name in chosen if name not in left_out]
     calibrations = options.calibrations or folder
     os.makedirs(calibrations, exist_ok=True)
     predictions, runs = kept(options.predictions), kept(options.runs)
@@ -375,8 +390,8 @@ def validate(prefix, folder, options):
     text = "\n\n".join(f"{HEADERS[kind]}\n" + "\n".join(lines) for kind, lines in tables.items() if lines)
     text += (f"\n\n{len(chosen) - len(missed)} of {len(chosen)} settings with all their figures within {ALLOWED * 100:.0f} %, a p99 "
              f"within {ALLOWED_P99 * 100:.0f} %." + (f" Missed: {', '.join(missed)}." if missed else ""))
-    if left_out:
-        text += f" Not measured, because this system has no netem: {', '.join(left_out)}."
+    if not has_netem():
+        text += " The link with loss was that of Benchmarks/lossy_link.py: this system has no netem."
     return text, missed
 
 

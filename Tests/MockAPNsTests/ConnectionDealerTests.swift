@@ -85,6 +85,8 @@ import Testing
         let count = min(wanted, Int(clamping: FileLimit.current / 3))
         var configuration = MockConfiguration()
         configuration.threads = 4
+        // They never begin a handshake.
+        configuration.handshakeTimeout = 3_600_000_000_000
         let mock = try MockServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         defer { mock.stop() }
         let address = try SocketAddress(host: "127.0.0.1", port: mock.port)

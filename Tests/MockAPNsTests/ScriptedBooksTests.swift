@@ -100,7 +100,7 @@ import Testing
         #expect(answer(client)?.stream == 3)
         #expect(holds { slow.counts.answerTimes.metrics.count == 1 })
         slow.stop()
-        let batch = try start("rules: [{batch: 2, within: 200ms}]")
+        let batch = try start("rules: [{batch: 2, within: 3s}]")
         let other = try Client(port: batch.port)
         other.send(Client.push(1))
         #expect(holds { batch.counts.requests == 1 })
@@ -166,7 +166,7 @@ import Testing
 
     @Test("A push that is held while its namespace is forgotten counts in it, made again, and nowhere else")
     func forgottenNamespace() throws {
-        let (server, client) = try forgotten("{batch: 9, within: 500ms}")
+        let (server, client) = try forgotten("{batch: 9, within: 3s}")
         #expect(answer(client)?.stream == 3)
         let (home, own) = (counts(server, nil), counts(server, "com.example.app"))
         #expect(home.requests == 0 && home.accepted == 0 && own.requests == 1 && own.accepted == 1)
@@ -193,7 +193,7 @@ import Testing
 
     @Test("Pushes of before a reset that a GOAWAY leaves unhandled after it are requests of after it")
     func resetGoAway() throws {
-        let server = try start("rules: [{batch: 9, within: 500ms, goaway: {keep: 0}}]")
+        let server = try start("rules: [{batch: 9, within: 3s, goaway: {keep: 0}}]")
         let client = try Client(port: server.port)
         client.send(Client.push(1) + Client.push(3))
         #expect(holds { server.counts.requests == 2 })
@@ -205,7 +205,7 @@ import Testing
 
     @Test("What old rules hold is not a part of a batch of new ones")
     func oldBatches() throws {
-        let server = try start("rules: [{batch: 3, within: 400ms}]")
+        let server = try start("rules: [{batch: 3, within: 3s}]")
         let client = try Client(port: server.port)
         client.send(Client.push(1) + Client.push(3))
         #expect(holds { server.counts.requests == 2 })
