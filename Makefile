@@ -13,7 +13,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-merge bench-audience bench-devices bench-run-coverage
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-gate docs-figures bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,10 +129,6 @@ bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, nginx and 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
 
-bench-run-coverage: deps ## how often the intervals of runs hold the truth, of DRAWS=10000 each: writes the table of docs/judging.md
-	swift build -c release --package-path Benchmarks --product run-coverage
-	Benchmarks/run_coverage.py $(or $(DRAWS),10000) --write docs/judging.md
-
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
 	Benchmarks/memory.py
 
@@ -145,9 +141,22 @@ bench-audience: build ## ten million registrations made, indexed, counted, strea
 bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory
 	Benchmarks/devices.py
 
-bench-coverage: ## what intervals and verdicts hold of what they say, by simulation: writes the tables of docs/comparing.md
+bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
 	swift build -c release --product coverage
-	.build/release/coverage 10000 --write docs/comparing.md
+	swift build -c release --package-path Benchmarks --product run-coverage
+	Benchmarks/coverage.py --write
+
+bench-gate: build .build/scipy/installed ## how often a gate is wrong, and what it catches: writes the tables of docs/gate.md
+	.build/scipy/bin/python3 Benchmarks/gate_truths.py --write docs/gate.md
+	.build/scipy/bin/python3 Benchmarks/gate-power --baselines 40 --write docs/gate.md
+
+.build/scipy/installed:
+	python3 -m venv .build/scipy
+	.build/scipy/bin/pip install -q --disable-pip-version-check numpy scipy
+	@touch $@
+
+docs-figures: bench-coverage bench-gate bench-plan bench-peers test-clients exam-cards ## every table of the documents, from fresh runs; takes a day
+	Benchmarks/figures.py
 
 bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
 	Benchmarks/plan_validation.py --write docs/planning.md

@@ -18,7 +18,7 @@ import os
 import numpy as np
 
 from gate_rule import LIMIT, chances, gates, interval, lag1
-from gate_tables import clopper_pearson, write
+from tables import clopper_pearson, write
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The judged costs, and rounds of a baseline and of a gate (pairs) by default.
@@ -243,7 +243,7 @@ def main():
         if options.only in (None, name):
             text = make()
             if options.write:
-                write(options.write, mark, text)
+                write(options.write, mark, text, f"Benchmarks/gate_truths.py --only {name} --gates {options.gates}")
             else:
                 print(text)
 

@@ -18,7 +18,6 @@ import argparse
 import functools
 import json
 import os
-import re
 import shlex
 import statistics
 import subprocess
@@ -28,6 +27,7 @@ import time
 import urllib.parse
 
 from peers import common
+from tables import write
 
 ALLOWED, ALLOWED_P99 = 0.10, 0.20
 ROUNDS = 3
@@ -336,18 +336,6 @@ def keep(path, what):
             json.dump(what, file, indent=1)
 
 
-def write(path, table, name="validation"):
-    """Puts the table between the marks of the document."""
-    with open(path) as file:
-        text = file.read()
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    if begin not in text or end not in text:
-        sys.exit(f"{path}: the marks {begin.strip()} and {end} are missing")
-    text = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + table + "\n" + end, text, flags=re.S)
-    with open(path, "w") as file:
-        file.write(text)
-
-
 def measured_runs(prefix, name, setting, prediction, runs):
     for _ in range(ROUNDS - len(runs)):
         tries = [measure(prefix, setting, prediction)]
@@ -422,13 +410,14 @@ def main():
             print(ECHO_HEADER, flush=True)
             heard, missed = echoes(prefix, folder, calibration)
             if options.write:
-                write(options.write, f"{ECHO_HEADER}\n" + "\n".join(heard), "echo validation")
+                write(options.write, "echo validation", f"{ECHO_HEADER}\n" + "\n".join(heard),
+                      "Benchmarks/plan_validation.py --only echo")
         if options.only != "echo":
             text, rows_missed = validate(prefix, folder, options)
             missed += rows_missed
             print(f"\n{text}")
             if options.write:
-                write(options.write, text)
+                write(options.write, "validation", text, "Benchmarks/plan_validation.py")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

@@ -17,6 +17,7 @@ not see, comments before a block, says the rest:
     <!-- part of: PATH -->        these lines stand in this file, which is compiled or run elsewhere
     <!-- run in: DOCUMENT -->     this document has the same commands, and what they print, and there they are run
     <!-- measured -->             what a command once printed; its figures and verdicts are what it is about
+    <!-- measured by: COMMAND --> the same, made anew by Benchmarks/figures.py
     <!-- not run: REASON -->
 
 Load is made small (`SMALL`), ports are free ones, `make` only says what it would do, and servers go on until the end. A
@@ -356,7 +357,7 @@ def absent(block):
     """Commands of a block, and lines that it shows, which the document it is said to be run in does not have."""
     with open(os.path.join(ROOT, block.mark("run in"))) as file:
         text = file.read()
-    there = [block for block in blocks(text) if not {name for name, _ in block.marks} & {"not run", "run in", "measured"}]
+    there = [block for block in blocks(text) if not {name for name, _ in block.marks} & {"not run", "run in", "measured", "measured by"}]
     run = [plain(command) for other in there if other.kind in ("sh", "bash") for command in commands(other.text)]
     run += [plain(other.mark("output of")) for other in there if other.mark("output of")]
     if block.kind == "console":
@@ -425,7 +426,7 @@ def perform(document, programs):
 
         def whole(block):
             """False when the shell is stuck."""
-            if any(block.mark(name) is not None for name in ("not run", "measured", "file")):
+            if any(block.mark(name) is not None for name in ("not run", "measured", "measured by", "file")):
                 return True
             if block.mark("part of"):
                 with open(os.path.join(ROOT, block.mark("part of"))) as file:

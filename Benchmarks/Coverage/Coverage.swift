@@ -4,27 +4,20 @@ import Statistics
 /// Says how often the intervals that `compare`, `ab`, `history` and `sweep` print hold the truth, and how often their verdicts
 /// are wrong, by drawing figures of which the truth is known and giving them to the code that the programs use.
 ///
-///     coverage [DRAWS] [--write docs/comparing.md]      10,000 draws take an hour of one core
+///     coverage [DRAWS]      10,000 draws take an hour of one core
 ///
-/// With --write the tables stand in the document between two marks, with the draws and the seed under them.
+/// `Benchmarks/coverage.py` puts what it prints into docs/comparing.md.
 @main enum Coverage {
     static let seed: UInt64 = 20_261_125
     static let runs = [3, 4, 6, 8, 12, 30]
 
-    static func main() throws {
-        var arguments = Array(CommandLine.arguments.dropFirst())
-        var document: String?
-        if let place = arguments.firstIndex(of: "--write"), place + 1 < arguments.count {
-            document = arguments[place + 1]
-            arguments.removeSubrange(place...(place + 1))
-        }
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count <= 1, let draws = Int(arguments.first ?? "10000"), draws > 0 else {
-            FileHandle.standardError.write(Data("coverage: expected [DRAWS] [--write FILE]\n".utf8))
+            FileHandle.standardError.write(Data("coverage: expected [DRAWS]\n".utf8))
             exit(64)
         }
-        let text = tables(draws)
-        print(text)
-        if let document { try write(text, to: document) }
+        print(tables(draws))
     }
 
     static func tables(_ draws: Int) -> String {
@@ -93,18 +86,5 @@ import Statistics
     private static func table(_ header: [String], _ rows: [[String]]) -> String {
         ([header, header.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |" }.joined(
             separator: "\n")
-    }
-
-    private static func write(_ text: String, to path: String) throws {
-        let (begin, end) = ("<!-- coverage: begin -->", "<!-- coverage: end -->")
-        let document = try String(contentsOfFile: path, encoding: .utf8)
-        guard let first = document.range(of: begin), let last = document.range(of: end),
-            first.upperBound <= last.lowerBound
-        else {
-            FileHandle.standardError.write(Data("coverage: \(path) has no \(begin) and \(end)\n".utf8))
-            exit(64)
-        }
-        let whole = document[..<first.upperBound] + "\n\n" + text + "\n\n" + document[last.lowerBound...]
-        try String(whole).write(toFile: path, atomically: true, encoding: .utf8)
     }
 }

@@ -11,14 +11,17 @@ nginx-light). SwiftNIO is left out unless it was built: `swift build -c release 
 """
 
 import argparse
+import datetime
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import tables
 from common import BUILD, ROOT, cpu_of_command, cpu_of_process, h2load_headers, need, running_mock
 from servers import nghttpd, nginx
 
@@ -56,9 +59,7 @@ def spread(values, digits=2):
 def versions():
     first = lambda command: subprocess.run(
         command, shell=True, capture_output=True, text=True).stdout.strip().splitlines()[0]
-    with open("/proc/cpuinfo") as file:
-        cpu = next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
-    return (f"{cpu}, {os.cpu_count()} cores, Linux {platform.release()}; {first('h2load --version')}; "
+    return (f"{tables.machine()}; commit {tables.commit()}, {datetime.date.today()}; {first('h2load --version')}; "
             f"{first('nginx -v 2>&1')}; {first('nghttpd --version')}; {first('openssl version')}")
 
 

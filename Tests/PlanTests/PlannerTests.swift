@@ -313,7 +313,7 @@ import Testing
     func sentAgain() throws {
         var question = question
         question.sentAgain = 0.2
-        question.simulated = 60_000
+        question.simulated = 600_000
         let plan = try Planner.plan(question, samples: samples, origin: "x")
         let needed = try #require(plan.needed)
         // 8 rounds until of 100,000 pushes less than one is left: 0.2⁸ × 10⁵ = 0.26.
