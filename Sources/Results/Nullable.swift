@@ -33,7 +33,7 @@ public struct AddedLater<Value: Codable & Sendable & Equatable>: Codable, Sendab
 }
 
 extension KeyedDecodingContainer {
-    func decode<Value>(_ type: AddedLater<Value>.Type, forKey key: Key) throws -> AddedLater<Value> {
+    public func decode<Value>(_ type: AddedLater<Value>.Type, forKey key: Key) throws -> AddedLater<Value> {
         try decodeIfPresent(type, forKey: key) ?? AddedLater(wrappedValue: nil)
     }
 }

@@ -237,7 +237,7 @@ import Testing
         #expect(try question("1M", "0s") == "pushload: --within 0s: expected more than 0, such as 60s\n")
         #expect(
             try question("1M", "100ms", "--rtt", "80ms")
-                == "pushload: within 100 ms: connecting and the last answers alone take 633 ms; expected more\n")
+                == "pushload: within 100 ms: connecting and the last answers alone take 634 ms; expected more\n")
         #expect(
             try question("1M", "60s", "--goal", "p99")
                 == "pushload: --goal \"p99\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms\n")
