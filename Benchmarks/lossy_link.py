@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs a command in a network namespace with a link that delays and loses packets, where the system has no netem.
 
-    Benchmarks/lossy_link.py --rtt 20ms --loss 0.1% [--seed 1] -- COMMAND …
+    Benchmarks/lossy_link.py --rtt 20ms --loss 0.1% [--congestion reno] [--seed 1] -- COMMAND …
 
 What the command sends to 10.99.0.2 comes back to 10.99.0.1, the namespace's own address, half a round trip later, as if 10.99.0.2
 had sent it: a server on any address of the namespace is reached over the link as 10.99.0.2, which LINK_BEYOND tells the command. Each packet, of either direction, is lost
-with the chance asked for; there is no limit to the rate, and nothing overtakes. TCP on both ends is the system's. Packets go through a
+with the chance asked for; there is no limit to the rate, and nothing overtakes. TCP on both ends is the system's, with the congestion control asked for: BBR hardly minds loss, and Reno is allowed everywhere. Packets go through a
 TUN device whose two addresses are exchanged, which leaves the checksums of IP and TCP as they were. Ends with the status of the
 command; needs the right to make a network namespace.
 """
@@ -40,11 +40,16 @@ def seconds(text):
     return float(text[:-2]) / 1e3
 
 
-def device():
+def device(congestion):
     """The TUN device of a namespace made for this process."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET) != 0:
         sys.exit(f"no network namespace can be made: {os.strerror(ctypes.get_errno())}")
+    try:
+        with open("/proc/sys/net/ipv4/tcp_congestion_control", "w") as file:
+            file.write(congestion)
+    except OSError as error:
+        sys.exit(f"--congestion {congestion}: {error.strerror}; expected one of /proc/sys/net/ipv4/tcp_allowed_congestion_control")
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", b"link0", IFF_TUN | IFF_NO_PI))
     for command in ("link set lo up", f"link set link0 mtu {MTU} txqueuelen 100000 up", f"addr add {HERE} peer {BEYOND} dev link0"):
@@ -83,10 +88,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rtt", type=seconds, required=True)
     parser.add_argument("--loss", type=share, required=True)
+    parser.add_argument("--congestion", default="reno")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    tun = device()
+    tun = device(options.congestion)
     child = subprocess.Popen(options.command, env=os.environ | {"LINK_BEYOND": BEYOND})
     taken, lost = forward(tun, options.rtt / 2, options.loss, random.Random(options.seed), child)
     print(f"link: {taken:,} packets, {lost:,} lost", file=sys.stderr)

@@ -156,7 +156,8 @@ def rows(cores):
     for number, (loss, rtt, connections, streams) in enumerate(LOSSES, 1):
         plan = ["--connections", str(connections), "--streams", str(streams), "--cores", "1", "--machines", "1", "--rtt", rtt,
                 "--loss", loss, "--window", "1MiB"]
-        run = ["-c", str(connections), "-m", str(streams), "-D", f"{2 * SECONDS}s", "--warmup", f"{2 * WARMUP}s"]
+        # A window's saw has teeth of seconds.
+        run = ["-c", str(connections), "-m", str(streams), "-D", f"{8 * SECONDS}s", "--warmup", f"{8 * WARMUP}s"]
         settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "calibration": "", "link": [loss, rtt]}
     return settings
 
@@ -207,7 +208,7 @@ def over_link(loss, rtt):
 
 
 def in_namespace(netem):
-    script = f'ip link set lo up mtu 1500 gso_max_segs 1 && tc qdisc add dev lo root netem limit 1000000 {netem} && exec "$@"'
+    script = f'sysctl -qw net.ipv4.tcp_congestion_control=reno && ip link set lo up mtu 1500 gso_max_segs 1 && tc qdisc add dev lo root netem limit 1000000 {netem} && exec "$@"'
     return ["unshare", "-n", "sh", "-c", script, "sh"]
 
 

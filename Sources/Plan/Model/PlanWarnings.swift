@@ -102,7 +102,10 @@ enum PlanWarnings {
         }
         assumptions.append(contention(model, configuration, needs))
         assumptions.append(
-            "machines do not slow each other down" + (question.loss > 0 ? "" : ", and nothing is lost on the way"))
+            "machines do not slow each other down, and "
+                + (question.loss > 0
+                    ? "TCP's windows under loss are those of Reno or CUBIC (BBR's are larger)"
+                    : "nothing is lost on the way"))
         if question.mockThreads == 0 {
             assumptions.append("the server is elsewhere and never the limit but by its window and answer time")
         }
