@@ -106,7 +106,9 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
         var made = ABRounds()
-        let order = ABRounds.order(of: rounds, seed: try source.scenario(given).seed)
+        // Another toss each time, unless one is asked for again.
+        let order = ABRounds.order(
+            of: rounds, seed: load.seed == nil ? .random(in: 1 ... .max) : try source.scenario(given).seed)
         let end = try await made.make(order, of: sides, in: series, keep: keep)
         try check(made, end)
         let runs = made.runs

@@ -84,13 +84,17 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 "\(path): made with reference kernel \(known.kernel), this version has \(ReferenceKernel.version); "
                     + "renew it with --update")
         }
-        let rules = try judging.rules(among: known.metrics.map(\.name), of: "the baseline")
+        // Before anything is run: what cannot be judged is found out now.
+        let named = try judging.rules(among: known.metrics.map(\.name), of: "the baseline")
         try output.check()
         let rounds = try await GateRounds(
             try ScenarioSettings.read(known.scenario, origin: path), in: series, ifStopped: Self.ifStopped,
             injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
-        _ = try await rounds.next()
+        let first = try await rounds.next()
+        let rules = try judging.rules(
+            among: known.metrics.map(\.name).filter { first.values[$0] != nil }, of: "a round of this build")
+        if !output.quiet, rules != named { Console.diagnostic("judged: \(rules.metrics.joined(separator: ", "))\n") }
         let progress = try await progress(known, rules, series, begun) { try await rounds.next().round() }
         try conclude(
             GateDocument(

@@ -146,6 +146,7 @@ struct PushSupply {
     mutating func end(at time: UInt64) {
         guard start != 0 else {
             limit = next
+            bound = min(bound, limit)
             return
         }
         guard isOpenLoop else {

@@ -81,7 +81,7 @@ final class RunWatcher: @unchecked Sendable {
         let start = state.start.load(ordering: .relaxed)
         if let clock { keepJournal(now, start, clock) }
         guard start > 0 else { return }
-        if now.time > start { watch(now, since: start) }
+        if now.time > start { watch(now, since: start, clock: clock) }
         let time = max(now.time, clock ?? 0)
         if time > start { endInTime(time - start) }
     }
@@ -107,7 +107,7 @@ final class RunWatcher: @unchecked Sendable {
         return min(Self.pause, next - elapsed + 1)
     }
 
-    private func watch(_ snapshot: RunSnapshot, since start: UInt64) {
+    private func watch(_ snapshot: RunSnapshot, since start: UInt64, clock: UInt64?) {
         var now = snapshot
         if let publishes {
             now.totals = totals
@@ -119,7 +119,7 @@ final class RunWatcher: @unchecked Sendable {
         lookAtRegistrations(elapsed)
         lookForSteadyState(now, elapsed)
         blocks.look(at: elapsed, begin: now.measuredFrom(start))
-        lookAtGoal(now, elapsed)
+        lookAtGoal(now, elapsed, clock)
         if elapsed >= point * Self.step {
             addPoint(now.counts, inFlight: now.inFlight, backlog: now.backlog, at: Double(elapsed) / 1e9)
             point = elapsed / Self.step + 1
@@ -154,11 +154,12 @@ final class RunWatcher: @unchecked Sendable {
     }
 
     /// The figure that the run goes on for is known: it ends a little ahead, so that every worker has heard of it before.
-    private func lookAtGoal(_ now: RunSnapshot, _ elapsed: UInt64) {
+    private func lookAtGoal(_ now: RunSnapshot, _ elapsed: UInt64, _ clock: UInt64?) {
         guard goal != nil, state.endsAt.load(ordering: .relaxed) == .max, control.request == .none,
             goal!.isReached(blocks.blocks, at: elapsed)
         else { return }
-        state.endsAt.store(now.time + 2 * Self.pause, ordering: .relaxed)
+        // By the clock: the snapshot may be old on a busy machine.
+        state.endsAt.store(max(now.time, clock ?? 0) + 2 * Self.pause, ordering: .relaxed)
     }
 
     /// When a run with a duration is ended, ns after its start: pushes that are late then may still leave for a tenth of the

@@ -26,19 +26,21 @@ struct AcknowledgedChanges: Codable, Sendable, Equatable {
         }
     }
 
-    /// Marks those changes of a history that are among these: of the same figure, the same way, with a run at most `nearby` away.
+    /// Marks those changes of a history that are among these: of the same figure, the same way, with a run at most `nearby` away. Each
+    /// of these is one change, the nearest.
     func mark(_ history: inout HistoryDocument) {
         for (index, series) in history.series.enumerated() {
             let places = Dictionary(
                 series.runs.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
             for (number, metric) in series.metrics.enumerated() {
-                let known = changes.filter { $0.metric == metric.name }
-                for place in metric.changes.indices {
-                    let change = metric.changes[place]
-                    history.series[index].metrics[number].changes[place].isAcknowledged = known.contains { other in
-                        other.verdict == change.verdict
-                            && places[other.run].map { abs($0 - change.run) <= Self.nearby } == true
+                for known in changes where known.metric == metric.name {
+                    guard let run = places[known.run] else { continue }
+                    let like = metric.changes.indices.filter {
+                        metric.changes[$0].verdict == known.verdict && abs(metric.changes[$0].run - run) <= Self.nearby
                     }
+                    guard let nearest = like.min(by: { abs(metric.changes[$0].run - run) < abs(metric.changes[$1].run - run) })
+                    else { continue }
+                    history.series[index].metrics[number].changes[nearest].isAcknowledged = true
                 }
             }
         }

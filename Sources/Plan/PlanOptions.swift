@@ -166,7 +166,7 @@ struct PlanServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What reaches either end is late by a random time up to this.", valueName: "duration"))
     var jitter = "0ms"
 
-    @Option(help: ArgumentHelp("Share of TCP's segments that are lost, each way, 0% to 50%.", valueName: "share"))
+    @Option(help: ArgumentHelp("Share of TCP's segments that are lost, each way, 0% to 5%: beyond, TCP mostly waits for its timer.", valueName: "share"))
     var loss = "0%"
 
     @Option(
@@ -213,7 +213,7 @@ struct PlanServerOptions: ParsableArguments {
             question.answers = known
         }
         question.jitter = Double(try PlanValue.read("--jitter", jitter, Units.duration))
-        question.loss = try share("--loss", loss, 0.5)
+        question.loss = try share("--loss", loss, 0.05)
         question.sentAgain = try share("--sent-again", sentAgain, 0.9)
         if let goAwayEvery {
             question.goAwayEvery = Double(try PlanValue.whole("--goaway-every", goAwayEvery, 1...1_000_000_000))

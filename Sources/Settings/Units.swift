@@ -202,7 +202,7 @@ public enum Units {
 
     /// `1m 05s`, `12s`, `2h 03m`.
     public static func clock(seconds: Double) -> String {
-        let whole = Int(seconds.rounded())
+        let whole = seconds.isNaN ? 0 : Int(min(max(0, seconds.rounded()), 1e15))
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
         if whole < 60 { return "\(whole)s" }
         if whole < 3600 { return "\(whole / 60)m \(two(whole % 60))s" }

@@ -51,6 +51,8 @@ public struct BlockFigure: Sendable, Equatable {
         /// Nanoseconds.
         public let before: UInt64
         public let after: UInt64
+        /// In one of them so many pushes got no answer that it has no such figure.
+        var isUnanswered = false
     }
 
     /// 0…100.
@@ -80,7 +82,9 @@ public struct BlockFigure: Sendable, Equatable {
     }
 
     /// nil of no push at all.
-    public init?(_ percentile: Double, _ blocks: [LatencyBlock]) {
+    public init?(_ percentile: Double, _ everything: [LatencyBlock]) {
+        // One in which nothing came says nothing.
+        let blocks = everything.filter { $0.count > 0 }
         let all = Whole(blocks)
         guard all.count > 0 else { return nil }
         self.percentile = percentile
@@ -94,11 +98,15 @@ public struct BlockFigure: Sendable, Equatable {
             without = .unanswered
             return
         }
-        let judged = judge(blocks)
-        shift = findShift(blocks, judged)
+        let settled = Self.settled(blocks, value)
+        let judged = judge(settled)
+        shift = findShift(settled, judged)
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
-        if shift != nil {
+        if shift?.isUnanswered == true {
+            shift = nil
+            without = .unanswered
+        } else if shift != nil {
             without = .notSteady
         } else if isIndependent == false {
             without = .notIndependent
@@ -108,6 +116,13 @@ public struct BlockFigure: Sendable, Equatable {
         } else {
             interval(judged, all)
         }
+    }
+
+    /// Without the first ones, in which pushes that take as long as the figure cannot have ended yet: a block has what ends in it.
+    private static func settled(_ blocks: [LatencyBlock], _ value: UInt64) -> [LatencyBlock] {
+        let begin = (blocks.first?.from ?? 0) + Double(value) / 1e9
+        let settled = Array(blocks.drop { $0.from + $0.length / 2 < begin })
+        return settled.count >= fewest ? settled : blocks
     }
 
     private static func length(_ blocks: [LatencyBlock]) -> Double {
@@ -159,7 +174,11 @@ public struct BlockFigure: Sendable, Equatable {
 
     private func compare(_ before: ArraySlice<LatencyBlock>, _ after: ArraySlice<LatencyBlock>, at: Double?) -> Shift? {
         let share = percentile / 100
-        let values = [before, after].map { Whole($0).value(atShare: share) }
+        let wholes = [Whole(before), Whole(after)]
+        guard !wholes.contains(where: { $0.isUnanswered(atShare: share) }) else {
+            return Shift(at: at, before: 0, after: .max, isUnanswered: true)
+        }
+        let values = wholes.map { $0.value(atShare: share) }
         let (small, large) = (Double(min(values[0], values[1])), Double(max(values[0], values[1])))
         guard large - small >= Self.tolerance * small, large > small else { return nil }
         return Shift(at: at, before: values[0], after: values[1])
@@ -192,7 +211,7 @@ public struct BlockFigure: Sendable, Equatable {
         let whole = Double(all.count)
         let margin =
             StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
-            * Self.variance(blocks, above: value).squareRoot() / whole
+            * Self.variance(blocks, above: value).squareRoot() / blocks.reduce(0) { $0 + Double($1.count) }
         // In ranks: what lies below the figure is one of these numbers of pushes.
         let (least, most) = ((share - margin) * whole, (share + margin) * whole + 1)
         guard least >= 1, most <= whole else {

@@ -250,7 +250,7 @@ import Testing
                 "pushload: --server-time \"soon\": expected for example"))
         #expect(
             try question("1M", "60s", "--answers", "fast") == "pushload: --answers fast: expected batched or single\n")
-        #expect(try question("1M", "60s", "--loss", "60%") == "pushload: --loss 60%: expected 0% to 50%\n")
+        #expect(try question("1M", "60s", "--loss", "60%") == "pushload: --loss 60%: expected 0% to 5%\n")
         #expect(
             try question("1M", "60s", "--loss", "1%")
                 == "pushload: --loss goes with --rtt above 0: what is lost is sent again a round trip later\n")

@@ -86,6 +86,26 @@ import Testing
         #expect(history.alerts.isEmpty && known.add(history) == 0 && known.changes.map(\.run) == ["wire8", "wire8"])
     }
 
+    @Test("One acknowledged change is one change, the nearest")
+    func acknowledgedOnce() throws {
+        var history = try RunHistory.make(
+            runs(calm + calm.map { $0 * 1.5 } + calm.map { $0 * 2.5 }), metrics: ["total p99"])
+        var change = try #require(history.series[0].metrics[0].changes.first)
+        change.isAcknowledged = false
+        let first = change.run
+        var second = change
+        second.run = first + 4
+        history.series[0].metrics[0].changes = [change, second]
+        var known = AcknowledgedChanges()
+        known.changes = [
+            .init(
+                run: history.series[0].runs[first + 1].id, metric: "total p99", verdict: change.verdict, series: "n",
+                startedAt: "", ratio: 1.5)
+        ]
+        known.mark(&history)
+        #expect(history.series[0].metrics[0].changes.map(\.isAcknowledged) == [true, false])
+    }
+
     @Test("Runs that answer other questions are other series; single ones are left out, and why")
     func apart() throws {
         var all = runs(calm) + runs([1, 1.1, 1], engine: "nghttp2")

@@ -1,9 +1,39 @@
 import Foundation
+import Results
 import Testing
 
 @testable import Plan
 
 @Suite struct CostSampleTests {
+    @Test(
+        "Numbers that no run can have are refused by name, whatever the field",
+        arguments: [
+            ("streams", "0"), ("connections", "-1"), ("threads", "9223372036854775807"), ("mock_threads", "9223372036854775807"),
+            ("client_cpu_ns_per_push", "1e30"), ("client_cpu_ns_per_push", "-5"), ("per_second", "-1"), ("total_ns", "[1, 1e300]"),
+        ])
+    func damaged(field: String, value: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushload-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "costs.json").path
+        var sample: [String: Any] = [
+            "bundled_mock": true, "client_cpu_ns_per_push": 1790.4, "connections": 1, "engine": "wire", "machine": "vm",
+            "mock_cpu_ns_per_push": 3813.5, "per_second": 133446.5, "rtt_ns": 0, "run": "a", "server_mean_ns": 120863.7,
+            "service_mean_ns": 717078.2, "shaped": false, "streams": 100, "threads": 1, "version": "1", "worker_load": 0.3,
+            "client_max_rss_bytes": 51_392_512,
+        ]
+        func write() throws {
+            let file: [String: Any] = ["made_at": "2026", "schema": "pushload.calibration/1", "samples": [sample]]
+            try JSONSerialization.data(withJSONObject: file).write(to: URL(filePath: path))
+        }
+        try write()
+        #expect(try PlanFile.readCalibration(path).samples.count == 1)
+        sample[field] = try JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
+        try write()
+        let error = #expect(throws: ResultError.self) { try PlanFile.readCalibration(path) }
+        #expect(error?.description == "\(path): samples[0].\(field): no such number can have been measured")
+    }
+
     @Test("A calibration of before there were rates, servers that answer one by one and mock threads is read, without them")
     func older() throws {
         let text = """

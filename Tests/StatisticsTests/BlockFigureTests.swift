@@ -149,16 +149,45 @@ import Testing
         #expect(flat.without == .fewPushes(needed: 200) || flat.low != nil, "\(flat)")
     }
 
+    @Test("A target that stops to answer has not become fast: the figure is unanswered")
+    func died() throws {
+        var random = SplitMix(seed: Self.seed)
+        var all = blocks(24, each: 1000, &random)
+        all += (24..<40).map {
+            LatencyBlock(from: Double($0) / 10, to: Double($0 + 1) / 10, LatencyHistogram(), unanswered: 500)
+        }
+        let figure = try #require(BlockFigure(50, all))
+        #expect(figure.without == .unanswered && figure.shift == nil && figure.low == nil, "\(figure)")
+    }
+
+    @Test("Blocks in which slow pushes cannot have ended yet are no change of the target")
+    func underWay() throws {
+        var random = SplitMix(seed: Self.seed)
+        var steady = 0
+        for _ in 0..<10 {
+            // 10,000 pushes a second for 10 s, each takes 200 ms on average (exponential), and is in the block in which it ends.
+            var ended = [LatencyHistogram](repeating: LatencyHistogram(), count: 50)
+            for push in 0..<100_000 {
+                let time = -200e6 * log(1 - Double(random.next() >> 11) * 0x1p-53)
+                let end = (Double(push) * 1e5 + time) / 200e6
+                ended[min(49, Int(end))].record(UInt64(max(1, time)))
+            }
+            let blocks = ended.enumerated().map { LatencyBlock(from: Double($0) / 5, to: Double($0 + 1) / 5, $1) }
+            if try #require(BlockFigure(99, blocks)).shift == nil { steady += 1 }
+        }
+        #expect(steady >= 9, "\(steady) of 10, seed \(Self.seed)")
+    }
+
     @Test("A goal looks seldom, and is reached when the interval is narrower than was asked for twice")
     func goal() {
         var random = SplitMix(seed: Self.seed)
         let all = blocks(60, each: 1000, &random)
         var goal = PrecisionGoal(50, within: 0.02)
-        // Not within the first second, nor of fewer than 20 blocks; and not soon after the last look.
-        let looks = [(all, 0.9), (Array(all[..<19]), 1.9), (all, 6), (all, 7), (all, 7.3)].map { blocks, seconds in
-            goal.isReached(blocks, at: UInt64(seconds * 1e9))
+        // Not within the first second, nor of fewer than 20 blocks; not soon after the last look, nor where nothing has come since.
+        let looks = [(60, 0.9), (19, 1.9), (58, 6), (60, 7), (58, 7.3), (60, 7.4)].map { count, seconds in
+            goal.isReached(Array(all[..<count]), at: UInt64(seconds * 1e9))
         }
-        #expect(looks == [false, false, false, false, true])
+        #expect(looks == [false, false, false, false, false, true])
         var narrow = PrecisionGoal(50, within: 0.001)
         let isNarrow = narrow.isReached(all, at: 6_000_000_000)
         #expect(!isNarrow)

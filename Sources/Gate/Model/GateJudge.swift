@@ -24,7 +24,8 @@ enum GateJudge {
     static func verdict(_ metrics: [GateDocument.Metric]) -> GateDocument.Verdict {
         let verdicts = metrics.map(\.verdict)
         if verdicts.contains(.regression) { return .regression }
-        if verdicts.contains(.cannotTell) { return .cannotTell }
+        // Where nothing was judged nothing has passed.
+        if verdicts.contains(.cannotTell) || verdicts.allSatisfy({ $0 == .information }) { return .cannotTell }
         return verdicts.contains(.improved) ? .improved : .pass
     }
 

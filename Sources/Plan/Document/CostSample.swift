@@ -52,6 +52,26 @@ struct CostSample: Codable, Sendable, Equatable {
 
     var isSingle: Bool { answers == .single }
 
+    /// The first field whose number no run has: a damaged file, or somebody else's. nil: none.
+    var implausible: String? {
+        let counts = [
+            ("threads", threads), ("connections", connections), ("streams", streams), ("mock_threads", mockThreads),
+            ("cores", cores),
+        ]
+        if let (name, _) = counts.first(where: { $0.1.map { !(1...1_000_000_000).contains($0) } ?? false }) { return name }
+        // Of times nanoseconds; a day is more than any of them.
+        let day = 86_400e9
+        var figures: [(String, Double?, ClosedRange<Double>)] = [
+            ("per_second", perSecond, 0...1e12), ("client_cpu_ns_per_push", clientCPU, 1e-3...day),
+            ("mock_cpu_ns_per_push", mockCPU, 0...day), ("worker_load", workerLoad, 0...1000),
+            ("service_mean_ns", service, 0...day), ("server_mean_ns", serverTime, 0...day),
+            ("offered_per_second", pace, 0...1e12), ("pushes_per_connection", pushesPerConnection, 0...1e18),
+            ("rtt_ns", Double(roundTrip), 0...day), ("client_max_rss_bytes", clientMemory.map(Double.init), 0...1e15),
+        ]
+        figures += (totals ?? []).map { ("total_ns", $0, 0...day) }
+        return figures.first { $0.1.map { [range = $0.2] in !range.contains($0) } ?? false }?.0
+    }
+
     enum CodingKeys: String, CodingKey {
         case run, engine, version, machine, threads, connections, streams
         case roundTrip = "rtt_ns"

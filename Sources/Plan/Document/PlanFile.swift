@@ -25,11 +25,18 @@ enum PlanFile {
         guard schema == CalibrationDocument.currentSchema else {
             throw ResultError("\(path): schema \(schema); this version reads \(CalibrationDocument.currentSchema)")
         }
+        let calibration: CalibrationDocument
         do {
-            return try JSONDecoder().decode(CalibrationDocument.self, from: data)
+            calibration = try JSONDecoder().decode(CalibrationDocument.self, from: data)
         } catch {
             throw ResultError("\(path): a field is missing or has the wrong type")
         }
+        for (index, sample) in calibration.samples.enumerated() {
+            if let field = sample.implausible {
+                throw ResultError("\(path): samples[\(index)].\(field): no such number can have been measured")
+            }
+        }
+        return calibration
     }
 
     private static func text(_ value: some Encodable, _ what: String) throws(ResultError) -> [UInt8] {

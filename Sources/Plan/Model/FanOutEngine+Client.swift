@@ -37,11 +37,14 @@ extension FanOutEngine {
         sojourns += sojourn
         if answered > settings.warmup {
             if untaken > 0 { pace.add(now, answered) }
-            outcome.total.record(UInt64(max(1, sojourn)))
-            outcome.roundTrip.record(UInt64(max(1, now - begun[push])))
+            outcome.total.record(Self.recorded(sojourn))
+            outcome.roundTrip.record(Self.recorded(now - begun[push]))
         }
         freePushes.append(Int32(push))
     }
+
+    /// A drawn time may be of any length.
+    private static func recorded(_ time: Double) -> UInt64 { UInt64(min(max(1, time), 1e18)) }
 
     func canSend(_ connection: Int) -> Bool {
         connections[connection].freeStreams > 0 && connections[connection].notBefore <= now

@@ -143,6 +143,19 @@ enum Planner {
         histograms.reduce(into: LatencyHistogram()) { $0.add($1) }
     }
 
+    /// Of more than a million each there is no plan, and no simulation.
+    private static func checked(
+        _ configuration: PlanModel.Configuration
+    ) throws(Failure) -> PlanModel.Configuration {
+        guard configuration.machines <= 1e6, configuration.connectionsPerWorker <= 1e6 else {
+            throw Failure(
+                description: "it would take \(Units.fixed(configuration.machines, places: 0)) machines, and "
+                    + "\(Units.fixed(configuration.connectionsPerWorker, places: 0)) connections a worker; a million of each "
+                    + "are the most: give it more time or more streams")
+        }
+        return configuration
+    }
+
     private static func draft(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Draft {
         let question = model.question
         guard question.pushes != nil else {
@@ -150,9 +163,10 @@ enum Planner {
                 throw Failure(description: "without devices, machines and connections must be given")
             }
             return Draft(
-                configuration: .init(
-                    machines: Double(machines), workers: min(model.workersPerMachine, Double(connections)),
-                    connections: Double(connections)))
+                configuration: try checked(
+                    .init(
+                        machines: Double(machines), workers: min(model.workersPerMachine, Double(connections)),
+                        connections: Double(connections))))
         }
         guard let rate = model.required else {
             throw Failure(
@@ -163,7 +177,7 @@ enum Planner {
         var plain: Draft?
         for reserve in reserves {
             let needs = model.needs(rate, reserve: reserve)
-            let configuration = model.configuration(needs)
+            let configuration = try checked(model.configuration(needs))
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
             next.isInTime = model.canDo(rate, configuration)
             let outcomes = next.isInTime ? PlanSimulation(model, configuration).paced(rate) : []
