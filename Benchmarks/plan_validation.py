@@ -68,7 +68,7 @@ RATES = [
     ("client's CPU", 100, 200, 1, 1, "0ms", None, SLOW),
     ("sent by and by", 8, 500, 1, 1, "20ms", ("--jitter", "2ms", "--jitter 2ms"), ()),
     ("GOAWAY", 4, 500, 1, 1, "20ms", ("--goaway-every", "10000", "--goaway-after 10000"), ()),
-    ("sent again", 4, 500, 1, 1, "20ms", ("--sent-again", "10%", "--reject ServiceUnavailable=10%"), ("--retry", "5xx")),
+    ("sent again", 4, 500, 1, 1, "20ms", ("--sent-again", "10%", "--reject ServiceUnavailable=10%"), ("--retry", "5xx", "--expect-reasons", "ServiceUnavailable")),
 ]
 
 # Pushes a second, connections, streams, round trip, further as above.
@@ -311,7 +311,7 @@ def echoes(prefix, folder, calibration):
                     prefix, "run", "--json", "--quiet", "--output", output, "--rate", str(rate), "-n", count, "--warmup", "0s",
                     "--profile", profile, "--device-model", name, "--seed", str(seed), "--device-wait", "5s"))["echo"]
             peaks.append(result["peak_per_second"])
-            sums.append(sum(point["requests"] for point in result["series"] if point["t"] <= ECHO_SECONDS))
+            sums.append(until(result["series"], echo["spread_ns"] / 1e9))
         offs, cells = [], [number, profile, f"{rate:,}", "`on`" if model == "on" else "`" + "`, `".join(model.split("\n")[:-1]) + "`"]
         for predicted, measured in ((echo["peak_per_second"]["value"], peaks), (sent, sums)):
             offs.append(predicted / statistics.median(measured) - 1)
@@ -322,6 +322,15 @@ def echoes(prefix, folder, calibration):
         if max(map(abs, offs)) > ALLOWED:
             missed.append(f"echo {number}")
     return lines, missed
+
+
+def until(series, seconds):
+    """Requests until then; those of a point are spread evenly over its time."""
+    count = last = 0
+    for point in series:
+        part = min(1, max(0, (seconds - last) / (point["t"] - last))) if point["t"] > last else 1
+        count, last = count + part * point["requests"], point["t"]
+    return round(count)
 
 
 def kept(path):
