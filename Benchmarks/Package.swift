@@ -18,7 +18,8 @@ let package = Package(
             name: "run-stage", dependencies: ["Stages"], path: "Sources/RunStage", swiftSettings: strict),
         // How often the intervals of a run hold the truth.
         .executableTarget(
-            name: "run-coverage", dependencies: [.product(name: "Figures", package: "pushload")], path: "Sources/RunCoverage",
+            name: "run-coverage", dependencies: [.product(name: "Figures", package: "pushload")],
+            path: "Sources/RunCoverage",
             swiftSettings: strict),
         .executableTarget(
             name: "PushBenchmarks",

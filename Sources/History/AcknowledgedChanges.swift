@@ -38,7 +38,10 @@ struct AcknowledgedChanges: Codable, Sendable, Equatable {
                     let like = metric.changes.indices.filter {
                         metric.changes[$0].verdict == known.verdict && abs(metric.changes[$0].run - run) <= Self.nearby
                     }
-                    guard let nearest = like.min(by: { abs(metric.changes[$0].run - run) < abs(metric.changes[$1].run - run) })
+                    guard
+                        let nearest = like.min(by: {
+                            abs(metric.changes[$0].run - run) < abs(metric.changes[$1].run - run)
+                        })
                     else { continue }
                     history.series[index].metrics[number].changes[nearest].isAcknowledged = true
                 }

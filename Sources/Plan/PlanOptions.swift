@@ -166,7 +166,10 @@ struct PlanServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What reaches either end is late by a random time up to this.", valueName: "duration"))
     var jitter = "0ms"
 
-    @Option(help: ArgumentHelp("Share of TCP's segments that are lost, each way, 0% to 5%: beyond, TCP mostly waits for its timer.", valueName: "share"))
+    @Option(
+        help: ArgumentHelp(
+            "Share of TCP's segments that are lost, each way, 0% to 5%: beyond, TCP mostly waits for its timer.",
+            valueName: "share"))
     var loss = "0%"
 
     @Option(

@@ -8,8 +8,10 @@ import Testing
     @Test(
         "Numbers that no run can have are refused by name, whatever the field",
         arguments: [
-            ("streams", "0"), ("connections", "-1"), ("threads", "9223372036854775807"), ("mock_threads", "9223372036854775807"),
-            ("client_cpu_ns_per_push", "1e30"), ("client_cpu_ns_per_push", "-5"), ("per_second", "-1"), ("total_ns", "[1, 1e300]"),
+            ("streams", "0"), ("connections", "-1"), ("threads", "9223372036854775807"),
+            ("mock_threads", "9223372036854775807"),
+            ("client_cpu_ns_per_push", "1e30"), ("client_cpu_ns_per_push", "-5"), ("per_second", "-1"),
+            ("total_ns", "[1, 1e300]"),
         ])
     func damaged(field: String, value: String) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushload-\(UUID().uuidString)")
@@ -19,7 +21,8 @@ import Testing
         var sample: [String: Any] = [
             "bundled_mock": true, "client_cpu_ns_per_push": 1790.4, "connections": 1, "engine": "wire", "machine": "vm",
             "mock_cpu_ns_per_push": 3813.5, "per_second": 133446.5, "rtt_ns": 0, "run": "a", "server_mean_ns": 120863.7,
-            "service_mean_ns": 717078.2, "shaped": false, "streams": 100, "threads": 1, "version": "1", "worker_load": 0.3,
+            "service_mean_ns": 717078.2, "shaped": false, "streams": 100, "threads": 1, "version": "1",
+            "worker_load": 0.3,
             "client_max_rss_bytes": 51_392_512,
         ]
         func write() throws {
@@ -34,7 +37,9 @@ import Testing
         #expect(error?.description == "\(path): samples[0].\(field): no such number can have been measured")
     }
 
-    @Test("A calibration of before there were rates, servers that answer one by one and mock threads is read, without them")
+    @Test(
+        "A calibration of before there were rates, servers that answer one by one and mock threads is read, without them"
+    )
     func older() throws {
         let text = """
             {"made_at": "2026-11-22T10:31:50Z", "schema": "pushload.calibration/1", "samples": [{

@@ -70,7 +70,8 @@ import Testing
                 "threshold": "p99 < 5ms", "expect_reasons": "BadTopic", "sign_policy": "per-push", "engine": "nghttp2",
                 "sends": "{name: a, audience: b, collapse_id: c, repeat: 2, every: 1s}", "environment": "any",
                 "properties": "a=b", "speed": "7",
-                "until": "p99 +- 2%", "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429", "retry_budget": "0.5",
+                "until": "p99 +- 2%", "pacing": "spin", "tls_min": "1.3", "tls_max": "1.2", "retry": "429",
+                "retry_budget": "0.5",
             ]
             for key in ScenarioKey.all {
                 let value: String

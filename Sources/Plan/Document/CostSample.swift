@@ -58,7 +58,9 @@ struct CostSample: Codable, Sendable, Equatable {
             ("threads", threads), ("connections", connections), ("streams", streams), ("mock_threads", mockThreads),
             ("cores", cores),
         ]
-        if let (name, _) = counts.first(where: { $0.1.map { !(1...1_000_000_000).contains($0) } ?? false }) { return name }
+        if let (name, _) = counts.first(where: { $0.1.map { !(1...1_000_000_000).contains($0) } ?? false }) {
+            return name
+        }
         // Of times nanoseconds; a day is more than any of them.
         let day = 86_400e9
         var figures: [(String, Double?, ClosedRange<Double>)] = [

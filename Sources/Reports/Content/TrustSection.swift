@@ -49,7 +49,7 @@ enum TrustSection {
         let without = figures.filter { $0.trusted.without != nil }.map { "\($0.name): \(why($0.trusted))" }
         var lines = intervals.isEmpty ? [] : ["trust: " + intervals.joined(separator: "; ")]
         if !without.isEmpty { lines.append("trust: no interval of " + without.joined(separator: "; ")) }
-        let isSteady = figures.allSatisfy { $0.trusted.steady == true && $0.trusted.independent == true }
+        let isSteady = shown.compactMap { trust[$0.figure] }.allSatisfy { $0.steady == true && $0.independent == true }
         let sound =
             (isSteady ? ["steady, and blocks of the run are independent of each other"] : [])
             + (trust.arrivals.flatMap { $0.kept ? [arrivals($0)] : nil } ?? [])
