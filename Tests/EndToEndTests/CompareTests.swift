@@ -134,7 +134,7 @@ import Testing
             "pushload",
             [
                 "ab", "-n", "300", "-m", "20", "--no-apns-id", "--b-binary", other, "--b", "-m 10 --name second",
-                "--rounds", "1", "--json", "--output", output.path,
+                "--rounds", "1", "--seed", "1", "--json", "--output", output.path,
             ])
         #expect(finished.status == 0, "\(finished)")
         let order = finished.error.split(separator: "\n").map { $0.prefix { $0 != ":" } }
