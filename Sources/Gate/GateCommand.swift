@@ -59,7 +59,9 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             if update { throw HarnessError("--update makes a baseline: it goes with --baseline, not --base-binary") }
             guard reason == nil else { throw HarnessError("--reason goes with --update") }
             try await judge(binary: binary, series)
-        case (nil, nil): throw HarnessError("expected --base-binary FILE, or --baseline FILE")
+        case (nil, nil):
+            throw HarnessError(
+                update ? "--update: expected --baseline FILE" : "expected --base-binary FILE, or --baseline FILE")
         case (_?, _?): throw HarnessError("--baseline and --base-binary: expected one of them")
         }
     }

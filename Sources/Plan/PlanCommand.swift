@@ -148,6 +148,12 @@ package struct PlanCommand: AsyncParsableCommand {
         if let calibration, FileManager.default.fileExists(atPath: calibration) {
             return (try PlanSamples.read([calibration]), calibration)
         }
+        // Before minutes are spent on it.
+        if let calibration {
+            do throws(ResultError) { try ResultFile.checkWritable(calibration) } catch {
+                throw HarnessError(error.description)
+            }
+        }
         let document = try await Calibration.measure(client.scenario())
         if let calibration {
             do throws(ResultError) { try PlanFile.write(document, to: calibration) } catch {

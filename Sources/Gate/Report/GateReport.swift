@@ -9,6 +9,9 @@ enum GateReport {
         table.add(["median", base(gate), "now", "ratio", "interval", "verdict"])
         for metric in gate.metrics { table.add(cells(metric)) }
         var lines = table.lines(width: picture.width) + [""]
+        if gate.comparison == .baseline {
+            lines.append("ratio: of costs after dividing both by the machine's speed that day, not of the two medians")
+        }
         lines += gate.warnings.map { "warning: \($0)" }
         let words = sentence(gate)
         let verdict = String(words.prefix { $0 != ":" && $0 != "," })
@@ -37,10 +40,10 @@ enum GateReport {
         case .pass, .information: "PASS: no cost above what is tolerated (\(against); \(rounds))"
         case .improved:
             "PASS, improved: \(list(.improved)) (\(against); \(rounds))"
-                + (arePairs ? "" : "; pushload gate --update --reason '...' makes this the baseline")
+                + (arePairs ? "" : "; pushload gate --update --baseline FILE --reason '...' makes this the baseline")
         case .regression: "REGRESSION: \(list(.regression)) (\(against); \(rounds))"
         case .cannotTell:
-            "CANNOT TELL: \(list(.cannotTell)), which may be tolerated or not (\(against); \(rounds)); "
+            "CANNOT TELL: \(list(.cannotTell)), of which the interval reaches beyond what is tolerated (\(against); \(rounds)); "
                 + "more rounds (--budget, --max-rounds) or a quieter machine may tell"
         }
     }
