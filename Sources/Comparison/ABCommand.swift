@@ -12,8 +12,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         commandName: "ab",
         abstract: "Run a scenario two ways in rounds of one run each, and compare.",
         discussion: """
-            Which side of a round is run first is drawn (--seed), and each run of B is held against the run of A in its round: what \
-            changes on the machine meanwhile is in neither. Flags outside --a and --b are both sides'. One round more is run \
+            Which side of a round is run first is drawn, another order each time or that of --seed, and each run of B is \
+            held against the run of A in its round: what changes on the machine meanwhile is in neither. Flags outside --a and --b are both sides'. One round more is run \
             first and thrown away. With --a-binary or --b-binary \
             each run is a process of its own; a side without one is this program. A round in which a run went wrong is said and \
             left out. Exit status: 0 whatever the verdict, 1 when fewer than two rounds were whole, the target was gone or \
@@ -107,8 +107,9 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         defer { signals.cancel() }
         var made = ABRounds()
         // Another toss each time, unless one is asked for again.
-        let order = ABRounds.order(
-            of: rounds, seed: load.seed == nil ? .random(in: 1 ... .max) : try source.scenario(given).seed)
+        let seed = try source.scenario(given).seed
+        let isAsked = load.seed != nil || seed != Scenario().seed
+        let order = ABRounds.order(of: rounds, seed: isAsked ? seed : .random(in: 1 ... .max))
         let end = try await made.make(order, of: sides, in: series, keep: keep)
         try check(made, end)
         let runs = made.runs

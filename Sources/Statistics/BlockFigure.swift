@@ -130,7 +130,7 @@ public struct BlockFigure: Sendable, Equatable {
     }
 
     private func shares(_ blocks: [LatencyBlock]) -> [Double] {
-        blocks.filter { $0.count > 0 }.map { Double($0.above(value)) / Double($0.count) }
+        blocks.map { Double($0.above(value)) / Double($0.count) }
     }
 
     /// Blocks that are long enough not to resemble their neighbours, if there are such.
@@ -165,7 +165,6 @@ public struct BlockFigure: Sendable, Equatable {
 
     /// The largest change between neighbouring stretches.
     private func change(_ blocks: [LatencyBlock]) -> Shift? {
-        let blocks = blocks.filter { $0.count > 0 }
         let stretches = ChangePoints(shares(blocks), level: Self.trendLevel).segments(of: blocks.count)
         return zip(stretches, stretches.dropFirst()).compactMap { before, after in
             compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)

@@ -75,7 +75,7 @@ package struct SignedRank: Sendable, Equatable {
             let n = Double(pairs)
             mean = n * (n + 1) / 4
             deviation = (n * (n + 1) * (2 * n + 1) / 24).squareRoot()
-            sums = pairs <= SignedRank.mostExact ? RankTail.shares(SignedRank.ways(Array(1...max(1, pairs)))) : []
+            sums = pairs <= SignedRank.mostExact ? RankTail.shares(SignedRank.ways(max(1, pairs))) : []
         }
 
         /// The chance of a W at or below `most`.

@@ -57,6 +57,13 @@ func sampleBaseline() -> BaselineDocument {
         #expect(
             try changed { $0.metrics[1].raw = [1] } == "b.json: metric \"rate\" does not have one value for each round")
         #expect(try changed { $0.metrics[0].raw = [-1, 2] } == "b.json: metric \"client_cpu\" has a value below 0")
+        #expect(
+            try changed { baseline in
+                for index in baseline.metrics.indices {
+                    baseline.metrics[index].raw = [Double](repeating: 1, count: 257)
+                    baseline.metrics[index].normalised = nil
+                }
+            } == "b.json: metric \"client_cpu\" has 257 rounds; expected at most 256")
         do throws(ResultError) {
             _ = try BaselineFile.read("/nowhere/b.json")
             Issue.record("read what is not there")

@@ -47,6 +47,18 @@ private struct Machine {
         }
     }
 
+    @Test("Where no metric is judged nothing has passed")
+    func nothingJudged() {
+        var machine = Machine(random: SplitMix(seed: 1))
+        let rules = GateRules(metrics: ["allocations"], tolerance: 0.03, mostRounds: 16)
+        let progress = gate(machine.baseline(), rules) { _ in
+            var round = machine.round()
+            round.values["allocations"] = nil
+            return round
+        }.progress
+        #expect(progress.verdict == .cannotTell, "\(progress.metrics)")
+    }
+
     @Test("The same costs pass, on a machine half as fast as well")
     func same() {
         var machine = Machine(random: SplitMix(seed: 1))

@@ -68,6 +68,9 @@ import Testing
         #expect(Units.duration(nanoseconds: 870) == "870 ns" && Units.duration(nanoseconds: 1_234_000) == "1.23 ms")
         #expect(Units.duration(nanoseconds: 25.04) == "25.0 ns" && Units.duration(nanoseconds: 2.5e9) == "2.50 s")
         #expect(Units.bytes(12_345_678) == "12.3 MB" && Units.clock(seconds: 65) == "1m 05s")
+        #expect(
+            Units.clock(seconds: .nan) == "0s" && Units.clock(seconds: -5) == "0s"
+                && Units.clock(seconds: 1e300).hasSuffix("h 40m"))
         #expect(Units.fixed(-0.004, places: 2) == "0.00" && Units.fixed(-1.5, places: 1) == "-1.5")
     }
 
