@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What `pushload plan` predicts beside what runs do, on this machine, client and mock sharing its cores.
 
-First everything is predicted and kept in a file (`--predictions`), then everything is measured; a setting whose prediction is not
-there, or was made of other flags, is not measured. Predictions come from calibrations (`--calibrations FOLDER`, made where they are
-not there) whose settings are not among those validated. Each setting is run three times, and a run during which other programs took
-part of the machine is run again. All rows are written, misses too; the status is 1 when there are any: a prediction further off
+Nothing is measured before it was predicted and the prediction kept in a file (`--predictions`); a setting whose prediction was made
+of other flags is not measured. What is arithmetic is predicted first of all, from a calibration (`--calibrations FOLDER`, made
+where it is not there), and measured three times. What depends on CPU time is measured five times, and each time it is predicted just
+before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
+rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
+both. No setting of a calibration or a neighbour is among those validated. A run during which other programs took part of
+the machine is run again. All rows are written, misses too; the status is 1 when there are any: a prediction further off
 than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
 of lossy_link.py. The echo of the devices is a table of its own.
 
@@ -32,11 +35,16 @@ from tables import write
 ALLOWED, ALLOWED_P99 = 0.10, 0.20
 ROUNDS = 3
 SECONDS, WARMUP = 3, 1
+# Rounds of what is predicted from its neighbours, and how their runs are timed, seconds.
+NEAR_ROUNDS = 5
+NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
+# Of a paced row's rate.
+NEAR_RATES = (0.7, 1.3)
 # Share of the machine other programs may take during a run, and how often a run is made again.
 FOREIGN, AGAIN = 0.04, 4
 
 # What limits it, connections, streams, threads, mock threads, round trip, further: (flag of plan, value, flags of the mock), and
-# flags of both plan and run, which have a calibration of their own. nghttp2 costs the client more than the mock spends: with a core
+# flags of the run. nghttp2 costs the client more than the mock spends: with a core
 # each the client is the limit.
 SLOW = ("--engine", "nghttp2")
 RATES = [
@@ -71,6 +79,8 @@ RATES = [
     ("sent again", 4, 500, 1, 1, "20ms", ("--sent-again", "10%", "--reject ServiceUnavailable=10%"), ("--retry", "5xx", "--expect-reasons", "ServiceUnavailable")),
 ]
 
+BINDS_ON_CPU = ("the bend", "mock's CPU", "all cores", "client's CPU")
+
 # Pushes a second, connections, streams, round trip, further as above.
 PACED = [
     (15_000, 2, 1000, "0ms", None),
@@ -82,6 +92,10 @@ PACED = [
     (100_000, 16, 1000, "40ms", None),
     (20_000, 4, 1000, "20ms", ("--server-time", "lognormal 20ms 0.5", "--latency='lognormal 20ms 0.5'")),
     (50_000, 8, 1000, "0ms", ("--answers", "single", "--answer-batching off")),
+    (50_000, 8, 1000, "30ms", None),
+    (200_000, 24, 1000, "80ms", None),
+    (40_000, 8, 1000, "10ms", ("--server-time", "lognormal 10ms 0.3", "--latency='lognormal 10ms 0.3'")),
+    (150_000, 16, 1000, "20ms", ("--server-time", "5ms", "--latency=5ms")),
 ]
 
 # Pushes, connections, streams, round trip.
@@ -125,11 +139,17 @@ def rate_row(cores, row):
             "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
     run = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads),
            "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *both]
-    return plan + [word for word in both if both == SLOW] + (list(special[:2]) if special else []), run + link(rtt, special)
+    return plan + (list(special[:2]) if special else []), run + link(rtt, special)
 
 
 def link(rtt, special):
     return (["--rtt", rtt] if rtt != "0ms" else []) + (["--mock-flags", special[2]] if special else [])
+
+
+def neighbours(connections, streams, *flags):
+    """Flags of runs with fewer and more connections, and fewer streams. A run's CPU time has its handshakes in it: not many more."""
+    return [["-c", str(near), "-m", str(round(0.8 * streams)), *flags]
+            for near in (max(1, connections // 2), 1 + connections * 5 // 4)]
 
 
 def load_row(count, seconds, connections, streams, rtt, special, cores):
@@ -144,31 +164,49 @@ def rows(cores):
     settings = {}
     for number, row in enumerate(RATES, 1):
         plan, run = rate_row(cores, row)
-        settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run, "calibration": " ".join(row[7]) if row[7] == SLOW else ""}
+        settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run}
+        if row[0] in BINDS_ON_CPU:
+            settings[f"r{number}"]["near"] = neighbours(
+                row[1], row[2], *NEAR_TIME, "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
-        settings[f"p{number}"] = {"kind": "paced", "plan": plan, "run": run, "calibration": ""}
+        # What the server takes is not in a push's cost.
+        near = ["-c", str(connections), "-m", str(streams), *NEAR_TIME, *link(rtt, special if special and rtt == "0ms" else None)]
+        settings[f"p{number}"] = {
+            "kind": "paced", "plan": plan, "run": run,
+            "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES)]}
     for number, (count, connections, streams, rtt) in enumerate(WHOLE, 1):
         plan = load_row(count, 60, connections, streams, rtt, None, cores)
         run = ["-c", str(connections), "-m", str(streams), "-n", str(count), *link(rtt, None)]
-        settings[f"m{number}"] = {"kind": "whole", "plan": plan, "run": run, "calibration": ""}
+        settings[f"m{number}"] = {"kind": "whole", "plan": plan, "run": run, "near": neighbours(connections, streams, "-n", str(2 * count), *link(rtt, None))}
     for number, (loss, rtt, connections, streams) in enumerate(LOSSES, 1):
         plan = ["--connections", str(connections), "--streams", str(streams), "--cores", "1", "--machines", "1", "--rtt", rtt,
                 "--loss", loss, "--window", "1MiB"]
         # A window's saw has teeth of seconds.
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{8 * SECONDS}s", "--warmup", f"{8 * WARMUP}s"]
-        settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "calibration": "", "link": [loss, rtt]}
+        settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "link": [loss, rtt]}
     return settings
 
 
 def predict(prefix, calibrations, setting):
     """What the plan says, and how the run has to be made for it."""
-    name = setting["calibration"]
-    file = f"{calibrations}/{name.replace('-', '').replace(' ', '-') or 'usual'}.json"
+    file = f"{calibrations}/usual.json"
     if not os.path.exists(file):
-        call(prefix, "plan", "--connections", "1", "--machines", "1", "--rtt", "0", "--calibration", file, *name.split())
-    plan = json.loads(call([], "plan", "--json", "--calibration", file, *setting["plan"]))
+        call(prefix, "plan", "--connections", "1", "--machines", "1", "--rtt", "0", "--calibration", file)
+    return predicted(setting, "--calibration", file)
+
+
+def predict_near(prefix, setting):
+    """The same from runs of the neighbours."""
+    with tempfile.TemporaryDirectory() as folder:
+        for flags in setting["near"]:
+            call(prefix, "run", "--quiet", "--output", folder, *flags)
+        return predicted(setting, "--from", folder)
+
+
+def predicted(setting, *source):
+    plan = json.loads(call([], "plan", "--json", *source, *setting["plan"]))
     figures, latency = {}, plan["simulation"]["total_ns"]
     if setting["kind"] in ("rate", "loss"):
         figures["formula"] = plan["bounds"][0]["per_second"]["value"]
@@ -246,9 +284,9 @@ def one_run(folder, flags, before):
 NAMES = {"streams": "streams", "window": "window", "connection_bandwidth": "link rate", "client_cpu": "client's CPU",
          "server_cpu": "mock's CPU", "shared_cores": "all cores", "loss": "loss"}
 HEADERS = {
-    "rate": """| | limit meant | connections × streams | threads, client + mock | round trip | besides | limit by formula | formula, pushes/s | simulation | measured, median of 3 (least–most) | formula off | simulation off |
+    "rate": """| | limit meant | connections × streams | threads, client + mock | round trip | besides | limit by formula | formula, pushes/s | simulation | measured, median (least–most) | formula off | simulation off |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""",
-    "figures": """| | run | figure | predicted | measured, median of 3 (least–most) | off |
+    "figures": """| | run | figure | predicted | measured, median (least–most) | off |
 | --- | --- | --- | --- | --- | --- |""",
 }
 
@@ -257,36 +295,47 @@ def spread(values, written):
     return f"{written(statistics.median(values))} ({written(min(values))}–{written(max(values))})"
 
 
-def rate_line(name, row, figures, runs):
+def rate_line(name, row, rounds):
     """A row of a table, and how far each prediction is off."""
-    measured = statistics.median(run["rate"] for run in runs)
     what, connections, streams, threads, mock_threads, rtt, special, both = row
-    offs = [(figures[part] / measured - 1, ALLOWED) for part in ("formula", "simulation")]
+    offs = [(off(rounds, part, "rate"), ALLOWED) for part in ("formula", "simulation")]
     besides = " ".join([*(special[:2] if special else ()), *both]).replace("--", "")
     cells = [name, what, f"{connections} × {streams:,}", f"{threads} + {mock_threads}", rtt.replace("ms", " ms"), besides,
-             NAMES[figures["binds"]], f"{figures['formula']:,.0f}", f"{figures['simulation']:,.0f}",
-             spread([run["rate"] for run in runs], lambda rate: f"{rate:,.0f}"), *(f"{off * 100:+.1f} %" for off, _ in offs)]
+             NAMES[rounds[0][0]["binds"]], *(f"{middle(rounds, part):,.0f}" for part in ("formula", "simulation")),
+             spread([run["rate"] for _, run in rounds], lambda rate: f"{rate:,.0f}"), *(f"{off * 100:+.1f} %" for off, _ in offs)]
     return [f"| {' | '.join(cells)} |"], offs
 
 
-def figure_lines(name, setting, figures, runs):
+def middle(rounds, figure):
+    """What was predicted."""
+    return statistics.median(figures[figure] for figures, _ in rounds)
+
+
+def off(rounds, figure, measured):
+    """The median of the rounds' ratios of prediction and run, less 1; where all have one prediction, that beside the runs' median."""
+    if len({figures[figure] for figures, _ in rounds}) == 1:
+        return rounds[0][0][figure] / statistics.median(run[measured] for _, run in rounds) - 1
+    return statistics.median(figures[figure] / run[measured] for figures, run in rounds) - 1
+
+
+def figure_lines(name, setting, rounds):
     lines, offs = [], []
-    flags = shlex.join(setting["run"] + (["--rate", str(round(figures["rate"]))] if setting["kind"] == "paced" else []))
+    flags = shlex.join(setting["run"] + (["--rate", str(round(middle(rounds, "rate")))] if setting["kind"] == "paced" else []))
     if "link" in setting:
         flags += f", {setting['link'][1]} with a loss of {setting['link'][0]} each way"
-    for figure, predicted in figures.items():
+    for figure in rounds[0][0]:
         if figure in ("binds", "rate"):
             continue
-        values = [run["rate" if figure in ("formula", "simulation") else figure] for run in runs]
-        off = predicted / statistics.median(values) - 1
-        offs.append((off, ALLOWED_P99 if "p99" in figure else ALLOWED))
+        measured = "rate" if figure in ("formula", "simulation") else figure
+        predicted, values = middle(rounds, figure), [run[measured] for _, run in rounds]
+        offs.append((off(rounds, figure, measured), ALLOWED_P99 if "p99" in figure else ALLOWED))
         label = f"pushes/s, {figure}" if figure in ("formula", "simulation") else figure
         written = (lambda value: f"{value:,.0f}") if predicted >= 100 else (lambda value: f"{value:.2f}")
-        lines.append(f"| {name} | `{flags}` | {label} | {written(predicted)} | {spread(values, written)} | {off * 100:+.1f} % |")
+        lines.append(f"| {name} | `{flags}` | {label} | {written(predicted)} | {spread(values, written)} | {offs[-1][0] * 100:+.1f} % |")
     return lines, offs
 
 
-ECHO_HEADER = """| | profile | pushes/s for 10 s | device model | peak, predicted | measured, median of 3 (least–most) | off | requests while pushing, predicted | measured | off |
+ECHO_HEADER = """| | profile | pushes/s for 10 s | device model | peak, predicted | measured, median (least–most) | off | requests while pushing, predicted | measured | off |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
@@ -346,16 +395,29 @@ def keep(path, what):
             json.dump(what, file, indent=1)
 
 
-def measured_runs(prefix, name, setting, prediction, runs):
-    for _ in range(ROUNDS - len(runs)):
-        tries = [measure(prefix, setting, prediction)]
-        while tries[-1]["foreign"] > FOREIGN and len(tries) < AGAIN:
-            tries.append(measure(prefix, setting, prediction))
-        runs.append(min(tries, key=lambda run: run["foreign"]))
-    worst = max(run["foreign"] for run in runs)
-    if worst > FOREIGN:
-        print(f"{name}: others took {worst * 100:.0f} % of the machine", file=sys.stderr, flush=True)
-    return runs
+def measured(prefix, name, setting, prediction):
+    tries = [measure(prefix, setting, prediction)]
+    while tries[-1]["foreign"] > FOREIGN and len(tries) < AGAIN:
+        tries.append(measure(prefix, setting, prediction))
+    run = min(tries, key=lambda run: run["foreign"])
+    if run["foreign"] > FOREIGN:
+        print(f"{name}: others took {run['foreign'] * 100:.0f} % of the machine", file=sys.stderr, flush=True)
+    return run
+
+
+def rounds_of(prefix, name, setting, options, predictions, runs):
+    """What was predicted and what was measured, of each round."""
+    near = "near" in setting
+    for number in range(len(runs.get(name, [])), NEAR_ROUNDS if near else ROUNDS):
+        if near:
+            made = predictions.setdefault(name, [])
+            if len(made) <= number:
+                made.append(predict_near(prefix, setting))
+                keep(options.predictions, predictions)
+        prediction = predictions[name][number] if near else predictions[name]
+        runs.setdefault(name, []).append(measured(prefix, name, setting, prediction))
+        keep(options.runs, runs)
+    return [((predictions[name][number] if near else predictions[name])["figures"], run) for number, run in enumerate(runs[name])]
 
 
 def validate(prefix, folder, options):
@@ -366,21 +428,23 @@ def validate(prefix, folder, options):
     os.makedirs(calibrations, exist_ok=True)
     predictions, runs = kept(options.predictions), kept(options.runs)
     for name in chosen:
-        if predictions.get(name, {}).get("plan") != settings[name]["plan"]:
+        known = predictions.get(name)
+        if any(one["plan"] != settings[name]["plan"] for one in (known if isinstance(known, list) else [known] if known else [])):
+            sys.exit(f"{name}: predicted for other flags; take it out of {options.predictions} and {options.runs}")
+        if not known and "near" not in settings[name]:
             if runs.get(name):
                 sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
             predictions[name] = predict(prefix, calibrations, settings[name])
             keep(options.predictions, predictions)
     tables = {"rate": [], "figures": []}
-    missed, figures = [], 0
+    missed = []
     for name in chosen:
-        setting, prediction = settings[name], predictions[name]
-        runs[name] = measured_runs(prefix, name, setting, prediction, runs.get(name, []))
-        keep(options.runs, runs)
+        setting = settings[name]
+        rounds = rounds_of(prefix, name, setting, options, predictions, runs)
         if setting["kind"] == "rate":
-            lines, offs = rate_line(name, RATES[int(name[1:]) - 1], prediction["figures"], runs[name])
+            lines, offs = rate_line(name, RATES[int(name[1:]) - 1], rounds)
         else:
-            lines, offs = figure_lines(name, setting, prediction["figures"], runs[name])
+            lines, offs = figure_lines(name, setting, rounds)
         tables["rate" if setting["kind"] == "rate" else "figures"] += lines
         print("\n".join(lines), flush=True)
         if any(abs(off) > allowed for off, allowed in offs):

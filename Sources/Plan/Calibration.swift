@@ -7,7 +7,7 @@ import Scenarios
 import Settings
 
 /// Short runs against the bundled mock from which the cost of a push can be known: few and many connections and streams, with and
-/// without a link, at rates, with a mock that answers one by one, with one that ends connections, and several workers where there
+/// without a link, as fast as they go and at rates, with a mock that answers one by one, with one that ends connections, and several workers where there
 /// are cores for them and for the mock.
 enum Calibration {
     static let rounds = 3
@@ -51,16 +51,20 @@ enum Calibration {
         settings += [
             Setting(connections: 4, streams: 300), Setting(connections: 16, streams: 100),
             Setting(connections: 16, streams: 1000),
-            Setting(connections: 32, streams: 1000, rtt: "10ms"),
             Setting(connections: 200, streams: 100), Setting(connections: 200, streams: 500),
+            Setting(connections: 32, streams: 1000, rtt: "10ms"),
             Setting(connections: 4, streams: 1000, pushes: 500_000, mockFlags: single),
             Setting(connections: 64, streams: 1000, pushes: 500_000, mockFlags: single),
             Setting(connections: 4, streams: 100, pushes: 300_000, mockFlags: "--goaway-after 500"),
         ]
-        for rate in [10_000, 50_000, 200_000, 500_000] as [UInt64] {
+        for rate in [10_000, 25_000, 50_000, 200_000, 500_000] as [UInt64] {
             settings.append(Setting(connections: 4, streams: 1000, duration: 3 * second / 2, rate: rate))
         }
-        for rate in [10_000, 40_000] as [UInt64] {
+        for rate in [10_000, 25_000, 50_000, 200_000] as [UInt64] {
+            settings.append(
+                Setting(connections: 4, streams: 1000, rtt: "10ms", duration: 3 * second / 2, rate: rate))
+        }
+        for rate in [10_000, 25_000, 50_000] as [UInt64] {
             settings.append(
                 Setting(connections: 4, streams: 1000, duration: 3 * second / 2, rate: rate, mockFlags: single))
         }
@@ -70,7 +74,7 @@ enum Calibration {
     static func measure(_ base: Scenario) async throws -> CalibrationDocument {
         let settings = settings
         Console.diagnostic(
-            "calibrating: \(settings.count) settings, \(rounds) rounds, against the bundled mock (about a minute and a half)\n"
+            "calibrating: \(settings.count) settings, \(rounds) rounds, against the bundled mock (about two minutes)\n"
         )
         let series = RunSeries()
         let signals = StopSignals { series.stop() }

@@ -51,6 +51,7 @@ struct CostSample: Codable, Sendable, Equatable {
     }
 
     var isSingle: Bool { answers == .single }
+    var hasLink: Bool { roundTrip > 0 }
 
     /// The first field whose number no run has: a damaged file, or somebody else's. nil: none.
     var implausible: String? {

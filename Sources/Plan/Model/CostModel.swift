@@ -12,7 +12,7 @@ struct CostModel: Sendable {
         init(_ sample: CostSample) {
             numbers = [
                 Double(sample.threads), Double(sample.connections), Double(sample.streams),
-                sample.roundTrip > 0 ? 1 : 0, sample.isSingle ? 1 : 0, sample.makesConnections ? 1 : 0,
+                sample.hasLink ? 1 : 0, sample.isSingle ? 1 : 0, sample.makesConnections ? 1 : 0,
                 ((sample.pace ?? 0) / 100).rounded(), Double(sample.mockThreads ?? 0),
             ]
         }
@@ -30,9 +30,16 @@ struct CostModel: Sendable {
         let server: Double?
     }
 
+    /// How a server answers, and whether there is a link: over one, answers come when their pushes have long been sent, and wake the
+    /// client once more.
+    private struct Paced: Hashable {
+        let answers: CostSample.Answers
+        let hasLink: Bool
+    }
+
     /// Of a server that answers what came together, together; and of one that answers each push by itself.
     private let points: [CostSample.Answers: [Point]]
-    private let paced: [CostSample.Answers: PaceCost]
+    private let paced: [Paced: PaceCost]
     /// How workers get in each other's way; its rate is not used. nil: `lawProblem` says why it was not measured.
     let law: ScalabilityLaw?
     let lawProblem: String
@@ -40,9 +47,9 @@ struct CostModel: Sendable {
     let overhead: Double
     /// CPU time of a connection that is made anew, ns; nil when no run with many of them says so.
     let handshake: Double?
-    /// Bytes of a client without connections, and of one more; nil where connections were not varied.
+    /// Bytes of a client without connections; of one more, and of one more with another stream; nil where connections were not varied.
     let memoryBase: Double
-    let memoryPerConnection: Double?
+    private let memoryOfConnections: (connection: Double, stream: Double)?
     /// Connections a worker, and streams, that were measured.
     let connectionRange: ClosedRange<Double>
     let streamRange: ClosedRange<Double>
@@ -69,18 +76,23 @@ struct CostModel: Sendable {
         settings = Set((costly + others).map(Setting.init)).count
         if !single.isEmpty { points[.single] = Self.points(single) }
         self.points = points
-        var paced: [CostSample.Answers: PaceCost] = [:]
+        var paced: [Paced: PaceCost] = [:]
         for answers in CostSample.Answers.allCases {
-            let own = samples.filter { $0.pace != nil && $0.isSingle == (answers == .single) && $0.roundTrip == 0 }
             let closedPoints = points[answers] ?? points[.batched]!
-            paced[answers] = PaceCost(own) { sample in
-                Self.mean(Self.place(sample), closedPoints.map { ($0.place, $0.client) })!
+            for hasLink in [false, true] {
+                let own = samples.filter {
+                    $0.pace != nil && $0.isSingle == (answers == .single) && $0.hasLink == hasLink
+                        && (!hasLink || !$0.isShaped)
+                }
+                paced[Paced(answers: answers, hasLink: hasLink)] = PaceCost(own) { sample in
+                    Self.mean(Self.place(sample), closedPoints.map { ($0.place, $0.client) })!
+                }
             }
         }
         self.paced = paced
         (law, lawProblem) = Self.law(usual)
         // Of runs whose workers had time: what is waited for is then the way, not a thread.
-        let idle = usual.filter { $0.roundTrip > 0 && !$0.isShaped && $0.workerLoad < 0.5 }
+        let idle = usual.filter { $0.hasLink && !$0.isShaped && $0.workerLoad < 0.5 }
         let waits = idle.map { $0.service - Double($0.roundTrip) }.filter { $0 > 0 }
         overhead = waits.min() ?? 0
         let batched = points[.batched]!
@@ -89,10 +101,7 @@ struct CostModel: Sendable {
             return max(0, sample.clientCPU - cost) * (sample.pushesPerConnection ?? 0)
         }
         handshake = Quantile.median(made)
-        let memory = samples.compactMap { sample in
-            sample.clientMemory.map { (Double(sample.connections), Double($0)) }
-        }
-        (memoryBase, memoryPerConnection) = Self.line(memory)
+        (memoryBase, memoryOfConnections) = Self.memory(samples)
         let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!
         let streams = costly.map { Double($0.streams) }
@@ -122,7 +131,7 @@ struct CostModel: Sendable {
 
     private static func place(_ sample: CostSample) -> (Double, Double, Double) {
         place(
-            Double(sample.connections) / Double(sample.threads), Double(sample.streams), hasLink: sample.roundTrip > 0)
+            Double(sample.connections) / Double(sample.threads), Double(sample.streams), hasLink: sample.hasLink)
     }
 
     private static func place(_ connections: Double, _ streams: Double, hasLink: Bool) -> (Double, Double, Double) {
@@ -133,9 +142,11 @@ struct CostModel: Sendable {
     /// Whether runs against a server that answers each push by itself say what that costs.
     var knowsSingle: Bool { points[.single] != nil }
 
-    /// What pacing costs with such a server; where that was not measured, as with the usual one.
-    func pace(_ answers: CostSample.Answers) -> PaceCost {
-        paced[answers].flatMap { $0.isMeasured ? $0 : nil } ?? paced[.batched]!
+    /// What pacing costs with such a server and link; where that was not measured, without a link, or as with the usual server.
+    func pace(_ answers: CostSample.Answers, hasLink: Bool) -> PaceCost {
+        let wanted = [(answers, hasLink), (answers, false), (.batched, hasLink), (.batched, false)]
+        let found = wanted.lazy.compactMap { paced[Paced(answers: $0.0, hasLink: $0.1)] }.first { $0.isMeasured }
+        return found ?? paced[Paced(answers: .batched, hasLink: false)]!
     }
 
     /// Client CPU time a push of a busy worker alone, ns.
@@ -193,15 +204,36 @@ struct CostModel: Sendable {
         return (law, "")
     }
 
-    /// Least squares; of one place, or a line that falls, the smallest value and no slope.
-    private static func line(_ points: [(x: Double, y: Double)]) -> (base: Double, slope: Double?) {
-        guard let smallest = points.map(\.y).min() else { return (0, nil) }
-        let count = Double(points.count)
-        let (x, y) = (points.reduce(0) { $0 + $1.x } / count, points.reduce(0) { $0 + $1.y } / count)
-        let spread = points.reduce(0) { $0 + ($1.x - x) * ($1.x - x) }
-        guard spread > 0 else { return (smallest, nil) }
-        let slope = points.reduce(0) { $0 + ($1.x - x) * ($1.y - y) } / spread
-        return slope > 0 ? (max(0, y - slope * x), slope) : (smallest, nil)
+    /// Bytes of a connection with so many streams; nil where connections were not varied.
+    func memoryPerConnection(streams: Double) -> Double? {
+        memoryOfConnections.map { $0.connection + streams * $0.stream }
+    }
+
+    /// A client's memory by connections and by streams of all connections: least squares. Where streams were not varied, or do not show,
+    /// by connections alone; where neither does, the smallest.
+    private static func memory(_ samples: [CostSample]) -> (base: Double, connections: (Double, Double)?) {
+        let known = samples.compactMap { sample in
+            sample.clientMemory.map { (Double(sample.connections), Double(sample.streams), Double($0)) }
+        }
+        guard let smallest = known.map(\.2).min() else { return (0, nil) }
+        if let fit = fit(known.map { ([1, $0.0, $0.0 * $0.1], $0.2) }), fit.allSatisfy({ $0 > 0 }) {
+            return (fit[0], (fit[1], fit[2]))
+        }
+        if let fit = fit(known.map { ([1, $0.0], $0.2) }), fit[1] > 0 { return (max(0, fit[0]), (fit[1], 0)) }
+        return (smallest, nil)
+    }
+
+    /// Least squares; nil where the places do not tell all coefficients apart.
+    private static func fit(_ points: [(x: [Double], y: Double)]) -> [Double]? {
+        guard let first = points.first else { return nil }
+        // Of the same size, so that what cannot be told apart shows.
+        let scales = first.x.indices.map { place in max(1e-300, points.map { abs($0.x[place]) }.max()!) }
+        let scaled = points.map { point in (x: zip(point.x, scales).map { $0 / $1 }, y: point.y) }
+        let matrix = scales.indices.map { row in
+            scales.indices.map { column in scaled.reduce(0) { $0 + $1.x[row] * $1.x[column] } }
+        }
+        let right = scales.indices.map { row in scaled.reduce(0) { $0 + $1.x[row] * $1.y } }
+        return LinearSystem.solve(matrix, right, least: 1e-6).map { zip($0, scales).map { $0 / $1 } }
     }
 
     /// The samples drawn anew with replacement, each setting by itself.

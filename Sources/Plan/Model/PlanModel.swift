@@ -51,15 +51,19 @@ struct PlanModel {
     /// From a push being put on a stream to the stream being free again, ns.
     var cycle: Double { question.roundTrip + question.jitter + question.serverTime.mean + overhead }
 
-    /// What a push waits besides link and server at a rate of all machines, each by itself: as long as without a link, from being
-    /// due on.
+    private var pace: PaceCost { costs.pace(answers, hasLink: hasLink) }
+
+    /// What a push waits besides link and server at a rate of all machines, each by itself, from being due on.
     func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution {
         let each = rate * question.attempts / (configuration.machines * configuration.workers)
-        return costs.pace(answers).totals(at: each) ?? .constant(overhead)
+        return pace.totals(at: each) ?? .constant(overhead)
     }
 
     /// From a connection being begun to its being as fast as it gets, at the price of so much time at full speed, ns.
-    var warmUp: Double { PlanQuestion.setupRoundTrips * question.roundTrip + TCPModel(question).slowStart }
+    var warmUp: Double { question.setupRoundTrips * question.roundTrip + TCPModel(question).slowStart }
+
+    /// From the last push that a connection's server takes being sent to the next connection being as fast as it gets, ns.
+    var renewal: Double { question.roundTrip + question.jitter + overhead + PlanQuestion.reconnectWait + warmUp }
 
     /// Connecting, and the answers of the last pushes: time in which no push is begun, ns.
     var edges: Double { warmUp + handshakes + cycle * lastRounds }
@@ -87,7 +91,7 @@ struct PlanModel {
 
     /// CPU time a push at a rate of all machines, ns: workers that are not busy sleep and wake between pushes.
     func clientCost(_ configuration: Configuration, at rate: Double) -> Double {
-        costs.pace(answers).cost(
+        pace.cost(
             at: rate * question.attempts / (configuration.machines * configuration.workers),
             closed: clientCost(configuration))
     }
@@ -103,9 +107,9 @@ struct PlanModel {
     func perConnection(_ name: PlanDocument.BoundName) -> Double? {
         steady(name).map { rate in
             guard let every = question.goAwayEvery else { return rate }
-            // What is on its way when the connection is told to go away is answered while the next one becomes fast.
-            let held = min(rate * cycle / 1e9, every)
-            return every / max(every / rate, (every - held) / rate + warmUp / 1e9)
+            // The last of its pushes are answered when it is told to go away, or as much later as the server takes, and by then the
+            // next one is being made. What was sent meanwhile is refused, and sent again.
+            return every / (max(0, every / rate - cycle / 1e9) + renewal / 1e9)
         }
     }
 
@@ -195,7 +199,7 @@ struct PlanModel {
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
         let memory =
             whole * costs.memoryBase
-            + kept * (costs.memoryPerConnection ?? CostModel.usualMemoryPerConnection)
+            + kept * (costs.memoryPerConnection(streams: Double(question.streams)) ?? CostModel.usualMemoryPerConnection)
             + Double(question.pushes ?? 0) / 8
         return Needs(
             perSecond: rate, inFlight: rate * question.attempts * cycle / 1e9, connections: connections, cores: cores,
@@ -204,7 +208,6 @@ struct PlanModel {
 
     /// Cores on which a rate takes no more than a share of each worker's time. Less than one: that share of the one worker's.
     private func cores(_ rate: Double, closed: Double, share: Double) -> Double {
-        let pace = costs.pace(answers)
         let each = pace.rate(using: min(1, share), closed: closed) * max(1, share)
         return rate >= each ? rate / each : rate * pace.cost(at: rate, closed: closed) / 1e9 / share
     }

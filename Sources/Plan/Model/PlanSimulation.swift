@@ -119,7 +119,7 @@ struct PlanSimulation {
         settings.cores = question.sharedCores
         settings.link = FanOutLink(roundTrip: question.roundTrip, jitter: question.jitter, loss: question.loss)
         settings.sentAgain = question.sentAgain
-        settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.warmUp) }
+        settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.renewal) }
         settings.requestBytes = question.requestBytes
         settings.answerBytes = question.answerBytes
         settings.payloadBytes = question.payloadBytes

@@ -29,7 +29,7 @@ enum PlanWarnings {
             warnings.append(
                 "\(model.question.streams) streams lie outside what was measured (\(range(costs.streamRange)))")
         }
-        if costs.memoryPerConnection == nil {
+        if costs.memoryPerConnection(streams: 1) == nil {
             warnings.append(
                 "connections were not varied: \(Units.bytes(UInt64(CostModel.usualMemoryPerConnection))) of memory for each is "
                     + "assumed")
@@ -58,7 +58,7 @@ enum PlanWarnings {
         _ costs: CostModel, _ model: PlanModel, _ configuration: PlanModel.Configuration
     ) -> [String] {
         guard let rate = model.required else { return [] }
-        guard let range = costs.pace(model.answers).range else {
+        guard let range = costs.pace(model.answers, hasLink: model.question.roundTrip > 0).range else {
             return ["no run at a rate: workers that wait between pushes spend more on each than the plan says"]
         }
         let each = rate * model.question.attempts / (configuration.machines * configuration.workers)
@@ -119,7 +119,7 @@ enum PlanWarnings {
         if question.pushes != nil {
             assumptions.append(
                 "\(Units.fixed(question.utilisation * 100, places: 0)) % of each bound is used; connecting takes "
-                    + "\(Int(PlanQuestion.setupRoundTrips)) round trips"
+                    + "\(Units.fixed(question.setupRoundTrips, places: question.mockThreads > 0 ? 1 : 0)) round trips"
                     + (TCPModel(question).slowStart > 0 ? " and TCP's slow start" : "") + ", and pushes are due "
                     + (question.isPoisson ? "at random (Poisson)" : "at equal distances"))
         }
