@@ -217,7 +217,9 @@ let package = Package(
         .testTarget(name: "ComparisonTests", dependencies: asked + ["Comparison"], swiftSettings: strict),
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
         .testTarget(name: "SweepTests", dependencies: asked + ["Sweep"], swiftSettings: strict),
-        .testTarget(name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads", "Transport"], swiftSettings: strict),
+        .testTarget(
+            name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads", "Transport"], swiftSettings: strict
+        ),
         .testTarget(name: "WorkersTests", dependencies: asked + ["Workers"], swiftSettings: strict),
         .testTarget(name: "HistoryTests", dependencies: asked + ["History"], swiftSettings: strict),
         .testTarget(

@@ -87,10 +87,11 @@ struct PaceCost: Sendable {
     /// Rates, and the CPU time that a second takes there, ns; from none to where pushes are dense, or from there to a busy worker.
     private func knots(_ closed: Double, isDense: Bool) -> [Knot] {
         let most = 1e9 / closed
-        let known: [Knot] = points.filter { $0.rate > 0 && $0.rate < most && ($0.rate >= Self.denseFrom) == isDense }.map { point in
-            // What is measured may be above one core by chance, or with helping threads; a worker has one.
-            (point.rate, min(1e9, max(point.rate * closed * 0.1, point.rate * closed + point.extra)))
-        }
+        let known: [Knot] = points.filter { $0.rate > 0 && $0.rate < most && ($0.rate >= Self.denseFrom) == isDense }
+            .map { point in
+                // What is measured may be above one core by chance, or with helping threads; a worker has one.
+                (point.rate, min(1e9, max(point.rate * closed * 0.1, point.rate * closed + point.extra)))
+            }
         if isDense {
             guard let first = known.first else {
                 // Only thinner ones were measured, and are all that is known.

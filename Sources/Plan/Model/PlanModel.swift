@@ -199,7 +199,8 @@ struct PlanModel {
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
         let memory =
             whole * costs.memoryBase
-            + kept * (costs.memoryPerConnection(streams: Double(question.streams)) ?? CostModel.usualMemoryPerConnection)
+            + kept
+            * (costs.memoryPerConnection(streams: Double(question.streams)) ?? CostModel.usualMemoryPerConnection)
             + Double(question.pushes ?? 0) / 8
         return Needs(
             perSecond: rate, inFlight: rate * question.attempts * cycle / 1e9, connections: connections, cores: cores,

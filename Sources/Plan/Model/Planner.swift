@@ -255,7 +255,9 @@ enum Planner {
             serverCPU: question.mockThreads > 0 && model.serverCost(configuration) != nil
                 ? figure { $0.serverCost(configuration) } : nil,
             overhead: figure { $0.costs.overhead }, memoryBase: figure { $0.costs.memoryBase },
-            memoryPerConnection: figure { $0.costs.memoryPerConnection(streams: Double($0.question.streams)) ?? CostModel.usualMemoryPerConnection },
+            memoryPerConnection: figure {
+                $0.costs.memoryPerConnection(streams: Double($0.question.streams)) ?? CostModel.usualMemoryPerConnection
+            },
             handshake: costs.handshake == nil ? nil : figure { $0.costs.handshake },
             contention: law.map { .init($0.contention, in: $0.contentionRange) },
             crosstalk: law.map { .init($0.crosstalk, in: $0.crosstalkRange) }, workerCounts: law?.points ?? 1)
