@@ -6,8 +6,8 @@ of other flags is not measured. What is arithmetic is predicted first of all, fr
 where it is not there), and measured three times. What depends on CPU time is measured five times, and each time it is predicted just
 before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
 rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
-both. No setting of a calibration or a neighbour is among those validated. A run during which other programs took part of
-the machine is run again. All rows are written, misses too; the status is 1 when there are any: a prediction further off
+both. No row is predicted from runs of its own setting. A run during which other programs took part of
+the machine is run again (a neighbour's is not). All rows are written, misses too; the status is 1 when there are any: a prediction further off
 than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
 of lossy_link.py. The echo of the devices is a table of its own.
 
@@ -172,7 +172,7 @@ def rows(cores):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
         # What the server takes is not in a push's cost.
-        near = ["-c", str(connections), "-m", str(streams), *NEAR_TIME, *link(rtt, special if special and rtt == "0ms" else None)]
+        near = ["-c", str(connections), "-m", str(round(0.8 * streams)), *NEAR_TIME, *link(rtt, special if special and rtt == "0ms" else None)]
         settings[f"p{number}"] = {
             "kind": "paced", "plan": plan, "run": run,
             "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES)]}
@@ -205,6 +205,11 @@ def predict_near(prefix, setting):
         return predicted(setting, "--from", folder)
 
 
+def flags_of(setting):
+    """What a prediction and its runs are of."""
+    return [setting["plan"], setting["run"], setting.get("near")]
+
+
 def predicted(setting, *source):
     plan = json.loads(call([], "plan", "--json", *source, *setting["plan"]))
     figures, latency = {}, plan["simulation"]["total_ns"]
@@ -215,12 +220,12 @@ def predicted(setting, *source):
     elif setting["kind"] == "paced":
         figures["rate"] = plan["needed"]["per_second"]
         figures["client CPU a push, ns"] = plan["measured"]["paced_client_cpu_ns_per_push"]["value"]
-        if latency is not None:
-            figures["p50, us"], figures["p99, us"] = latency["p50"] / 1e3, latency["p99"] / 1e3
+        # No latency: the plan says that what is due waits ever longer.
+        figures["p50, us"], figures["p99, us"] = (latency[part] / 1e3 if latency else float("inf") for part in ("p50", "p99"))
     else:
         figures["client memory, MB"] = plan["needed"]["memory_bytes"]["value"] / 1e6
         figures["time to finish, s"] = plan["needed"]["shortest_ns"]["value"] / 1e9
-    return {"plan": setting["plan"], "figures": figures, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    return {"flags": flags_of(setting), "figures": figures, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 
 def measure(prefix, setting, prediction):
@@ -408,6 +413,8 @@ def measured(prefix, name, setting, prediction):
 def rounds_of(prefix, name, setting, options, predictions, runs):
     """What was predicted and what was measured, of each round."""
     near = "near" in setting
+    if near and len(predictions.get(name, [])) < len(runs.get(name, [])):
+        sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
     for number in range(len(runs.get(name, [])), NEAR_ROUNDS if near else ROUNDS):
         if near:
             made = predictions.setdefault(name, [])
@@ -429,7 +436,7 @@ def validate(prefix, folder, options):
     predictions, runs = kept(options.predictions), kept(options.runs)
     for name in chosen:
         known = predictions.get(name)
-        if any(one["plan"] != settings[name]["plan"] for one in (known if isinstance(known, list) else [known] if known else [])):
+        if any(one["flags"] != flags_of(settings[name]) for one in (known if isinstance(known, list) else [known] if known else [])):
             sys.exit(f"{name}: predicted for other flags; take it out of {options.predictions} and {options.runs}")
         if not known and "near" not in settings[name]:
             if runs.get(name):

@@ -25,6 +25,7 @@ enum PlanSamples {
         if !results.isEmpty {
             let found = try FoundResults(results) {
                 FoundResults.incomplete($0, "only whole runs say what a push costs") ?? CostSample.problem($0)
+                    ?? CostSample($0, roundTrip: roundTrip($0)).implausible.map { "\($0): no run has such a number" }
             }
             found.tell()
             for run in found.runs {

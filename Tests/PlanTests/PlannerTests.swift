@@ -253,10 +253,58 @@ import Testing
         // As many as take no more than that, though fewer may take more.
         #expect(isClose(both.rate(using: 0.285, closed: 1000), 75_000) && both.rate(using: 1, closed: 1000) == 1e6)
         #expect(isClose(both.rate(using: 0.2, closed: 1000), 5000))
-        // Of one kind only: the nearest of the other is all that is known.
+        // Of one kind only, all is one line.
         let (onlyThin, onlyDense) = (try pace(thin), try pace(dense))
-        #expect(isClose(cores(onlyThin, 30_000), 1) && isClose(cores(onlyThin, 1e6), 1, 1e-3))
+        #expect(isClose(cores(onlyThin, 510_000), 0.85) && isClose(onlyThin.rate(using: 0.85, closed: 1000), 510_000))
         #expect(isClose(cores(onlyDense, 10_000), 0.05) && isClose(onlyDense.totals(at: 10_000)?.mean, 300_000))
+        // What chance makes cheaper than a busy loop costs something still.
+        let cheap = try pace([paced(10_000, cores: 0.4, wait: 1), paced(200_000, cores: 0.1, wait: 1)])
+        #expect(cores(cheap, 30_000) > 0.002 && cores(cheap, 30_000) < 0.1)
+        // A cost of closed loops that were not busy takes no dense rate away.
+        let idle = try #require(CostModel([thin[0], dense[0]]))
+        #expect(isClose(idle.client(connectionsPerWorker: 4, streams: 1000, hasLink: false), 5000))
+        #expect(isClose(50_000 * idle.pace(.batched, hasLink: false).cost(at: 50_000, closed: 5000) / 1e9, 0.25))
+        // A twentieth apart is the same rate, and no slope.
+        let near = try pace([paced(24_900, cores: 0.7, wait: 1), paced(24_980, cores: 0.74, wait: 1)] + dense)
+        #expect(isClose(cores(near, 29_999), 0.72 / 24_940 * 29_999, 1e-3))
+    }
+
+    @Test("One worker that is awake all the time for few pushes is enough, and more of them take less")
+    func thinNeeds() throws {
+        func paced(_ rate: Double, cores: Double) -> CostSample {
+            var sample = sample("\(rate)", connections: 4, cpu: cores / rate * 1e9, rate: rate)
+            sample.pace = rate
+            return sample
+        }
+        let runs = [sample("c", connections: 4, cpu: 1000), paced(10_000, cores: 0.4), paced(50_000, cores: 0.25)]
+        func cores(_ rate: Double) throws -> Double {
+            var question = PlanQuestion()
+            (question.roundTrip, question.pushes, question.within, question.utilisation) = (
+                0, UInt64(rate * 10), 10e9, 0.5
+            )
+            let plan = try Planner.plan(question, samples: runs, origin: "x")
+            return try #require(plan.needed?.cores.value)
+        }
+        #expect(isClose(try cores(10_000), 0.8, 1e-3))
+        #expect(isClose(try cores(29_000), 1, 1e-6))
+        #expect(isClose(try cores(50_000), 0.5, 1e-3))
+        // Half of a worker is 366,667/s.
+        #expect(isClose(try cores(733_333), 2, 1e-3))
+    }
+
+    @Test("A connection that is ended costs its wait without a round trip too, and gives no more than one that is not")
+    func goAwayEdges() throws {
+        var question = PlanQuestion()
+        (question.roundTrip, question.pushes, question.within, question.goAwayEvery) = (0, 100_000, 10e9, 500)
+        (question.connections, question.machines) = (1, 1)
+        let model = PlanModel(question, try #require(CostModel(samples)))
+        #expect(isClose(model.perConnection(.streams), 500 / 0.025, 1e-9))
+        question.roundTrip = 20e6
+        question.serverTime = .constant(1e9)
+        let slow = PlanModel(question, try #require(CostModel(samples)))
+        #expect(
+            isClose(slow.perConnection(.streams), 1000 / 1.02, 0.01),
+            "\(String(describing: slow.perConnection(.streams)))")
     }
 
     /// Rates of 1, 2, 4 and 8 workers by a law, with a mock of twice as many threads.

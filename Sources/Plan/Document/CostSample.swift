@@ -68,7 +68,7 @@ struct CostSample: Codable, Sendable, Equatable {
             ("per_second", perSecond, 0...1e12), ("client_cpu_ns_per_push", clientCPU, 1e-3...day),
             ("mock_cpu_ns_per_push", mockCPU, 0...day), ("worker_load", workerLoad, 0...1000),
             ("service_mean_ns", service, 0...day), ("server_mean_ns", serverTime, 0...day),
-            ("offered_per_second", pace, 0...1e12), ("pushes_per_connection", pushesPerConnection, 0...1e18),
+            ("offered_per_second", pace, 1e-6...1e12), ("pushes_per_connection", pushesPerConnection, 0...1e18),
             ("rtt_ns", Double(roundTrip), 0...day), ("client_max_rss_bytes", clientMemory.map(Double.init), 0...1e15),
         ]
         figures += (totals ?? []).map { ("total_ns", $0, 0...day) }

@@ -35,6 +35,8 @@ struct CostModel: Sendable {
     private struct Paced: Hashable {
         let answers: CostSample.Answers
         let hasLink: Bool
+        /// The plan's link is the mock's, as the runs' is: what emulating it costs a busy client is in both.
+        var isEmulated = false
     }
 
     /// Of a server that answers what came together, together; and of one that answers each push by itself.
@@ -70,22 +72,26 @@ struct CostModel: Sendable {
         let busy = usual.filter(Self.isBusy)
         isOfBusyRuns = !busy.isEmpty || usual.isEmpty && closed.contains(where: Self.isBusy)
         let costly = [busy, usual, closed].first { !$0.isEmpty } ?? samples
-        var points: [CostSample.Answers: [Point]] = [.batched: Self.points(costly)]
+        var points: [CostSample.Answers: [Point]] = [
+            .batched: Self.points(costly, areBusy: isOfBusyRuns)
+        ]
         let single = closed.filter(\.isSingle)
         let others = samples.filter { $0.pace != nil || $0.makesConnections || $0.isSingle }
         settings = Set((costly + others).map(Setting.init)).count
-        if !single.isEmpty { points[.single] = Self.points(single) }
+        if !single.isEmpty { points[.single] = Self.points(single, areBusy: single.contains(where: Self.isBusy)) }
         self.points = points
         var paced: [Paced: PaceCost] = [:]
         for answers in CostSample.Answers.allCases {
             let closedPoints = points[answers] ?? points[.batched]!
-            for hasLink in [false, true] {
+            for (hasLink, isEmulated) in [(false, false), (true, false), (true, true)] {
                 let own = samples.filter {
                     $0.pace != nil && $0.isSingle == (answers == .single) && $0.hasLink == hasLink
-                        && (!hasLink || !$0.isShaped)
                 }
-                paced[Paced(answers: answers, hasLink: hasLink)] = PaceCost(own) { sample in
-                    Self.mean(Self.place(sample), closedPoints.map { ($0.place, $0.client) })!
+                paced[Paced(answers: answers, hasLink: hasLink, isEmulated: isEmulated)] = PaceCost(own) { sample in
+                    Self.mean(
+                        Self.place(
+                            Double(sample.connections) / Double(sample.threads), Double(sample.streams),
+                            hasLink: isEmulated), closedPoints.map { ($0.place, $0.client) })!
                 }
             }
         }
@@ -109,7 +115,9 @@ struct CostModel: Sendable {
     }
 
     /// The runs of one place, those with the fewest workers: more of them get in each other's way, which the law says.
-    private static func points(_ samples: [CostSample]) -> [Point] {
+    ///
+    /// - Parameter areBusy: else the cheapest run of a place is the nearest to what a push costs there.
+    private static func points(_ samples: [CostSample], areBusy: Bool) -> [Point] {
         var groups: [[Double]: [CostSample]] = [:]
         for sample in samples {
             let place = place(sample)
@@ -118,8 +126,9 @@ struct CostModel: Sendable {
         return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, runs in
             let fewest = runs.map(\.threads).min()!
             let chosen = runs.filter { $0.threads == fewest }
+            let costs = chosen.map(\.clientCPU)
             return Point(
-                place: place(chosen[0]), client: Quantile.median(chosen.map(\.clientCPU))!,
+                place: place(chosen[0]), client: areBusy ? Quantile.median(costs)! : costs.min()!,
                 server: Quantile.median(chosen.compactMap(\.mockCPU)))
         }
     }
@@ -143,10 +152,12 @@ struct CostModel: Sendable {
     var knowsSingle: Bool { points[.single] != nil }
 
     /// What pacing costs with such a server and link; where that was not measured, without a link, or as with the usual server.
-    func pace(_ answers: CostSample.Answers, hasLink: Bool) -> PaceCost {
-        let wanted = [(answers, hasLink), (answers, false), (.batched, hasLink), (.batched, false)]
-        let found = wanted.lazy.compactMap { paced[Paced(answers: $0.0, hasLink: $0.1)] }.first { $0.isMeasured }
-        return found ?? paced[Paced(answers: .batched, hasLink: false)]!
+    func pace(_ answers: CostSample.Answers, hasLink: Bool, isEmulated: Bool = false) -> PaceCost {
+        let linked = Paced(answers: answers, hasLink: hasLink, isEmulated: hasLink && isEmulated)
+        let usual = Paced(answers: .batched, hasLink: hasLink, isEmulated: hasLink && isEmulated)
+        let wanted = [linked, Paced(answers: answers, hasLink: false), usual]
+        return wanted.lazy.compactMap { paced[$0] }.first { $0.isMeasured }
+            ?? paced[Paced(answers: .batched, hasLink: false)]!
     }
 
     /// Client CPU time a push of a busy worker alone, ns.
@@ -216,7 +227,10 @@ struct CostModel: Sendable {
             sample.clientMemory.map { (Double(sample.connections), Double(sample.streams), Double($0)) }
         }
         guard let smallest = known.map(\.2).min() else { return (0, nil) }
-        if let fit = fit(known.map { ([1, $0.0, $0.0 * $0.1], $0.2) }), fit.allSatisfy({ $0 > 0 }) {
+        // Of less than twice as many, chance would say too much.
+        if known.map(\.1).max()! >= 2 * known.map(\.1).min()!,
+            let fit = fit(known.map { ([1, $0.0, $0.0 * $0.1], $0.2) }), fit.allSatisfy({ $0 > 0 })
+        {
             return (fit[0], (fit[1], fit[2]))
         }
         if let fit = fit(known.map { ([1, $0.0], $0.2) }), fit[1] > 0 { return (max(0, fit[0]), (fit[1], 0)) }

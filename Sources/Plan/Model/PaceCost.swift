@@ -5,7 +5,8 @@ import Statistics
 ///
 /// A worker of fewer pushes than `denseFrom` wakes for each; of more, for those that came due together, which takes much less. So each
 /// of both kinds says what its own rates cost. Between measured rates the CPU time of a second is a straight line; it begins at none
-/// without pushes, and ends at all of it where a worker is busy all the time and its batches are full.
+/// without pushes, and ends at all of it where a worker is busy all the time and its batches are full. Where only one kind was measured,
+/// all is one line.
 struct PaceCost: Sendable {
     /// Pushes a second of a worker from which on the client gathers them (`Pace.denseFrom` of Transport, in its quantum).
     static let denseFrom = 30_000.0
@@ -20,6 +21,8 @@ struct PaceCost: Sendable {
     }
 
     private let points: [Point]
+    /// Thin and dense pushes were measured; else all rates lie on one line.
+    private let hasBothKinds: Bool
 
     var isMeasured: Bool { !points.isEmpty }
     /// Pushes a second of a worker that were measured; nil when none were.
@@ -29,15 +32,22 @@ struct PaceCost: Sendable {
     ///   - samples: runs at a rate, of one kind of server and link.
     ///   - closed: CPU time a push of a closed loop with the same settings, ns.
     init(_ samples: [CostSample], closed: (CostSample) -> Double) {
-        // Rates of repeated runs differ by chance: a thousandth is one.
-        let groups = Dictionary(grouping: samples) { sample in
-            (log(max(1, (sample.pace ?? 0) / Double(sample.threads))) * 100).rounded()
+        let runs = samples.map { (rate: ($0.pace ?? 0) / Double($0.threads), run: $0) }.filter { $0.rate > 0 }
+        // Rates of repeated runs differ by chance: those within a twentieth are one.
+        var groups: [[(rate: Double, run: CostSample)]] = []
+        for run in runs.sorted(by: { $0.rate < $1.rate }) {
+            if let last = groups.indices.last, run.rate <= 1.05 * groups[last][0].rate {
+                groups[last].append(run)
+            } else {
+                groups.append([run])
+            }
         }
-        points = groups.sorted { $0.key < $1.key }.map { _, runs in
-            let rate = Quantile.median(runs.map { ($0.pace ?? 0) / Double($0.threads) })!
-            let extra = Quantile.median(runs.map { $0.clientCPU - closed($0) })!
-            let totals = runs.compactMap { run in
-                run.totals?.count == TimeDistribution.shares.count
+        points = groups.map { runs in
+            let rate = Quantile.median(runs.map(\.rate))!
+            let extra = Quantile.median(runs.map { $0.run.clientCPU - closed($0.run) })!
+            // What the mock's flags add to an answer belongs to no other plan.
+            let totals = runs.map(\.run).compactMap { run in
+                run.totals?.count == TimeDistribution.shares.count && (!run.isShaped || run.isSingle)
                     ? run.totals?.map { max(0, $0 - Double(run.roundTrip)) } : nil
             }
             return Point(
@@ -45,6 +55,7 @@ struct PaceCost: Sendable {
                 totals: totals.isEmpty
                     ? nil : TimeDistribution.shares.indices.map { place in Quantile.median(totals.map { $0[place] })! })
         }
+        hasBothKinds = Set(points.map { $0.rate >= Self.denseFrom }).count == 2
     }
 
     /// CPU time a push of a worker at a rate, ns.
@@ -55,13 +66,14 @@ struct PaceCost: Sendable {
         return use(at: rate, closed: closed) / rate
     }
 
-    /// The largest rate of a worker that takes no more than so much of its time, pushes a second.
+    /// The largest rate of a worker that takes no more than so much of its time, pushes a second. Thin pushes may take more: a worker that
+    /// cannot keep up with waking for each gathers them.
     ///
     /// - Parameter share: of a core, above 0 up to 1.
     func rate(using share: Double, closed: Double) -> Double {
         let wanted = share * 1e9
         let dense = knots(closed, isDense: true)
-        if dense[0].use <= wanted { return Self.rate(wanted, on: dense) }
+        if dense[0].use <= wanted || !hasBothKinds { return Self.rate(wanted, on: dense) }
         return min(Self.denseFrom, Self.rate(wanted, on: knots(closed, isDense: false)))
     }
 
@@ -84,34 +96,30 @@ struct PaceCost: Sendable {
 
     private typealias Knot = (rate: Double, use: Double)
 
-    /// Rates, and the CPU time that a second takes there, ns; from none to where pushes are dense, or from there to a busy worker.
+    /// Rates, and the CPU time that a second takes there, ns: from none to a busy worker, or to or from where pushes are dense.
     private func knots(_ closed: Double, isDense: Bool) -> [Knot] {
-        let most = 1e9 / closed
-        let known: [Knot] = points.filter { $0.rate > 0 && $0.rate < most && ($0.rate >= Self.denseFrom) == isDense }
-            .map { point in
-                // What is measured may be above one core by chance, or with helping threads; a worker has one.
-                (point.rate, min(1e9, max(point.rate * closed * 0.1, point.rate * closed + point.extra)))
-            }
-        if isDense {
-            guard let first = known.first else {
-                // Only thinner ones were measured, and are all that is known.
-                let thin = knots(closed, isDense: false)
-                return [thin[thin.count - 1], (max(most, thin[thin.count - 1].rate * (1 + 1e-9)), 1e9)]
-            }
-            // What sleeping and waking costs there is as much a second until pushes get thin.
-            let begin = (Self.denseFrom, max(0, first.use - (first.rate - Self.denseFrom) * closed))
-            return (first.rate > Self.denseFrom ? [begin] : []) + known + [(most, 1e9)]
+        // A closed loop that was not busy may have cost more.
+        let most = max(1e9 / closed, (points.last?.rate ?? 0) * 1.001)
+        let known: [Knot] = points.filter { !hasBothKinds || ($0.rate >= Self.denseFrom) == isDense }
+            .map { ($0.rate, Self.sane($0.rate * closed + $0.extra, at: $0.rate, closed)) }
+        guard hasBothKinds, let first = known.first, let last = known.last else {
+            return [(0, 0)] + known + [(most, max(1e9, known.last?.use ?? 0))]
         }
-        let end = min(Self.denseFrom, most)
-        guard let last = known.last else {
-            // The first that is dense is as near as it gets.
-            let first = points.first { $0.rate > 0 && $0.rate < most }
-            let use = first.map { min(1e9, max(0, $0.rate * closed + $0.extra)) / $0.rate * end } ?? end * closed
-            return [(0, 0), (end, use)]
+        if isDense {
+            // What sleeping and waking costs there is as much a second until pushes get thin.
+            let use = Self.sane(first.use - (first.rate - Self.denseFrom) * closed, at: Self.denseFrom, closed)
+            return (first.rate > Self.denseFrom ? [(Self.denseFrom, use)] : []) + known + [(most, 1e9)]
         }
         let before = known.dropLast().last ?? (0, 0)
         let slope = max(closed, (last.use - before.use) / (last.rate - before.rate))
-        return [(0, 0)] + known + (last.rate < end ? [(end, min(1e9, last.use + slope * (end - last.rate)))] : [])
+        let end = Self.sane(last.use + slope * (Self.denseFrom - last.rate), at: Self.denseFrom, closed)
+        return [(0, 0)] + known + (last.rate < Self.denseFrom ? [(Self.denseFrom, end)] : [])
+    }
+
+    /// What is measured may be above one core by chance, or with helping threads; a worker has one. And by chance it may be less than
+    /// any push costs.
+    private static func sane(_ use: Double, at rate: Double, _ closed: Double) -> Double {
+        min(1e9, max(0.1 * rate * closed, use))
     }
 
     /// How long pushes took from being due to their answer at a rate, besides the link; nil when no run says so. Between measured
@@ -120,7 +128,7 @@ struct PaceCost: Sendable {
     func totals(at rate: Double) -> TimeDistribution? {
         let all = points.compactMap { point in point.totals.map { (rate: point.rate, values: $0) } }
         let alike = all.filter { ($0.rate >= Self.denseFrom) == (rate >= Self.denseFrom) }
-        let known = alike.isEmpty ? all : alike
+        let known = hasBothKinds && !alike.isEmpty ? alike : all
         guard let first = known.first, let last = known.last else { return nil }
         if rate <= first.rate { return .measured(first.values) }
         for (before, after) in zip(known, known.dropFirst()) where rate <= after.rate {

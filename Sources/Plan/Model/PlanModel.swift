@@ -51,7 +51,7 @@ struct PlanModel {
     /// From a push being put on a stream to the stream being free again, ns.
     var cycle: Double { question.roundTrip + question.jitter + question.serverTime.mean + overhead }
 
-    private var pace: PaceCost { costs.pace(answers, hasLink: hasLink) }
+    private var pace: PaceCost { costs.pace(answers, hasLink: hasLink, isEmulated: question.mockThreads > 0) }
 
     /// What a push waits besides link and server at a rate of all machines, each by itself, from being due on.
     func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution {
@@ -105,12 +105,12 @@ struct PlanModel {
     /// Pushes a second of one connection by what is a connection's own, attempts counted; what it loses when it is made anew belongs
     /// to it.
     func perConnection(_ name: PlanDocument.BoundName) -> Double? {
-        steady(name).map { rate in
-            guard let every = question.goAwayEvery else { return rate }
-            // The last of its pushes are answered when it is told to go away, or as much later as the server takes, and by then the
-            // next one is being made. What was sent meanwhile is refused, and sent again.
-            return every / (max(0, every / rate - cycle / 1e9) + renewal / 1e9)
-        }
+        guard let every = question.goAwayEvery else { return steady(name) }
+        guard let rate = steady(name) else { return name == .streams ? every / renewal * 1e9 : nil }
+        // Streams and windows let pushes go in bursts, a cycle apart, of which the last comes a cycle before its answers. When these
+        // come the connection is told to go away, and the next one is made; what was sent meanwhile is refused, and sent again.
+        let sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
+        return every / max(every / rate, max(0, sending) + renewal / 1e9)
     }
 
     private func steady(_ name: PlanDocument.BoundName) -> Double? {
@@ -187,7 +187,7 @@ struct PlanModel {
             let used = min(workers, max(1, isContinuous ? cores / machines : (cores / machines).rounded(.up)))
             let cost = clientCost(
                 Configuration(machines: machines, workers: used, connections: max(connections, machines * used)))
-            cores = self.cores(rate * question.attempts, closed: cost, share: question.utilisation / reserve)
+            cores = self.cores(rate * question.attempts * reserve, closed: cost)
             machines = max(cores / workers, 1e-9)
             if let bandwidth = question.bandwidth { machines = max(machines, planned * question.wireBytes / bandwidth) }
         }
@@ -207,10 +207,12 @@ struct PlanModel {
             machines: machines, memory: memory, bandwidth: rate * question.attempts * question.wireBytes)
     }
 
-    /// Cores on which a rate takes no more than a share of each worker's time. Less than one: that share of the one worker's.
-    private func cores(_ rate: Double, closed: Double, share: Double) -> Double {
-        let each = pace.rate(using: min(1, share), closed: closed) * max(1, share)
-        return rate >= each ? rate / each : rate * pace.cost(at: rate, closed: closed) / 1e9 / share
+    /// Cores on which a rate takes no more than the utilisation of each worker's time. Less than one: that share of the one worker's; it
+    /// may be all of it, as waking for each of few pushes takes more than gathering many.
+    private func cores(_ rate: Double, closed: Double) -> Double {
+        let each = pace.rate(using: question.utilisation, closed: closed)
+        guard rate < each else { return rate / each }
+        return min(1, rate * pace.cost(at: rate, closed: closed) / 1e9 / question.utilisation)
     }
 
     /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for
