@@ -93,7 +93,7 @@ PACED = [
     (20_000, 4, 1000, "20ms", ("--server-time", "lognormal 20ms 0.5", "--latency='lognormal 20ms 0.5'")),
     (50_000, 8, 1000, "0ms", ("--answers", "single", "--answer-batching off")),
     (50_000, 8, 1000, "30ms", None),
-    (200_000, 24, 1000, "80ms", None),
+    (150_000, 24, 1000, "80ms", None),
     (40_000, 8, 1000, "10ms", ("--server-time", "lognormal 10ms 0.3", "--latency='lognormal 10ms 0.3'")),
     (150_000, 16, 1000, "20ms", ("--server-time", "5ms", "--latency=5ms")),
 ]

@@ -73,13 +73,17 @@ struct GateRounds {
         }
         let answer = try? JSONDecoder().decode(GateRoundAnswer.self, from: Data(said.output.utf8))
         guard let origin else {
+            if said.problem == .usage {
+                let line = ChildRun.line(said.error)
+                throw HarnessError(line.hasPrefix("pushload: ") ? String(line.dropFirst("pushload: ".count)) : line)
+            }
             if !said.error.isEmpty { Console.diagnostic(said.error) }
-            guard said.isGood, let answer else {
+            guard said.problem == nil, let answer else {
                 throw HarnessError("a round went wrong, so that costs mean nothing", .failed)
             }
             return answer
         }
-        guard said.isGood, let answer else {
+        guard said.problem == nil, let answer else {
             let line = ChildRun.line(said.error.isEmpty ? said.output : said.error)
             let why = line.hasPrefix("pushload: ") ? String(line.dropFirst("pushload: ".count)) : line
             throw isFirst

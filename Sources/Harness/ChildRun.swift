@@ -70,18 +70,23 @@ package struct ChildRun: Sendable {
     /// - Parameters:
     ///   - order: what it reads on its standard input.
     ///   - series: may stop it.
-    /// - Returns: what it printed, and what it printed on standard error, up to a megabyte each; nil when it was stopped.
+    /// - Returns: why it did not go well, nil when it did; what it printed, and what it printed on standard error, up to a megabyte each.
+    ///   nil when it was stopped.
     /// - Throws: one line when it cannot be started.
     package func answer(
         _ command: String, to order: Data, in series: RunSeries
-    ) async throws(HarnessError) -> (isGood: Bool, output: String, error: String)? {
+    ) async throws(HarnessError) -> (problem: HarnessError.Kind?, output: String, error: String)? {
         let ended: (end: ChildProcess.End, output: String, error: String)
         do { ended = try await Self.run(executable, [command], sent: order, in: series) } catch {
             throw HarnessError("\(executable): cannot be run: \(error)", .failed)
         }
         if series.isStopped { return nil }
-        if case .exited(0) = ended.end { return (true, ended.output, ended.error) }
-        return (false, ended.output, ended.error.isEmpty ? Self.described(ended.end) + "\n" : ended.error)
+        var problem = HarnessError.Kind.failed
+        if case .exited(let code) = ended.end {
+            if code == 0 { return (nil, ended.output, ended.error) }
+            problem = HarnessError.Kind(rawValue: code) ?? .failed
+        }
+        return (problem, ended.output, ended.error.isEmpty ? Self.described(ended.end) + "\n" : ended.error)
     }
 
     private static func run(

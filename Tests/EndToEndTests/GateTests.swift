@@ -229,6 +229,16 @@ import Testing
         #expect(try refusal(["--metrics", "mock_cpu"]).contains("the baseline has no mock_cpu, only client_cpu"))
         #expect(try refusal(["--tolerance", "0"]).contains("--tolerance 0: expected above 0 to 100%"))
         #expect(try refusal(["--reason", "x"]) == "pushload: --reason goes with --update\n")
+        // As with run: what the mock does not know was asked for.
+        let flags = try Programs.run(
+            "pushload",
+            [
+                "gate", "--update", "--reason", "x", "--quiet", "--baseline", folder.path + "/new.json", "-n", "10k",
+                "--mock-flags", "--nonsense",
+            ])
+        #expect(flags.status == 64 && flags.error.split(separator: "\n").count == 1, "\(flags)")
+        #expect(
+            flags.error.contains("--nonsense") && !FileManager.default.fileExists(atPath: folder.path + "/new.json"))
         for (path, update, problem) in [
             ("/proc/x/b.json", true, "cannot make the folder /proc/x: nothing can be made in /proc"),
             (

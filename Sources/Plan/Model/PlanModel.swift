@@ -53,10 +53,9 @@ struct PlanModel {
 
     private var pace: PaceCost { costs.pace(answers, hasLink: hasLink, isEmulated: question.mockThreads > 0) }
 
-    /// What a push waits besides link and server at a rate of all machines, each by itself, from being due on.
-    func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution {
-        let each = rate * question.attempts / (configuration.machines * configuration.workers)
-        return pace.totals(at: each) ?? .constant(overhead)
+    /// What a push waits besides link and server at a rate of all machines, each by itself, from being due on; nil: not measured.
+    func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution? {
+        pace.totals(at: rate * question.attempts / (configuration.machines * configuration.workers))
     }
 
     /// From a connection being begun to its being as fast as it gets, at the price of so much time at full speed, ns.

@@ -55,10 +55,13 @@ struct PlanSimulation {
 
     /// At a rate of all machines, each push due at its time.
     func paced(_ perSecond: Double) -> [FanOutSimulation.Outcome] {
-        var settings = settings(model.clientCost(configuration, at: perSecond))
+        let wait = model.wait(configuration, at: perSecond)
+        // What was measured has the time in it that waking up and sending took.
+        var settings = settings(
+            wait == nil ? model.clientCost(configuration, at: perSecond) : model.clientCost(configuration))
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
-        settings.wait = model.wait(configuration, at: perSecond)
+        settings.wait = wait ?? .constant(model.overhead)
         return replications(&settings, pushes: rate * model.cycle / 1e9 * Self.cycles)
     }
 
