@@ -29,6 +29,8 @@ public struct BlockFigure: Sendable, Equatable {
     static let strong = 0.5
     /// As `correlationLevel`, for a trend, and for a change at one place.
     static let trendLevel = 0.01
+    /// A run that ends when an interval is narrow ends sooner where it is so by chance: the interval is wider by this much.
+    static let sought = 1.1
     /// A smaller change of the figure is none, as a share.
     public static let tolerance = 0.05
 
@@ -82,7 +84,9 @@ public struct BlockFigure: Sendable, Equatable {
     }
 
     /// nil of no push at all.
-    public init?(_ percentile: Double, _ everything: [LatencyBlock]) {
+    ///
+    /// - Parameter isSought: the run goes on until this figure is known well enough.
+    public init?(_ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false) {
         // One in which nothing came says nothing.
         let blocks = everything.filter { $0.count > 0 }
         let all = Whole(blocks)
@@ -114,7 +118,7 @@ public struct BlockFigure: Sendable, Equatable {
             without = .fewPushes(
                 needed: UInt64(min((1 - 1e-9) * enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
         } else {
-            interval(judged, all)
+            interval(judged, all, isSought ? Self.sought : 1)
         }
     }
 
@@ -205,11 +209,11 @@ public struct BlockFigure: Sendable, Equatable {
         return expected > 0 ? max(1, variance(blocks, above: median) / expected) : 1
     }
 
-    private mutating func interval(_ blocks: [LatencyBlock], _ all: Whole) {
+    private mutating func interval(_ blocks: [LatencyBlock], _ all: Whole, _ widened: Double) {
         let share = percentile / 100
         let whole = Double(all.count)
         let margin =
-            StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
+            widened * StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
             * Self.variance(blocks, above: value).squareRoot() / blocks.reduce(0) { $0 + Double($1.count) }
         // In ranks: what lies below the figure is one of these numbers of pushes.
         let (least, most) = ((share - margin) * whole, (share + margin) * whole + 1)

@@ -10,10 +10,10 @@ public struct PrecisionGoal: Sendable {
     /// Nothing is looked at before, nanoseconds since the start.
     static let least: UInt64 = 1_000_000_000
     /// From one look to the next the time since the start grows so many times.
-    static let growth = 1.3
-    /// Of what was asked for: an interval that is narrow by chance ends a run sooner, and what still comes in may widen it, by 7 % where
-    /// one block more makes pairs of all and leaves half of the degrees of freedom.
-    static let margin = 0.85
+    static let growth = 1.2
+    /// Of what was asked for: what still comes in until the run has ended may widen the interval, by 7 % where one block more makes
+    /// pairs of all and leaves half of the degrees of freedom.
+    static let margin = 0.9
 
     /// 0…100.
     package let percentile: Double
@@ -39,7 +39,7 @@ public struct PrecisionGoal: Sendable {
         guard elapsed >= next, blocks.count >= Self.fewestBlocks, count > seen else { return false }
         seen = count
         next = UInt64(min(Double(elapsed) * Self.growth, 1e18))
-        let half = BlockFigure(percentile, blocks)?.halfWidth ?? .infinity
+        let half = BlockFigure(percentile, blocks, isSought: true)?.halfWidth ?? .infinity
         defer { wasNarrow = half <= Self.margin * share }
         return wasNarrow && half <= Self.margin * share
     }

@@ -90,12 +90,16 @@ import Statistics
         }.blocks
         guard isReached else { return }
         let before = tally.intervals
-        count(99, blocks, noise, &tally)
+        count(99, blocks, noise, &tally, isSought: true)
         if tally.intervals > before { tally.seconds += Double(last) / 1e9 }
     }
 
-    private static func count(_ percentile: Double, _ blocks: [LatencyBlock], _ noise: Noise, _ tally: inout Tally) {
-        guard let figure = BlockFigure(percentile, blocks), let low = figure.low, let high = figure.high else { return }
+    private static func count(
+        _ percentile: Double, _ blocks: [LatencyBlock], _ noise: Noise, _ tally: inout Tally, isSought: Bool = false
+    ) {
+        guard let figure = BlockFigure(percentile, blocks, isSought: isSought), let low = figure.low,
+            let high = figure.high
+        else { return }
         let truth = noise.percentile(percentile / 100)
         tally.intervals += 1
         if Double(low) <= truth, truth <= Double(high) { tally.held += 1 }

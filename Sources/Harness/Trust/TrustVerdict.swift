@@ -18,7 +18,8 @@ struct TrustVerdict {
         var doubts: [String] = []
         var found: [(name: String, figure: BlockFigure)] = []
         for (name, percentile) in Precision.figures {
-            guard let figure = BlockFigure(percentile, outcome.blocks) else { continue }
+            let isSought = inputs.precision?.percentile == percentile
+            guard let figure = BlockFigure(percentile, outcome.blocks, isSought: isSought) else { continue }
             found.append((name, figure))
             section.figures[name.replacing(".", with: "_")] = Self.document(figure)
         }
