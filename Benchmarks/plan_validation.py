@@ -3,7 +3,7 @@
 
 Nothing is measured before it was predicted and the prediction kept in a file (`--predictions`); a setting whose prediction was made
 of other flags is not measured. What is arithmetic is predicted first of all, from a calibration (`--calibrations FOLDER`, made
-where it is not there), and measured three times. What depends on CPU time is measured five times, a rate nine times, and each time it is predicted just
+where it is not there), and measured three times. What depends on CPU time is measured five times, and each time it is predicted just
 before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
 rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
@@ -36,7 +36,7 @@ ALLOWED, ALLOWED_P99 = 0.10, 0.20
 ROUNDS = 3
 SECONDS, WARMUP = 3, 1
 # Rounds of what is predicted from its neighbours, and how their runs are timed, seconds.
-NEAR_ROUNDS = {"rate": 9, "paced": 5, "whole": 5}
+NEAR_ROUNDS = 5
 NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
 # Of a paced row's rate.
 NEAR_RATES = (0.7, 1.3)
@@ -415,7 +415,7 @@ def rounds_of(prefix, name, setting, options, predictions, runs):
     near = "near" in setting
     if near and len(predictions.get(name, [])) < len(runs.get(name, [])):
         sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
-    for number in range(len(runs.get(name, [])), NEAR_ROUNDS[setting["kind"]] if near else ROUNDS):
+    for number in range(len(runs.get(name, [])), NEAR_ROUNDS if near else ROUNDS):
         if near:
             made = predictions.setdefault(name, [])
             if len(made) <= number:
