@@ -73,11 +73,9 @@ struct GateRounds {
         }
         let answer = try? JSONDecoder().decode(GateRoundAnswer.self, from: Data(said.output.utf8))
         guard let origin else {
-            if said.problem == .usage {
-                let line = ChildRun.line(said.error)
-                throw HarnessError(line.hasPrefix("pushload: ") ? String(line.dropFirst("pushload: ".count)) : line)
-            }
             if !said.error.isEmpty { Console.diagnostic(said.error) }
+            // It has said what is wrong.
+            if said.problem == .usage { throw HarnessError("no round can be made of what was asked for") }
             guard said.problem == nil, let answer else {
                 throw HarnessError("a round went wrong, so that costs mean nothing", .failed)
             }
