@@ -3,6 +3,7 @@ import Measurement
 import Results
 import Scenarios
 import Settings
+import Synchronization
 import TestSupport
 import Testing
 import Transport
@@ -131,6 +132,36 @@ import Transport
         #expect(trust.doubts.contains { $0.hasPrefix("not steady: p50 went from") }, "\(trust.doubts)")
         let at = try #require(trust[.p50]?.shift?.at)
         #expect(abs(at - 3.5) < 0.5, "\(at)")
+    }
+
+    @Test("It ends a little after its figure is known: by the clock, where what workers said last is old")
+    func endsByTheClock() throws {
+        // How old each snapshot is when it is looked at, ns; nil: there is no clock but theirs.
+        for age in [nil, 0, 3 * Self.second] as [UInt64?] {
+            let inputs = try RunInputs(
+                scenario { ($0.until, $0.budget, $0.warmup) = ("p50 +- 10 %", 60 * Self.second, Self.second / 2) })
+            let state = RunState(accepted: try #require(DeliveryLedger(capacity: 1)), times: nil)
+            let (box, recorder) = (SnapshotBox(), Recorder(causes: 1))
+            let watcher = RunWatcher(
+                inputs: inputs, state: state, control: RunControl(), boxes: [box], isTerminal: false, judge: nil,
+                record: nil, progress: { _ in })
+            var window = RateWindow()
+            window.begin(Self.start)
+            state.start.store(Self.start, ordering: .relaxed)
+            watcher.look()
+            var random = Random(state: Self.seed)
+            var (now, end) = (Self.start, UInt64.max)
+            while end == .max, now < Self.start + 30 * Self.second {
+                now += RunWatcher.pause
+                for _ in 0..<500 {
+                    recorder.accepted(total: UInt64(2e6 * exp(0.5 * random.normal())), isMeasured: true)
+                }
+                box.offer(recorder, window: window, inFlight: 0, backlog: 0, position: 0, time: now)
+                watcher.look(clock: age.map { now + $0 })
+                end = state.endsAt.load(ordering: .relaxed)
+            }
+            #expect(end == now + (age ?? 0) + 2 * RunWatcher.pause, "\(String(describing: age)): \(end), \(now)")
+        }
     }
 
     @Test("A run that stays what it is raises no doubt; its gaps are those of the arrivals asked for")

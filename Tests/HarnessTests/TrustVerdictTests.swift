@@ -1,0 +1,50 @@
+import Measurement
+import Results
+import Scenarios
+import Statistics
+import Testing
+
+@testable import Harness
+
+@Suite struct TrustVerdictTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Ten blocks of a second and 2,000 pushes, of which 10, 30, 10, 30, … took 9 ms and more and the others up to 3 ms.
+    private func blocks() -> [LatencyBlock] {
+        (0..<10).map { block in
+            var latencies = LatencyHistogram()
+            let slow: UInt64 = block % 2 == 0 ? 10 : 30
+            for place in 0..<slow { latencies.record(9_000_000 + 100_000 * place) }
+            for place in 0..<(2000 - slow) { latencies.record(1_000_000 + 1000 * place) }
+            return LatencyBlock(from: Double(block), to: Double(block + 1), latencies)
+        }
+    }
+
+    /// - Parameter until: what the run goes on for; nil: for ten seconds.
+    private func trust(until: String?) throws -> ResultDocument.Trust {
+        var scenario = Scenario()
+        scenario.rate = 2000
+        if let until { scenario.until = until } else { scenario.duration = 10 * Self.second }
+        var outcome = LoadOutcome()
+        outcome.blocks = blocks()
+        return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section
+    }
+
+    @Test("The figure that a run went on for has the wider interval of one that is sought, and the others their own")
+    func sought() throws {
+        let plain = try #require(BlockFigure(99, blocks()))
+        let wider = try #require(BlockFigure(99, blocks(), isSought: true))
+        let (low, high) = (try #require(plain.low), try #require(plain.high))
+        let (lower, higher) = (try #require(wider.low), try #require(wider.high))
+        #expect(lower < low && high < higher, "\(lower) \(low) \(high) \(higher)")
+        for asked in [nil, "p50 +- 5 %", "p99.9 +- 5 %"] {
+            let figure = try #require(try trust(until: asked).figures["p99"])
+            #expect(figure.low == low && figure.high == high, "\(asked ?? "nothing"): \(figure)")
+        }
+        let asked = try trust(until: "p99 +- 5 %")
+        let figure = try #require(asked.figures["p99"])
+        #expect(figure.low == lower && figure.high == higher, "\(figure)")
+        let half = try #require(wider.halfWidth)
+        #expect(asked.until?.halfWidth == (half * 1e6).rounded() / 1e6, "\(String(describing: asked.until))")
+    }
+}

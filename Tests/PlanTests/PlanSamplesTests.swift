@@ -1,0 +1,47 @@
+import Foundation
+import Results
+import SampleRuns
+import Testing
+
+@testable import Plan
+
+@Suite struct PlanSamplesTests {
+    /// A run that says what a push costs: 100,000 pushes of 1,000 ns of CPU time.
+    private static func run(_ id: String) -> ResultDocument {
+        var result = SampleRun.make(id, 1)
+        (result.pushes.planned, result.pushes.sent, result.pushes.accepted) = (100_000, 100_000, 100_000)
+        return result
+    }
+
+    private static let absurd: [(field: String, change: @Sendable (inout ResultDocument) -> Void)] = [
+        ("client_cpu_ns_per_push", { $0.cost.clientCPU = 1e30 }),
+        ("mock_cpu_ns_per_push", { $0.cost.mockCPU = -1 }),
+        ("cores", { $0.environment.cores = .max }),
+        ("threads", { $0.scenario["threads"] = .integer(2_000_000_000) }),
+        ("streams", { $0.scenario["streams"] = .integer(.max) }),
+        ("per_second", { $0.throughput.answered = 1e300 }),
+    ]
+
+    @Test(
+        "A result with a number that no run has is left out, with its field's name; of nothing else there is no plan",
+        arguments: absurd.indices)
+    func implausible(_ place: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushload-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (field, change) = Self.absurd[place]
+        for name in ["good", "bad"] {
+            var result = Self.run(name)
+            if name == "bad" { change(&result) }
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+            try ResultFile.write(result, to: "\(folder)/\(name)/result.json")
+        }
+        #expect(try PlanSamples.read([folder]).map(\.run) == ["good"])
+        let path = "\(folder)/bad/result.json"
+        #expect {
+            try PlanSamples.read([path])
+        } throws: {
+            "\($0)" == "\(path): \(field): no run has such a number"
+        }
+    }
+}
