@@ -97,7 +97,7 @@ enum PlanReport {
                 ["needed", "", "95 % interval", "planned"],
                 ["pushes a second", rate(needed.perSecond), "", ""],
                 row(
-                    "open streams", needed.inFlight, count(Double(configuration.connections * configuration.streams)),
+                    "open streams", needed.inFlight, count(Double(configuration.connections) * Double(configuration.streams)),
                     count
                 ),
                 row("connections", needed.connections, count(Double(configuration.connections)), tenth),
@@ -216,7 +216,10 @@ enum PlanReport {
 
     private static func tenth(_ value: Double) -> String { value < 1000 ? Units.fixed(value, places: 1) : count(value) }
 
-    private static func size(_ value: Double) -> String { Units.bytes(UInt64(max(value, 0))) }
+    /// Bytes.
+    static func size(_ value: Double) -> String {
+        value.isFinite ? Units.bytes(UInt64(min(max(value, 0), 1e18))) : "-"
+    }
 
     /// Bytes a second as bits.
     static func bits(_ value: Double) -> String {

@@ -219,6 +219,19 @@ import Testing
         for reason in reasons { #expect(none.error.contains(reason), "\(none)") }
     }
 
+    @Test("What no machine can do of what was asked for is a plan that is missed, however much it is")
+    func absurd() throws {
+        let folder = OutputFolder()
+        let plan = try Programs.run(
+            "pushload",
+            [
+                "plan", "--devices", "1000G", "--within", "1ns", "--rtt", "0", "--connections", "1", "--machines", "1",
+                "--from", try Self.calibration(folder),
+            ])
+        #expect(plan.status == 99 && plan.error.isEmpty, "\(plan)")
+        #expect(plan.output.contains("within 1.00 ns: missed, the devices take "), "\(plan)")
+    }
+
     @Test("What cannot be planned ends with 64 and one line")
     func refused() throws {
         let folder = OutputFolder()
@@ -231,7 +244,12 @@ import Testing
         func question(_ devices: String, _ within: String, _ further: String...) throws -> String {
             try refusal(["--devices", devices, "--within", within, "--calibration", path, "--rtt", "0"] + further)
         }
-        #expect(try question("0", "60s") == "pushload: --devices 0: expected 1 to 1000G\n")
+        for devices in ["0", "1000000000000000000"] {
+            #expect(try question(devices, "60s") == "pushload: --devices \(devices): expected 1 to 1000G\n")
+        }
+        #expect(
+            try question("1000G", "1ns").hasSuffix(
+                "; a million of each are the most: give it more time or more streams\n"))
         #expect(
             try question("1M", "60s", "--json", "--markdown") == "pushload: --json and --markdown: give one of them\n")
         #expect(try question("1M", "0s") == "pushload: --within 0s: expected more than 0, such as 60s\n")

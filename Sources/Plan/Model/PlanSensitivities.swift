@@ -5,9 +5,13 @@ import Results
 enum PlanSensitivities {
     static let step = 0.1
 
+    /// Of fewer pushes a tenth is not a number of them.
+    private static let fewestPushes: UInt64 = 100
+
     /// Only inputs that move something.
     static func of(_ model: PlanModel) -> [PlanDocument.Sensitivity] {
         inputs.compactMap { name, change in
+            if name == "devices", (model.question.pushes ?? 0) < fewestPushes { return nil }
             guard let more = needs(model, 1 + step, change), let less = needs(model, 1 - step, change) else {
                 return nil
             }

@@ -82,13 +82,15 @@ enum PlanWarnings {
         }
         return [
             "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) do "
-                + "\(Units.grouped(UInt64(tightest.rate)))/s at most, of \(Units.grouped(UInt64(needs.perSecond)))/s needed: the "
-                + "devices take \(Units.duration(nanoseconds: model.shortest(configuration)))"
+                + "\(whole(tightest.rate))/s at most, of \(whole(needs.perSecond))/s needed: the devices take "
+                + Units.duration(nanoseconds: model.shortest(configuration))
         ]
     }
 
+    private static func whole(_ number: Double) -> String { PlanReport.count(number.rounded(.down)) }
+
     private static func counted(_ number: Double, _ what: String) -> String {
-        "\(Units.grouped(UInt64(number))) \(what)\(number == 1 ? "" : "s")"
+        "\(whole(number)) \(what)\(number == 1 ? "" : "s")"
     }
 
     static func assumptions(

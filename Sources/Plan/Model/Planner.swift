@@ -143,15 +143,18 @@ enum Planner {
         histograms.reduce(into: LatencyHistogram()) { $0.add($1) }
     }
 
-    /// Of more than a million each there is no plan, and no simulation.
+    /// Of more than a million each there is no plan, and no simulation. With the bundled mock the connections of all workers are
+    /// simulated.
     private static func checked(
-        _ configuration: PlanModel.Configuration
+        _ configuration: PlanModel.Configuration, _ question: PlanQuestion
     ) throws(Failure) -> PlanModel.Configuration {
-        guard configuration.machines <= 1e6, configuration.connectionsPerWorker <= 1e6 else {
+        let isWhole = question.mockThreads > 0
+        let connections = isWhole ? configuration.connections : configuration.connectionsPerWorker
+        guard configuration.machines <= 1e6, configuration.connections.isFinite, connections <= 1e6 else {
+            let machines = PlanReport.count(configuration.machines) + (configuration.machines == 1 ? " machine" : " machines")
             throw Failure(
-                description: "it would take \(Units.fixed(configuration.machines, places: 0)) machines, and "
-                    + "\(Units.fixed(configuration.connectionsPerWorker, places: 0)) connections a worker; a million of each "
-                    + "are the most: give it more time or more streams")
+                description: "it would take \(machines), and \(PlanReport.count(connections)) connections"
+                    + "\(isWhole ? "" : " a worker"); a million of each are the most: give it more time or more streams")
         }
         return configuration
     }
@@ -166,7 +169,11 @@ enum Planner {
                 configuration: try checked(
                     .init(
                         machines: Double(machines), workers: min(model.workersPerMachine, Double(connections)),
-                        connections: Double(connections))))
+                        connections: Double(connections)),
+                    question))
+        }
+        guard question.pushes != 0 else {
+            throw Failure(description: "0 devices: expected at least 1 to plan for")
         }
         guard let rate = model.required else {
             throw Failure(
@@ -177,7 +184,7 @@ enum Planner {
         var plain: Draft?
         for reserve in reserves {
             let needs = model.needs(rate, reserve: reserve)
-            let configuration = try checked(model.configuration(needs))
+            let configuration = try checked(model.configuration(needs), question)
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
             next.isInTime = model.canDo(rate, configuration)
             let outcomes = next.isInTime ? PlanSimulation(model, configuration).paced(rate) : []
@@ -226,8 +233,8 @@ enum Planner {
 
     private static func written(_ value: Double, _ goals: [Threshold], _ text: String) -> String {
         switch goals.first(where: { $0.text == text })?.metric {
-        case .rate: "\(Units.grouped(UInt64(value.rounded())))/s"
-        case .memory: Units.bytes(UInt64(value))
+        case .rate: "\(PlanReport.count(value))/s"
+        case .memory: PlanReport.size(value)
         default: Units.duration(nanoseconds: value)
         }
     }
