@@ -163,7 +163,10 @@ struct PlanServerOptions: ParsableArguments {
             valueName: "batched|single"))
     var answers: String?
 
-    @Option(help: ArgumentHelp("What reaches either end is late by a random time up to this.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "What reaches either end is late by a random time up to this, at most the round trip.",
+            valueName: "duration"))
     var jitter = "0ms"
 
     @Option(
@@ -216,6 +219,12 @@ struct PlanServerOptions: ParsableArguments {
             question.answers = known
         }
         question.jitter = Double(try PlanValue.read("--jitter", jitter, Units.duration))
+        // More of it than of the way itself is a mistyped unit.
+        guard question.jitter <= question.roundTrip else {
+            throw HarnessError(
+                "--jitter \(jitter): expected at most \(Units.written(duration: UInt64(question.roundTrip))), the round trip "
+                    + "(--rtt), on top of which it comes")
+        }
         question.loss = try share("--loss", loss, 0.05)
         question.sentAgain = try share("--sent-again", sentAgain, 0.9)
         if let goAwayEvery {
@@ -238,8 +247,8 @@ struct PlanServerOptions: ParsableArguments {
     }
 
     private func share(_ flag: String, _ text: String, _ most: Double) throws(HarnessError) -> Double {
-        let share = try PlanValue.read(flag, text, Units.share)
-        guard (0...most).contains(share) else {
+        // Units know another limit: 100 %.
+        guard let share = try? Units.share(text), (0...most).contains(share) else {
             throw HarnessError("\(flag) \(text): expected 0% to \(Units.fixed(most * 100, places: 0))%")
         }
         return share

@@ -35,12 +35,8 @@ public struct Precision: Sendable, Equatable {
             throw SettingsError(
                 "\"\(text)\": \"\(parts[0])\"" + NearestName.hint(parts[0], among: Self.figures.map(\.name)))
         }
-        let share: Double
-        do throws(Units.ParseError) { share = try Units.share(parts[1]) } catch {
-            throw SettingsError("\"\(text)\": \(error)")
-        }
-        guard share >= 0.001, share <= 0.5 else {
-            throw SettingsError("\"\(text)\": expected 0.1 % to 50 % of the figure")
+        guard let share = try? Units.share(parts[1]), (0.001...0.5).contains(share) else {
+            throw SettingsError("\"\(text)\": \"\(parts[1])\": expected 0.1 % to 50 % of the figure")
         }
         (percentile, self.share) = (figure.percentile, share)
     }

@@ -435,8 +435,10 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(backlog >= 1, "backlog 0: expected at least 1 push")
         check(pushes != 0, "pushes 0: expected at least 1")
         check(pushes ?? 0 <= 1 << 40, "pushes \(pushes ?? 0): at most \(1 << 40)")
-        check(duration != 0, "duration 0: expected more than 0")
-        check(duration ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
+        // One that is the budget's is what the budget is.
+        let length = until != nil && duration == budget ? nil : duration
+        check(length != 0, "duration 0: expected more than 0")
+        check(length ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
         check(
             (1e-6...1e9).contains(rate ?? 1), "rate \(rate ?? 0): expected 0.000001 to 1000000000 pushes/s"
         )

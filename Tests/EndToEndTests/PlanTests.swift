@@ -268,7 +268,16 @@ import Testing
                 "pushload: --server-time \"soon\": expected for example"))
         #expect(
             try question("1M", "60s", "--answers", "fast") == "pushload: --answers fast: expected batched or single\n")
-        #expect(try question("1M", "60s", "--loss", "60%") == "pushload: --loss 60%: expected 0% to 5%\n")
+        for share in ["60%", "150%", "some"] {
+            #expect(
+                try question("1M", "60s", "--loss", share) == "pushload: --loss \(share): expected 0% to 5%\n")
+        }
+        #expect(
+            try question("1M", "60s", "--rtt", "80ms", "--jitter", "81ms")
+                == "pushload: --jitter 81ms: expected at most 80ms, the round trip (--rtt), on top of which it comes\n")
+        #expect(
+            try question("1M", "60s", "--jitter", "1ms")
+                == "pushload: --jitter 1ms: expected at most 0s, the round trip (--rtt), on top of which it comes\n")
         #expect(
             try question("1M", "60s", "--loss", "1%")
                 == "pushload: --loss goes with --rtt above 0: what is lost is sent again a round trip later\n")

@@ -81,6 +81,9 @@ import Testing
             (["--until", "p99"], "expected a figure and how well it is to be known"),
             (["--until", "p98 +- 2 %"], "p98"),
             (["--until", "p99 +- 2 %", "--budget", "1ms"], "budget 1ms: expected 1s to 30 days"),
+            (["--until", "p99 +- 2 %", "--budget", "0s"], "budget 0s: expected 1s to 30 days"),
+            (["--until", "p99 +- 2 %", "--rate", "1k", "--budget", "0s"], "budget 0s: expected 1s to 30 days"),
+            (["--until", "p99 +- 150 %"], "expected 0.1 % to 50 % of the figure"),
         ] {
             let error = try refusal(flags)
             #expect(error.contains(words) && error.split(separator: "\n").count == 1, "\(flags): \(error)")

@@ -19,7 +19,8 @@ import Testing
         for (text, part) in [
             ("", "as in p99 +- 2 %"), ("p99", "as in p99 +- 2 %"), ("p99 < 50ms", "as in p99 +- 2 %"),
             ("+- 2 %", "as in p99 +- 2 %"), ("p98 +- 2 %", "p98"), ("mean +- 2 %", "p50, p90, p99, p99.9"),
-            ("p99 +- x", "share"), ("p99 +- 0.01 %", "0.1 % to 50 %"), ("p99 +- 60 %", "0.1 % to 50 %"),
+            ("p99 +- x", "\"x\": expected 0.1 % to 50 %"), ("p99 +- 0.01 %", "0.1 % to 50 %"),
+            ("p99 +- 60 %", "0.1 % to 50 %"), ("p99 +- 150 %", "\"150%\": expected 0.1 % to 50 %"),
             ("p99 +- 2 % +- 3 %", "as in p99 +- 2 %"),
         ] {
             do throws(SettingsError) {
@@ -48,6 +49,14 @@ import Testing
             #expect(found.count == 1 && found[0].hasPrefix("until: does not go with \(name)"), "\(name): \(found)")
         }
         #expect(problems { $0.budget = 1 }.first?.contains("budget 1ns: expected 1s to 30 days") == true)
+        // As it is run it has the budget's length, of which nothing is said besides.
+        for budget in [0, 1, 31 * 86_400 * 1_000_000_000] as [UInt64] {
+            let found = problems {
+                $0.budget = budget
+                $0 = $0.withLength
+            }
+            #expect(found.count == 1 && found[0].hasSuffix(": expected 1s to 30 days"), "\(budget): \(found)")
+        }
         var alone = Scenario().withDefaultTopic
         (alone.pushes, alone.budget) = (1, 5_000_000_000)
         #expect(alone.validate().first?.hasPrefix("budget: goes with until") == true)
