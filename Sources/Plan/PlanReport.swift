@@ -116,7 +116,7 @@ enum PlanReport {
         var rows = [["bound", "pushes a second", "95 % interval", ""]]
         for (index, bound) in plan.bounds.enumerated() {
             rows.append([
-                name(bound.name), count(bound.perSecond.value), interval(bound.perSecond, count),
+                name(bound.name, plan.question), count(bound.perSecond.value), interval(bound.perSecond, count),
                 index == 0 ? "binds" : index == 1 ? "next" : "",
             ])
         }
@@ -168,6 +168,21 @@ enum PlanReport {
     private static func cost(_ figure: PlanDocument.Figure) -> String {
         let interval = interval(figure, Units.duration(nanoseconds:))
         return Units.duration(nanoseconds: figure.value) + (interval.isEmpty ? "" : " (\(interval))")
+    }
+
+    /// Bounds of what is a connection's own say that connections are ended, and made anew, all the time, which is in them.
+    private static func name(_ bound: PlanDocument.BoundName, _ question: PlanDocument.Question) -> String {
+        guard question.goAwayEvery != nil else { return name(bound) }
+        return switch bound {
+        // Where a stream is free again at once, nothing but that is in it.
+        case .streams where question.roundTrip + question.jitter + question.serverTime == 0:
+            "connections made anew (GOAWAY)"
+        case .streams: "streams over round trip and GOAWAY"
+        case .window: "window over round trip and GOAWAY"
+        case .connectionRate: "connection's bandwidth and GOAWAY"
+        case .loss: "TCP with loss, and GOAWAY"
+        case .bandwidth, .clientCPU, .serverCPU, .sharedCores: name(bound)
+        }
     }
 
     private static func name(_ bound: PlanDocument.BoundName) -> String {

@@ -118,7 +118,7 @@ import Testing
                 == "pushload: --same-within 0%: expected more than 0% and at most 50%\n")
         #expect(
             try refusal(["--self", "--same-within", "much"])
-                == "pushload: --same-within: \"much\" is not a share; expected for example 2% or 0.02, at most 100%\n")
+                == "pushload: --same-within much: expected more than 0% and at most 50%\n")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
     }
 

@@ -55,6 +55,24 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  devices") && $0.contains("+1.00 %") && $0.hasSuffix("-") }, "\(text)")
     }
 
+    @Test("Where connections are ended all the time, the bounds that are a connection's own name GOAWAY")
+    func goAway() {
+        var ended = plan
+        #expect(!PlanReport.text(ended).contains("GOAWAY"))
+        ended.question.goAwayEvery = 500
+        let lines = PlanReport.text(ended).split(separator: "\n")
+        for (start, end) in [
+            ("  streams over round trip and GOAWAY ", "binds"), ("  CPU of the client ", "next"),
+            ("  window over round trip and GOAWAY ", "1"),
+        ] {
+            #expect(lines.contains { $0.hasPrefix(start) && $0.hasSuffix(end) }, "\(start) in \(lines)")
+        }
+        // Without a round trip it is all that binds a connection's streams.
+        ended.question.roundTrip = 0
+        let text = PlanReport.text(ended)
+        #expect(text.contains("\n  connections made anew (GOAWAY) ") && !text.contains("streams over"), "\(text)")
+    }
+
     @Test("Of devices with several registrations pushes and devices are said, each as many as there are")
     func pushesAndDevices() {
         var several = plan
