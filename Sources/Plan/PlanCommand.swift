@@ -95,10 +95,7 @@ package struct PlanCommand: AsyncParsableCommand {
             throw HarnessError(error.description)
         }
         let (samples, origin) = try await measured()
-        let plan: PlanDocument
-        do throws(Planner.Failure) {
-            plan = try Planner.plan(question, goals: goals, samples: samples, origin: origin, echo: echo)
-        } catch { throw HarnessError(error.description) }
+        let plan = try Self.plan(question, goals, samples, origin, echo)
         do throws(ResultError) {
             Console.output(
                 json
@@ -106,6 +103,19 @@ package struct PlanCommand: AsyncParsableCommand {
                     : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
         } catch { throw HarnessError(error.description, .unwritable) }
         if !plan.isReached { throw ExitCode(99) }
+    }
+
+    /// Shows what it is at, which may take most of a minute.
+    private static func plan(
+        _ question: PlanQuestion, _ goals: [Threshold], _ samples: [CostSample], _ origin: String,
+        _ echo: EchoQuestion?
+    ) throws(HarnessError) -> PlanDocument {
+        let line = PlanProgress()
+        defer { line.end() }
+        do throws(Planner.Failure) {
+            return try Planner.plan(
+                question, goals: goals, samples: samples, origin: origin, echo: echo, progress: line.show)
+        } catch { throw HarnessError(error.description) }
     }
 
     private func load(into question: inout PlanQuestion) throws(HarnessError) {

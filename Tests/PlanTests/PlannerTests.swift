@@ -219,6 +219,21 @@ import Testing
         #expect(try Planner.plan(small, samples: samples, origin: "x").isReached)
     }
 
+    @Test("Whoever waits for a plan is told what it is at: each reserve that is tried for a goal, too")
+    func progress() throws {
+        func steps(_ goal: String) throws -> [String] {
+            var steps: [String] = []
+            _ = try Planner.plan(
+                question, goals: try Threshold.list(parsing: goal), samples: samples, origin: "x",
+                progress: { steps.append($0) })
+            return steps
+        }
+        let rest = ["simulating full use", "looking for intervals"]
+        #expect(try steps("p99 < 1s") == ["simulating the rate"] + rest)
+        let tried = [1.25, 1.5, 2, 3, 4].map { "simulating the rate, \($0) times the connections and cores" }
+        #expect(try steps("p99 < 50ms") == ["simulating the rate"] + tried + rest)
+    }
+
     @Test("With the mock on the same machine its threads and the shared cores are bounds")
     func shared() throws {
         var question = PlanQuestion()

@@ -57,9 +57,10 @@ enum Planner {
     /// - Parameters:
     ///   - origin: where the samples come from, as a reader is to be told.
     ///   - echo: what devices ask; nil: not asked.
+    ///   - progress: told what comes next, a few words, each of which may take seconds.
     static func plan(
         _ question: PlanQuestion, goals: [Threshold] = [], samples: [CostSample], origin: String,
-        echo: EchoQuestion? = nil
+        echo: EchoQuestion? = nil, progress: (String) -> Void = { _ in }
     ) throws(Failure) -> PlanDocument {
         guard let costs = CostModel(samples) else {
             throw Failure(description: "\(origin): no run with a CPU time a push to plan with")
@@ -69,8 +70,9 @@ enum Planner {
         let goals = goals.filter { !isOfEcho($0) }
         let model = PlanModel(question, costs)
         let intervals = PlanIntervals(samples, seed: question.seed)
-        var draft = try draft(model, goals)
+        var draft = try draft(model, goals, progress)
         var warnings = PlanWarnings.of(samples, costs, model, draft.configuration)
+        progress("simulating full use")
         let full = PlanSimulation(model, draft.configuration)
         let outcomes = full.full()
         let throughput = PlanSimulation.figure(outcomes.map(\.throughput))
@@ -88,10 +90,12 @@ enum Planner {
             warnings.append("goal \(goal.text) is not reached: \(value)")
         }
         if let echo, let pushes = question.pushes, let rate = draft.needs?.perSecond {
+            progress("simulating devices")
             let heard = EchoModel(echo, pushes: pushes, spread: Double(pushes) / rate * 1e9)
             draft.echo = heard.document(echoGoals, edges: model.edges)
             warnings += PlanWarnings.of(heard)
         }
+        progress("looking for intervals")
         draft.simulation = PlanDocument.Simulation(
             seed: question.seed, workers: full.workers, connections: full.connections,
             pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput.value,
@@ -159,7 +163,9 @@ enum Planner {
         return configuration
     }
 
-    private static func draft(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Draft {
+    private static func draft(
+        _ model: PlanModel, _ goals: [Threshold], _ progress: (String) -> Void
+    ) throws(Failure) -> Draft {
         let question = model.question
         guard question.pushes != nil else {
             guard let machines = question.machines, let connections = question.connections else {
@@ -187,6 +193,7 @@ enum Planner {
             let configuration = try checked(model.configuration(needs), question)
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
             next.isInTime = model.canDo(rate, configuration)
+            progress("simulating the rate" + (reserve > 1 ? ", \(reserve) times the connections and cores" : ""))
             let outcomes = next.isInTime ? PlanSimulation(model, configuration).paced(rate) : []
             next.latencies = outcomes.map(\.total)
             next.goals = goals.map { goal in
