@@ -5,7 +5,10 @@ import Settings
 /// A comparison for a person at a terminal.
 enum ComparisonReport {
     static func text(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
-        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))"] + analysis(comparison) + [""]
+        // Nothing of the table means anything before that is known.
+        let shared = ComparisonWarnings.shared(comparison.a.runs, comparison.b.runs)
+        var lines = ["", "A: \(named(comparison.a))", "B: \(named(comparison.b))"] + analysis(comparison)
+        lines += (shared.map { ["warning: \($0)"] } ?? []) + [""]
         var table = TextTable()
         table.add(header("A", "B", comparison))
         for row in rows(comparison) {
@@ -13,7 +16,7 @@ enum ComparisonReport {
         }
         lines += table.lines(width: picture.width) + [""]
         for distribution in comparison.distributions { lines.append(line(distribution)) }
-        for warning in comparison.warnings { lines.append("warning: \(warning)") }
+        for warning in comparison.warnings where warning != shared { lines.append("warning: \(warning)") }
         return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
     }
 
@@ -38,15 +41,28 @@ enum ComparisonReport {
         return ["\(comparison.a.runs.count) rounds: each run of B against the run of A in its round"]
     }
 
-    /// One row a figure.
+    /// One row a figure. Why nothing can be called is said once.
     static func rows(_ comparison: ComparisonDocument) -> [[String]] {
-        comparison.metrics.map { metric in
+        var said: Set<String> = []
+        return comparison.metrics.map { metric in
+            let verdict = verdict(metric, comparison)
+            let short = shortVerdict(metric)
+            let isSaid = short != nil && !said.insert(verdict).inserted
             let interval = metric.low.flatMap { low in metric.high.map { "\(three(low)) - \(three($0))" } }
             return [Written.title(metric.name)] + Written.pair(metric.medianA, metric.medianB, metric.unit) + [
                 metric.ratio.map(three) ?? "-", interval ?? "-", metric.p.map(Written.chance) ?? "-",
                 metric.adjusted.map(Written.chance) ?? "-", metric.delta.map { Units.fixed($0, places: 2) } ?? "-",
-                verdict(metric, comparison),
+                isSaid ? short ?? verdict : verdict,
             ]
+        }
+    }
+
+    /// Of a figure of which the number of runs says nothing can be called.
+    private static func shortVerdict(_ metric: ComparisonDocument.Metric) -> String? {
+        switch metric.verdict {
+        case .tooFewRuns: "too few runs"
+        case .oneRun: "no interval"
+        default: nil
         }
     }
 

@@ -33,6 +33,27 @@ enum ComparisonWarnings {
             + "difference (alternate them, or use pushload ab)"
     }
 
+    /// What it means that a run is on both sides: a file that was named twice, or a folder that holds the other; nil: none is.
+    ///
+    /// - Parameters:
+    ///   - a: ids of runs.
+    ///   - b: likewise.
+    static func shared(_ a: [String], _ b: [String]) -> String? {
+        let (ofA, ofB) = (Set(a), Set(b))
+        guard !ofA.isDisjoint(with: ofB) else { return nil }
+        let why =
+            if ofA == ofB {
+                "they are the same, and cannot differ"
+            } else if ofA.isSubset(of: ofB) {
+                "all of A's are among B's, so that B is held against a part of itself"
+            } else if ofB.isSubset(of: ofA) {
+                "all of B's are among A's, so that A is held against a part of itself"
+            } else {
+                "what they share cannot differ"
+            }
+        return "A and B share runs: \(why)"
+    }
+
     /// What is wrong with some runs of a side.
     static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
         func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {

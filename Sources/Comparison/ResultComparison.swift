@@ -50,7 +50,9 @@ enum ResultComparison {
         if analysis == .groups, let order = ComparisonWarnings.order(a.runs.map(\.result), b.runs.map(\.result)) {
             warnings.append(order)
         }
-        if let shared = shared(a, b) { warnings.append(shared) }
+        if let shared = ComparisonWarnings.shared(a.runs.map(\.result.run.id), b.runs.map(\.result.run.id)) {
+            warnings.append(shared)
+        }
         var metrics: [ComparisonDocument.Metric] = []
         let all = (a.runs + b.runs).map(\.result)
         for metric in ComparedMetric.all where !leftOut.contains(metric.name) {
@@ -81,23 +83,6 @@ enum ResultComparison {
             a: described(a), b: described(b), analysis: analysis, margin: margin, judged: tested,
             fewestRuns: ComparedMetric.fewestRuns(tested, by: analysis), metrics: judged, distributions: distributions,
             warnings: warnings)
-    }
-
-    /// What it means that a run is on both sides: a file that was named twice, or a folder that holds the other; nil: none is.
-    private static func shared(_ a: Side, _ b: Side) -> String? {
-        let (ofA, ofB) = (Set(a.runs.map(\.result.run.id)), Set(b.runs.map(\.result.run.id)))
-        guard !ofA.isDisjoint(with: ofB) else { return nil }
-        let why =
-            if ofA == ofB {
-                "they are the same, and cannot differ"
-            } else if ofA.isSubset(of: ofB) {
-                "all of A's are among B's, so that B is held against a part of itself"
-            } else if ofB.isSubset(of: ofA) {
-                "all of B's are among A's, so that A is held against a part of itself"
-            } else {
-                "what they share cannot differ"
-            }
-        return "A and B share runs: \(why)"
     }
 
     /// A figure that is only known from below in some runs cannot be held against one that is known: why, at most one

@@ -64,6 +64,26 @@ import Testing
         )
     }
 
+    @Test("Why nothing can be called of so few runs is said once, and that sides share runs before anything else")
+    func once() {
+        let few = metric(.tooFewRuns, [1, 1], [2, 2], ratio: 2)
+        let one = metric(.oneRun, [1], [2], ratio: 2)
+        let none = metric(.noRatio, [0], [0], ratio: nil)
+        let rows = ComparisonReport.rows(comparison(.groups, [few, few, one, none, none, one]))
+        #expect(
+            rows.map(\.last) == [
+                "too few runs to call a difference (6 a side can)", "too few runs", "one run a side: no interval", "both 0",
+                "both 0", "no interval",
+            ])
+        var same = comparison(.groups, [few])
+        same.b = same.a
+        same.warnings = ["another thing", "A and B share runs: they are the same, and cannot differ"]
+        let lines = ComparisonReport.text(same, on: TextPicture(width: 200, isUnicode: true)).split(separator: "\n")
+        #expect(lines.prefix(2) == ["A: one (2 runs)", "B: one (2 runs)"], "\(lines)")
+        #expect(lines[2] == "warning: A and B share runs: they are the same, and cannot differ", "\(lines)")
+        #expect(lines.last == "warning: another thing" && lines.count { $0.contains("share runs") } == 1, "\(lines)")
+    }
+
     @Test("Shapes that differ are shown where they differ most; warnings are printed")
     func shapes() {
         func distribution(_ differs: Bool?, _ runs: Double?) -> ComparisonDocument.Distribution {
