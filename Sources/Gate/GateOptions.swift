@@ -21,7 +21,10 @@ struct GateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("By how much a cost may have grown, above 0% to 100%.", valueName: "share"))
     var tolerance = "3%"
 
-    @Option(help: ArgumentHelp("No further round after so long; at least one is made.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "No further round after so long, nor one that would end later if it took as long as the last; at least one is made, after "
+                + "a first that is not counted.", valueName: "duration"))
     var budget = "60s"
 
     @Option(

@@ -37,6 +37,14 @@ import Testing
         #expect(lines.contains("trust: no interval of p99.9: too few pushes, 100,000 are enough"), "\(lines)")
         #expect(lines.contains("trust: steady, and blocks of the run are independent of each other"), "\(lines)")
         #expect(!lines.contains { $0.hasPrefix("doubt:") })
+        for (needed, written) in [
+            (801_456, "802,000"), (12_345_678, "12,400,000"), (999_001, "1,000,000"), (1001, "1,010"), (999, "999"),
+            (999_999_999_999, "1,000,000,000,000"),
+        ] as [(UInt64, String)] {
+            let rounded = summary(document { $0.figures["p99_9"]?.needed = needed })
+            #expect(
+                rounded.contains("trust: no interval of p99.9: too few pushes, \(written) are enough"), "\(rounded)")
+        }
         let short = document { trust in
             for name in trust.figures.keys {
                 trust.figures[name]?.without = "few_blocks"

@@ -41,7 +41,8 @@ struct TCPModel {
 
     /// Segments on their way on average, where a share of them is lost at random: √(3/2) / √p (Mathis, Semke, Mahdavi, Ott: The
     /// Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, 1997, section 3, an acknowledgement for each), or
-    /// CUBIC's (C (3 + β) / (4 (1 − β)))^¼ r^¾ / p^¾ where that is larger (RFC 9438, section 5.1), r in seconds.
+    /// CUBIC's (C (3 + β) / (4 (1 − β)))^¼ r^¾ / p^¾ where that is larger (RFC 9438, section 5.1), r in seconds. The former knows no
+    /// timeouts: at a loss of 5 % it is 1.4 times too high.
     ///
     /// - Parameters:
     ///   - loss: 0 … 1.

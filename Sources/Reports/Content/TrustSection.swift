@@ -68,12 +68,20 @@ enum TrustSection {
         switch figure.without {
         case "few_blocks": "measured for too short a time"
         case "few_pushes":
-            figure.needed.map { "too few pushes, \(Units.grouped($0)) are enough" } ?? "too few pushes"
+            figure.needed.map { "too few pushes, \(Units.grouped(roundedUp($0))) are enough" } ?? "too few pushes"
         case "unanswered": "pushes without an answer are in it"
         case "not_steady": "not steady"
         case "not_independent": "blocks are not independent of each other"
         default: figure.without ?? ""
         }
+    }
+
+    /// In three digits, and no less: an estimate is no better known.
+    private static func roundedUp(_ number: UInt64) -> UInt64 {
+        var step: UInt64 = 1
+        while number / step >= 1000 { step *= 10 }
+        let rest = number % step
+        return rest == 0 || number > .max - step ? number : number - rest + step
     }
 
     private static func word(_ isSo: Bool?) -> String { isSo.map { $0 ? "yes" : "no" } ?? "-" }
