@@ -97,7 +97,8 @@ enum PlanReport {
                 ["needed", "", "95 % interval", "planned"],
                 ["pushes a second", rate(needed.perSecond), "", ""],
                 row(
-                    "open streams", needed.inFlight, count(Double(configuration.connections) * Double(configuration.streams)),
+                    "open streams", needed.inFlight,
+                    count(Double(configuration.connections) * Double(configuration.streams)),
                     count
                 ),
                 row("connections", needed.connections, count(Double(configuration.connections)), tenth),

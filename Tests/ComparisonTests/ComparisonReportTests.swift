@@ -72,8 +72,8 @@ import Testing
         let rows = ComparisonReport.rows(comparison(.groups, [few, few, one, none, none, one]))
         #expect(
             rows.map(\.last) == [
-                "too few runs to call a difference (6 a side can)", "too few runs", "one run a side: no interval", "both 0",
-                "both 0", "no interval",
+                "too few runs to call a difference (6 a side can)", "too few runs", "one run a side: no interval",
+                "both 0", "both 0", "no interval",
             ])
         var same = comparison(.groups, [few])
         same.b = same.a

@@ -48,7 +48,7 @@ import Testing
         for (start, change) in [
             ("it would take ", { $0.pushes = 1_000_000_000_000_000_000 }),
             ("it would take ", { ($0.pushes, $0.within, $0.roundTrip) = (1_000_000_000_000, 1, 0) }),
-            ("it would take ", { ($0.utilisation, $0.machines) = (1e-310, 1) }),
+            ("it would take ", { ($0.utilisation, $0.machines) = (.leastNormalMagnitude, 1) }),
             (
                 "it would take 1 machine, and 4,096,000,000 connections a worker; ",
                 { ($0.connections, $0.machines, $0.cores) = (4_096_000_000, 1, 1) }

@@ -155,10 +155,12 @@ enum Planner {
         let isWhole = question.mockThreads > 0
         let connections = isWhole ? configuration.connections : configuration.connectionsPerWorker
         guard configuration.machines <= 1e6, configuration.connections.isFinite, connections <= 1e6 else {
-            let machines = PlanReport.count(configuration.machines) + (configuration.machines == 1 ? " machine" : " machines")
+            let machines =
+                PlanReport.count(configuration.machines) + (configuration.machines == 1 ? " machine" : " machines")
             throw Failure(
                 description: "it would take \(machines), and \(PlanReport.count(connections)) connections"
-                    + "\(isWhole ? "" : " a worker"); a million of each are the most: give it more time or more streams")
+                    + "\(isWhole ? "" : " a worker"); a million of each are the most: give it more time or more streams"
+            )
         }
         return configuration
     }
