@@ -228,7 +228,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HarnessTests",
-            dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Settings", "TestSupport"],
+            dependencies: ["Harness", "Scenarios", "Payloads", "Results", "Statistics", "Settings", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DevicesTests", dependencies: ["Devices", "Payloads", "Settings", "TestSupport"], exclude: ["Python"],
