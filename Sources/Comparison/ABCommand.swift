@@ -84,6 +84,7 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
             throw HarnessError(
                 "--metric \(name): expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
+        try refuseThresholds(source.settings, "ab judges differences")
         let margin = try margin.share()
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {

@@ -52,6 +52,7 @@ struct ABOwnSide: ABSide {
                 "--\(name.lowercased()): expected flags\(Self.meant(text, name)); a scenario is named outside --a and --b"
             )
         }
+        try parsed.refuseThresholds(parsed.source.settings, "ab judges differences")
         var scenario = try source.scenario(given)
         try ScenarioArguments.apply(
             settings: parsed.source.settings,

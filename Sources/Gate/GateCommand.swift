@@ -45,6 +45,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
 
     package func run() async throws {
         try judging.check()
+        try refuseThresholds(source.settings, "a gate judges costs")
         let series = RunSeries()
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }

@@ -16,7 +16,8 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
         abstract: "Run a scenario with many settings, and say which are best.",
         discussion: """
             A range is 1..16x2 (1, 2, 4, 8, 16) or 10..50+10; values with commas in them are separated by semicolons. The points \
-            are run in an order drawn anew for each repetition; a run before the first is thrown away. A sweep that was \
+            are run in an order drawn anew for each repetition; a run before the first is thrown away. A point of which a run crosses \
+            a --threshold is unfit to be the best. A sweep that was \
             interrupted, or whose target was gone, goes on with --resume. Exit status: 0 when every run was made, whatever came of \
             it; 1 when it was interrupted, a target could not be reached, or every point failed; 64 when the request itself is \
             wrong. --help-all lists every flag.

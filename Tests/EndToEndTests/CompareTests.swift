@@ -119,6 +119,10 @@ import Testing
         #expect(
             try refusal(["--self", "--same-within", "much"])
                 == "pushload: --same-within much: expected more than 0% and at most 50%\n")
+        let thresholds = "ab judges differences, not thresholds: pushload run does\n"
+        #expect(try refusal(["--self", "--threshold", "p99 < 1s"]) == "pushload: --threshold: \(thresholds)")
+        #expect(try refusal(["--self", "--set", "threshold=p99 < 1s"]) == "pushload: --threshold: \(thresholds)")
+        #expect(try refusal(["--b", "--abort-on-fail"]) == "pushload: --abort-on-fail: \(thresholds)")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
     }
 

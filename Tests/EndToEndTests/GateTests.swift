@@ -162,6 +162,9 @@ import Testing
             (["--update"], "--update makes a baseline: it goes with --baseline, not --base-binary"),
             (["--reason", "x"], "--reason goes with --update"),
             (["--metrics", "speed"], "--metrics: \"speed\""),
+            (["--threshold", "p99 < 1s"], "--threshold: a gate judges costs, not thresholds: pushload run does"),
+            (["--set", "threshold=p99 < 1s"], "--threshold: a gate judges costs, not thresholds: pushload run does"),
+            (["--abort-on-fail"], "--abort-on-fail: a gate judges costs, not thresholds: pushload run does"),
         ] {
             let said = try refusal(path, flags)
             #expect(said.hasPrefix("pushload: \(problem)") && said.split(separator: "\n").count == 1, "\(said)")
