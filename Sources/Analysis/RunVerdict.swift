@@ -12,10 +12,11 @@ package struct RunVerdict: Sendable, Equatable {
     package var isGood: Bool { problems.isEmpty && thresholds.allSatisfy(\.isHeld) && isPrecise }
     /// The figure that the run went on for is known as well as was asked; or none was asked for.
     package let isPrecise: Bool
-    /// The figures themselves cannot be believed: pushes are missing from the books or the ledger.
+    /// The figures themselves cannot be believed, pushes are missing from the books or the ledger, or there are none, because no
+    /// connection was made.
     private let isUnsound: Bool
-    /// 0; 99 when a threshold was crossed; 98 when nothing else is wrong but that a figure is not known as well as was asked; 1 when
-    /// pushes failed, were rejected, or the figures are unsound.
+    /// 0; 1 when the figures are unsound; else 99 when a threshold was crossed; else 1 when anything is wrong, such as pushes that
+    /// failed or were rejected; else 98, for a figure that is not known as well as was asked.
     package var exitCode: Int32 {
         if isGood { return 0 }
         if problems.isEmpty, thresholds.allSatisfy(\.isHeld) { return 98 }
@@ -35,7 +36,8 @@ package struct RunVerdict: Sendable, Equatable {
                 "the books do not balance: planned \(pushes.planned), but accepted \(pushes.accepted) + rejected "
                     + "\(pushes.rejected) + failed \(pushes.failed) + not sent \(pushes.notSent)")
         }
-        if let problem = Self.noConnection(result) {
+        let noConnection = Self.noConnection(result)
+        if let problem = noConnection {
             problems.append(problem)
         } else {
             problems += TargetProblems.of(result)
@@ -104,7 +106,7 @@ package struct RunVerdict: Sendable, Equatable {
         self.problems = problems
         isUnsound =
             pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
-            || (pushes.duplicated ?? 0) > 0 && !judgesDoubles
+            || (pushes.duplicated ?? 0) > 0 && !judgesDoubles || noConnection != nil
     }
 }
 

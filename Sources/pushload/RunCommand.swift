@@ -25,7 +25,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
             rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, or the \
             rate was not reached, 64 when the request itself is wrong, 74 when what was made cannot be written, 98 when the figure of \
-            --until is not known well enough, 99 when a threshold was crossed.
+            --until is not known well enough, 99 when a threshold was crossed. Of several: 74; then 1 for books or a ledger that are \
+            wrong, or no connection at all; then 99, then 1, then 98.
             """)
 
     @OptionGroup var source: ScenarioArguments

@@ -89,6 +89,18 @@ import Testing
         }
     }
 
+    @Test("A target to which no connection was ever made is 1, whatever thresholds its run has crossed")
+    func unreachable() throws {
+        var result = result(accepted: 0, notSent: 10)
+        result.notSent = ["no_connection": 10]
+        (result.connections.connectFailures, result.connections.ends) = (3, ["connection_refused": 3])
+        let thresholds = [try Threshold(parsing: "p99 < 50ms")]
+        let verdict = RunVerdict(result, thresholds: thresholds)
+        #expect(verdict.exitCode == 1 && verdict.thresholds.map(\.isHeld) == [false], "\(verdict)")
+        result.connections.opened = 1
+        #expect(RunVerdict(result, thresholds: thresholds).exitCode == 99)
+    }
+
     @Test(
         "A closed loop whose target was gone before its time was over is not good, though every push it began was accepted"
     )
