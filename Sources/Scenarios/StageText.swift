@@ -6,6 +6,9 @@ extension LoadStage {
     /// `hold RATE TIME`, `spike RATE TIME`, `ramp FROM TO TIME`, `step FROM TO STEPS TIME`, `sine MEAN AMPLITUDE PERIOD TIME`,
     /// `burst PUSHES [TIME]`, `pause TIME`; a hold may end with a number of pushes instead, `hold 20k 100k pushes`.
     public static func parse(_ text: String) throws(SettingsError) -> [LoadStage] {
+        if text.contains(where: { ";|".contains($0) }) {
+            throw SettingsError("\"\(text)\": stages are separated by commas, as in ramp 1k 20k 10s, hold 20k 30s")
+        }
         var stages: [LoadStage] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             stages += try stage(part.split(separator: " ").map(String.init), text: String(part))

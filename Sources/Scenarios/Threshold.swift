@@ -98,9 +98,16 @@ public struct Threshold: Sendable, Equatable {
         comparison = found.0
         let left = try Self.joined(String(plain[..<found.1.lowerBound]), text)
         let right = String(plain[found.1.upperBound...])
-        guard !right.isEmpty else { throw SettingsError("\"\(text)\": nothing to compare with") }
+        guard let first = right.first else { throw SettingsError("\"\(text)\": nothing to compare with") }
+        // At the beginning it belongs to the comparison, and in braces to a name.
+        let further = right.prefix { $0 != "{" } + right.drop { $0 != "}" }
+        guard Self.isOfComparison(first) || !further.contains(where: Self.isOfComparison) else {
+            throw SettingsError("\"\(text)\": join conditions with &&, as in p99 < 50ms && rejected == 0")
+        }
         (metric, limit) = try Self.read(left, right, text)
     }
+
+    private static func isOfComparison(_ character: Character) -> Bool { "<>=".contains(character) }
 
     /// `time_to_content p99` is `time_to_content.p99`.
     ///
@@ -196,6 +203,8 @@ public struct Threshold: Sendable, Equatable {
         }
         switch left {
         case "rss", "mock_rss": return (.memory(left), Double(try wrapped(Units.bytes)))
+        case "cpu" where right.hasSuffix("%"):
+            throw SettingsError("\"\(text)\": cpu is CPU time a push, as in cpu < 2us")
         case "cpu": return (.cpu, Double(try wrapped(Units.duration)))
         default: return (try latency(left, text), Double(try wrapped(Units.duration)))
         }

@@ -12,9 +12,10 @@ public enum NearestName {
             .min { $0.distance < $1.distance }?.name
     }
 
-    /// `; did you mean "…"?`, or the list of what is known.
+    /// `; did you mean "…"?`, or the list of what is known; that also of a percentile, which nobody mistypes as another one.
     package static func hint(_ name: String, among candidates: [String]) -> String {
-        if let near = of(name, among: candidates) { return "; did you mean \"\(near)\"?" }
+        let isPercentile = name.hasPrefix("p") && Double(name.dropFirst()) != nil
+        if !isPercentile, let near = of(name, among: candidates) { return "; did you mean \"\(near)\"?" }
         return candidates.isEmpty ? "; there is none" : "; expected one of \(candidates.joined(separator: ", "))"
     }
 

@@ -214,7 +214,7 @@ import Testing
         #expect(try refusal(["--vary", "streams=1,2"]).hasPrefix("pushload: nothing says when to stop"))
         #expect(
             try refusal(["-n", "1", "--vary", "streams=1", "--goal", "p9"])
-                == "pushload: goal \"p9\"; did you mean \"p99\"?\n")
+                == "pushload: goal \"p9\"; expected one of rate, p50, p99, cpu\n")
         #expect(
             try refusal(["windos"])
                 == "pushload: no sweep file windos, and no bundled sweep of that name; did you mean \"windows\"?\n")

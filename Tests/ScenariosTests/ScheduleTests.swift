@@ -57,6 +57,14 @@ import Testing
         #expect(LoadSchedule(trace: [1, 2]).stageTimes == [0] && LoadSchedule(trace: [1, 2]).expected(by: 9) == 0)
     }
 
+    @Test("Stages that are kept apart by something else get one line, as they were typed")
+    func separators() {
+        for text in ["ramp 1k 20k 10s; hold 20k 30s", "ramp 1k 20k 10s |hold 20k  30s"] {
+            let message = "\"\(text)\": stages are separated by commas, as in ramp 1k 20k 10s, hold 20k 30s"
+            #expect(throws: SettingsError(message)) { try LoadStage.parse(text) }
+        }
+    }
+
     @Test("Stages follow each other: ramps, holds, bursts, pauses, waves")
     func stages() {
         let schedule = LoadSchedule(stages: [

@@ -89,6 +89,15 @@ import Testing
             ("p99 50ms", "\"p99 50ms\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"),
             ("p99 < 50", "\"p99 < 50\": \"50\" has no unit; write 50ms, 50s or 50m"),
             ("rss < 100", "\"rss < 100\": \"100\" has no unit; write 100B, 100KiB or 100MiB"),
+            ("cpu < 50%", "\"cpu < 50%\": cpu is CPU time a push, as in cpu < 2us"),
+            (
+                "p99 < 50ms and rejected == 0",
+                "\"p99 < 50ms and rejected == 0\": join conditions with &&, as in p99 < 50ms && rejected == 0"
+            ),
+            (
+                "p50 < 5ms, p99{stage=hold} < 9ms",
+                "\"p50 < 5ms, p99{stage=hold} < 9ms\": join conditions with &&, as in p99 < 50ms && rejected == 0"
+            ),
             ("p99 <", "\"p99 <\": nothing to compare with"),
             ("p5O < 1s", "\"p5O < 1s\": \"p5O\" is not a figure; did you mean \"p50\"?"),
             ("p999 < 1s", "\"p999 < 1s\": \"p999\" is not a figure; did you mean \"p99.9\"?"),

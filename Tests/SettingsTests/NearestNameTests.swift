@@ -11,4 +11,10 @@ import Testing
     func nearest(_ name: String, _ meant: String?) {
         #expect(NearestName.of(name, among: ["smoke", "steady", "soak"]) == meant)
     }
+
+    @Test("A percentile is meant as it is: what there is instead is listed")
+    func percentile() {
+        #expect(NearestName.hint("p95", among: ["p90", "p99"]) == "; expected one of p90, p99")
+        #expect(NearestName.hint("p9O", among: ["p90", "p99"]) == "; did you mean \"p90\"?")
+    }
 }
