@@ -20,7 +20,7 @@ extension ScenarioKey {
         },
         ScenarioKey(
             "until", .text,
-            "Go on until a figure of total latency is known so well, such as p99 +- 2 %: warm-up and length are found by the run itself.",
+            "Go on until a figure of total latency is known so well, such as p99 +- 2 %: warm-up and length are found by the run itself; at most --budget (60s), then it ends with 98.",
             range: "p50, p90, p99 or p99.9, +- 0.1 % to 50 %", example: "p99 +- 2 %", write: { $0.until }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.until = try Precision(parsing: try one(texts)).text
