@@ -64,10 +64,10 @@ struct Pushload: AsyncParsableCommand {
                 Console.error("\(flag) \(value): cannot be negative")
                 return code.rawValue
             }
-            let misspelt =
-                text.contains("nexpected argument")
-                ? Misspelt.command(CommandLine.arguments, of: self) : Misspelt.flag(CommandLine.arguments, text)
-            if let misspelt {
+            // Behind a word that is no command every flag is unknown.
+            let isTooMuch = text.contains("nexpected argument") || text.contains("Unknown option")
+            let command = isTooMuch ? Misspelt.command(CommandLine.arguments, of: self) : nil
+            if let misspelt = command ?? Misspelt.flag(CommandLine.arguments, text) {
                 Console.error(misspelt)
                 return code.rawValue
             }

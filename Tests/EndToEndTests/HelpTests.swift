@@ -72,6 +72,7 @@ import Testing
                 ["audience", "count", "*", "--registratons", "r.csv"],
                 "unknown option \"--registratons\"; did you mean \"--registrations\"?"
             ),
+            (["runn", "-n", "5"], "no command \"runn\"; did you mean \"run\"?"),
             (["audence"], "no command \"audence\"; did you mean \"audience\"?"),
             (
                 ["scenario", "x"],
