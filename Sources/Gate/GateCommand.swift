@@ -16,6 +16,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             --baseline, runs the baseline's scenario. Goes on until it can tell. Exit status: 0 when no cost has grown by more than \
             --tolerance, 99 for a regression, 98 when the rounds there was time for do not tell (--cannot-tell pass: 0), 1 when a \
             round went wrong, 64 when the request itself is wrong. With --update, makes or renews the baseline, of the flags of run. \
+            A round is 100,000 pushes, unless -n or -D says otherwise. \
             --help-all lists every one.
             """)
 

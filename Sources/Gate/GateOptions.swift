@@ -23,13 +23,13 @@ struct GateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "No further round after so long, nor one that would end later if it took as long as the last; at least one is made, after "
-                + "a first that is not counted.", valueName: "duration"))
+            "At most this long: a round that would end later is not begun. One that counts is made in any case.",
+            valueName: "duration"))
     var budget = "60s"
 
     @Option(
         help: ArgumentHelp(
-            "Most rounds, of pairs of both builds, 8 to 128; a regression takes 16 (default: 64, as many as of a baseline).",
+            "At most this many rounds (with --base-binary: pairs), 8 to 128; a pass takes 8, a regression 16 (default: 64, as many as of a baseline).",
             valueName: "count"))
     var maxRounds: Int?
 
