@@ -35,9 +35,9 @@ package struct HistoryCommand: ParsableCommand {
 
     @Option(
         help:
-            "The chance that a figure without a change ever shows one, looked at after each of its first 100 runs: 0.001 to 0.2. Its test takes longer by as much as it is below 0.05: minutes for hundreds of runs at 0.001."
+            "The chance that a figure without a change ever shows one, looked at after each of its first 100 runs: 0.001 to 0.2, or 0.1% to 20%. Its test takes longer by as much as it is below 0.05: minutes for hundreds of runs at 0.001."
     )
-    var level = 0.05
+    var level = "0.05"
 
     @Flag(help: "End with 99 when a figure has changed for the worse, still is, and nobody has acknowledged it.")
     var alert = false
@@ -65,9 +65,9 @@ package struct HistoryCommand: ParsableCommand {
     package func run() throws {
         guard !(json && csv) else { throw HarnessError("history: expected --json or --csv, not both") }
         if let output { try FileName.check(output, "--output", [".html", ".htm"]) }
-        guard RunHistory.levels.contains(level) else {
-            throw HarnessError(
-                "--level \(level): expected \(RunHistory.levels.lowerBound) to \(RunHistory.levels.upperBound)")
+        guard let chance = try? Units.share(level), RunHistory.levels.contains(chance) else {
+            let (least, most) = (RunHistory.levels.lowerBound, RunHistory.levels.upperBound)
+            throw HarnessError("--level \(level): expected \(least) to \(most), or 0.1% to 20%")
         }
         var known = try knownChanges()
         let found = try FoundResults(paths, mayBeUnusable: true)
@@ -77,7 +77,7 @@ package struct HistoryCommand: ParsableCommand {
                 found.runs, unread: found.leftOut,
                 metrics: metrics.isEmpty
                     ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
-                across: Set(across), level: level)
+                across: Set(across), level: chance)
         } catch { throw HarnessError(error.description) }
         known.mark(&history)
         var added: String?

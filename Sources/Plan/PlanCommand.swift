@@ -20,14 +20,21 @@ package struct PlanCommand: AsyncParsableCommand {
             are not reached in time or a goal is missed.
             """)
 
-    @Option(help: ArgumentHelp("Devices to reach, such as 100M.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Devices to reach, such as 100M. Required, unless --registrations, or --connections and --machines, are given.",
+            valueName: "count"))
     var devices: String?
 
-    @Option(help: ArgumentHelp("From the first connection to the last answer.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "From the first connection to the last answer. Required with --devices or --registrations.",
+            valueName: "duration"))
     var within: String?
 
     @Option(
-        help: ArgumentHelp("Round-trip time to the server, such as 80ms; 0 on this machine.", valueName: "duration"))
+        help: ArgumentHelp(
+            "Round-trip time to the server, such as 80ms; 0 on this machine. Required.", valueName: "duration"))
     var rtt: String?
 
     @Option(
@@ -76,8 +83,7 @@ package struct PlanCommand: AsyncParsableCommand {
             goals = read
         } catch { throw HarnessError("--goal \(error)") }
         guard let rtt else {
-            throw HarnessError(
-                "plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine")
+            throw HarnessError("plan: expected \(missing)")
         }
         question.roundTrip = Double(try PlanValue.read("--rtt", rtt, Units.duration))
         question.seed = try PlanValue.read("--seed", seed, Units.count)
@@ -103,6 +109,19 @@ package struct PlanCommand: AsyncParsableCommand {
                     : markdown ? PlanReport.markdown(plan) : PlanReport.text(plan, on: Console.picture))
         } catch { throw HarnessError(error.description, .unwritable) }
         if !plan.isReached { throw ExitCode(99) }
+    }
+
+    /// Where there is no --rtt: that, and what is missing besides.
+    private var missing: String {
+        let isAsked = devices != nil || audience.isGiven
+        if !isAsked, within == nil, client.connections == nil || client.machines == nil {
+            return "--devices, --within and --rtt, as in --devices 100M --within 60s --rtt 80ms; or --connections, "
+                + "--machines and --rtt to judge these"
+        }
+        var other = ""
+        if isAsked, within == nil { other = "--within and " }
+        if !isAsked, within != nil { other = "--devices and " }
+        return "\(other)--rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine"
     }
 
     /// Shows what it is at, which may take most of a minute.

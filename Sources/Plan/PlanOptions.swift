@@ -249,7 +249,9 @@ struct PlanServerOptions: ParsableArguments {
     private func share(_ flag: String, _ text: String, _ most: Double) throws(HarnessError) -> Double {
         // Units know another limit: 100 %.
         guard let share = try? Units.share(text), (0...most).contains(share) else {
-            throw HarnessError("\(flag) \(text): expected 0% to \(Units.fixed(most * 100, places: 0))%")
+            // Somebody who counts in per cent.
+            let hint = text == "1" ? "; 1 is 100%: for 1 per cent write 1%" : ""
+            throw HarnessError("\(flag) \(text): expected 0% to \(Units.fixed(most * 100, places: 0))%\(hint)")
         }
         return share
     }

@@ -281,6 +281,9 @@ import Testing
         #expect(
             try question("1M", "60s", "--loss", "1%")
                 == "pushload: --loss goes with --rtt above 0: what is lost is sent again a round trip later\n")
+        #expect(
+            try question("1M", "60s", "--loss", "1")
+                == "pushload: --loss 1: expected 0% to 5%; 1 is 100%: for 1 per cent write 1%\n")
         #expect(try question("1M", "60s", "--sent-again", "95%") == "pushload: --sent-again 95%: expected 0% to 90%\n")
         #expect(try question("1M", "60s", "--goaway-every", "0").hasPrefix("pushload: --goaway-every 0: expected 1 to"))
         #expect(
@@ -293,6 +296,12 @@ import Testing
             try refusal(["--devices", "1M", "--within", "60s", "--calibration", path])
                 == "pushload: plan: expected --rtt, the round-trip time to the server, such as --rtt 80ms; 0 on this machine\n"
         )
+        #expect(
+            try refusal([])
+                == "pushload: plan: expected --devices, --within and --rtt, as in --devices 100M --within 60s --rtt 80ms; or "
+                + "--connections, --machines and --rtt to judge these\n")
+        #expect(
+            try refusal(["--devices", "5"]).hasPrefix("pushload: plan: expected --within and --rtt, the round-trip"))
         #expect(
             try refusal(["--rtt", "0", "--devices", "5"]) == "pushload: plan: --devices and --within go together\n")
         #expect(
