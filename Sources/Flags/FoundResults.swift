@@ -23,7 +23,9 @@ package struct FoundResults {
     ) throws(HarnessError) {
         for path in paths {
             let files = try Self.files(path)
-            guard !files.isEmpty else { throw HarnessError("\(path): no result found") }
+            guard !files.isEmpty else {
+                throw HarnessError("\(path): no result found; expected a result.json there, or in a folder below")
+            }
             for file in files { add(file, reason) }
         }
         guard mayBeUnusable || !runs.isEmpty else {

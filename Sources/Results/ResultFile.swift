@@ -21,7 +21,8 @@ package enum ResultFile {
     package static func decode(_ bytes: [UInt8], origin: String) throws(ResultError) -> ResultDocument {
         let head = try DocumentFile.head(bytes, origin: origin)
         guard let schema = head.schema, schema.hasPrefix("pushload.result/") else {
-            throw ResultError("\(origin): not a pushload result: \"schema\" is missing or foreign")
+            let kind = head.schema.map { "its schema is \($0)" } ?? "\"schema\" is missing or foreign"
+            throw ResultError("\(origin): not a pushload result: \(kind)")
         }
         guard schema == ResultDocument.currentSchema else {
             throw ResultError(

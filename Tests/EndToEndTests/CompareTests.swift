@@ -36,7 +36,9 @@ import Testing
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
             return finished.error
         }
-        #expect(try refusal(nil) == "pushload: \(folder.path): no result found\n")
+        #expect(
+            try refusal(nil)
+                == "pushload: \(folder.path): no result found; expected a result.json there, or in a folder below\n")
         #expect(
             try refusal(#"{"schema": "pushload.result/1"}"#)
                 == "pushload: \(file): schema pushload.result/1; this version reads pushload.result/3\n")

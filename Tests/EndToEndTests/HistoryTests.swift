@@ -47,7 +47,9 @@ import Testing
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")
             return finished.error
         }
-        #expect(try refusal([folder.path]) == "pushload: \(folder.path): no result found\n")
+        #expect(
+            try refusal([folder.path])
+                == "pushload: \(folder.path): no result found; expected a result.json there, or in a folder below\n")
         let none = folder.path + "/none"
         let missing = "pushload: \(none): no such file or folder; expected a result.json or a folder of runs\n"
         #expect(try refusal([none]) == missing)
@@ -55,7 +57,9 @@ import Testing
         #expect(try Programs.run("pushload", ["run", "-n", "100", "-q", "-o", whole]).status == 0)
         #expect(try refusal([whole, none]) == missing)
         try FileManager.default.createDirectory(atPath: none, withIntermediateDirectories: false)
-        #expect(try refusal([whole, none]) == "pushload: \(none): no result found\n")
+        #expect(
+            try refusal([whole, none])
+                == "pushload: \(none): no result found; expected a result.json there, or in a folder below\n")
         try FileManager.default.removeItem(atPath: whole)
         try FileManager.default.removeItem(atPath: none)
         #expect(

@@ -101,6 +101,9 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         #expect(error([]) == "r.json: not complete JSON; the file is truncated or damaged")
         #expect(error(Array("{\"a\":1}".utf8)) == "r.json: not a pushload result: \"schema\" is missing or foreign")
         #expect(
+            error(Array("{\"schema\":\"pushload.gate/2\"}".utf8))
+                == "r.json: not a pushload result: its schema is pushload.gate/2")
+        #expect(
             error(Array("{\"schema\":\"pushload.result/9\"}".utf8))
                 == "r.json: schema pushload.result/9; this version reads pushload.result/3")
         let text = String(decoding: good, as: UTF8.self)
