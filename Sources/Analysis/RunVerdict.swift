@@ -104,9 +104,10 @@ package struct RunVerdict: Sendable, Equatable {
             problems.append("the run was interrupted; the figures are of the part before")
         }
         self.problems = problems
-        isUnsound =
+        let areBooksWrong =
             pushes.planned != pushes.ended || pushes.planned == 0 || (pushes.lost ?? 0) > 0
-            || (pushes.duplicated ?? 0) > 0 && !judgesDoubles || noConnection != nil
+            || (pushes.duplicated ?? 0) > 0 && !judgesDoubles
+        isUnsound = areBooksWrong || noConnection != nil
     }
 }
 
