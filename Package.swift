@@ -51,6 +51,7 @@ let package = Package(
     targets: [
         // System libraries: a header and link flags, nothing else.
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CVector"),
         .systemLibrary(
             name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -63,12 +64,12 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // What a push is made of, signed with, sent through and measured by.
-        .target(name: "Payloads", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
+        .target(name: "Payloads", dependencies: ["COpenSSL", "CVector", "Settings"], swiftSettings: strict),
         .target(name: "Audience", dependencies: ["CRoaring", "Payloads", "Settings"], swiftSettings: strict),
         .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "PlainHTTP", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTP2", dependencies: ["CNghttp2", "Networking"], swiftSettings: strict),
+        .target(name: "HTTP2", dependencies: ["CNghttp2", "CVector", "Networking"], swiftSettings: strict),
         .target(name: "Transport", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(
             name: "Measurement",
@@ -146,8 +147,8 @@ let package = Package(
         .target(
             name: "MockAPNs",
             dependencies: [
-                "Devices", "Echo", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement", "Settings",
-                "PlainHTTP",
+                "CVector", "Devices", "Echo", "Faults", "HTTP2", "Networking", "Payloads", "Signing", "Measurement",
+                "Settings", "PlainHTTP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "mock-apns/Sources/MockAPNs", swiftSettings: strict),
@@ -177,7 +178,7 @@ let package = Package(
 
         // What tests of several rooms need.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "PayloadsTests", dependencies: ["Payloads", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "PayloadsTests", dependencies: ["CVector", "Payloads", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "AudienceTests", dependencies: ["Audience", "CRoaring", "Payloads", "Settings", "TestSupport"],
             exclude: ["Python"],

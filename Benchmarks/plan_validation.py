@@ -12,7 +12,8 @@ than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a n
 of lossy_link.py. The echo of the devices is a table of its own.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
-                                  [--only ROW,ROW | --only echo] [--programs FOLDER]
+                                  [--only ROW,ROW | --only echo] [--rounds 5] [--block NAME]
+                                  [--programs FOLDER]
 
 Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss).
 """
@@ -415,7 +416,7 @@ def rounds_of(prefix, name, setting, options, predictions, runs):
     near = "near" in setting
     if near and len(predictions.get(name, [])) < len(runs.get(name, [])):
         sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
-    for number in range(len(runs.get(name, [])), NEAR_ROUNDS if near else ROUNDS):
+    for number in range(len(runs.get(name, [])), options.rounds if near else ROUNDS):
         if near:
             made = predictions.setdefault(name, [])
             if len(made) <= number:
@@ -475,6 +476,8 @@ def main():
     parser.add_argument("--runs", metavar="FILE", help="keep what was measured here; what is there is not measured again")
     parser.add_argument("--write", metavar="FILE", help="put the tables into this document")
     parser.add_argument("--only", help="rows, such as r3,p1, or echo")
+    parser.add_argument("--rounds", type=int, default=NEAR_ROUNDS, help="of what is predicted from its neighbours")
+    parser.add_argument("--block", default="validation", help="the document's block for the tables, but the echo's")
     parser.add_argument("--programs", metavar="FOLDER", default=common.BUILD, help="of pushload and mock-apns")
     parser.add_argument("--prefix", default="", help="command to put before each run")
     options = parser.parse_args()
@@ -498,7 +501,9 @@ def main():
             missed += rows_missed
             print(f"\n{text}")
             if options.write:
-                write(options.write, "validation", text, "Benchmarks/plan_validation.py")
+                further = f" --only {options.only}" if options.only else ""
+                further += f" --rounds {options.rounds}" if options.rounds != NEAR_ROUNDS else ""
+                write(options.write, options.block, text, f"Benchmarks/plan_validation.py{further}")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

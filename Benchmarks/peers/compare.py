@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Each client against each server, in alternation: rate, CPU a push of both sides, and the ratios that matter.
 
-Clients: h2load, pushload's engines, and SwiftNIO with NIOSSL (nio-push, the stack under APNSwift and AsyncHTTPClient). Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
+Clients: h2load, pushload's engines, `wire` with `--read-batch` too, SwiftNIO with NIOSSL (nio-push, the stack under APNSwift and
+AsyncHTTPClient), and hey (Go's net/http), which sends a tenth of the pushes. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
 file). All over TLS 1.3, one connection, the same payload and headers, one device token. Whole processes are compared.
 
 Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
-nginx-light). SwiftNIO is left out unless it was built: `swift build -c release --package-path Benchmarks/peers/nio`.
+nginx-light). hey (Debian: hey) is left out unless it is there, and SwiftNIO unless it was built: `swift build -c release --package-path Benchmarks/peers/nio`.
 
     Benchmarks/peers/compare.py [--pushes 400000] [--rounds 5] [--streams 500] [--write results/peers.md]
 """
@@ -14,6 +15,7 @@ import argparse
 import datetime
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,6 +27,8 @@ import tables
 from common import BUILD, ROOT, cpu_of_command, cpu_of_process, h2load_headers, need, running_mock
 from servers import nghttpd, nginx
 
+# It sends one push of so many.
+HEY = 10
 NIO = os.path.join(ROOT, "Benchmarks", "peers", "nio", ".build", "release", "nio-push")
 
 
@@ -42,12 +46,24 @@ def nio_push(options, url, path, flags, _):
     return cpu, float(output.split(", ")[1].split()[0])
 
 
-def pushload(executable, engine):
+def hey(options, url, path, flags, _):
+    # Its flags are h2load's, but for the payload's.
+    own = [word.replace("-d", "-D", 1) if word == "-d" else word for word in flags]
+    pushes = options.pushes // HEY
+    cpu, output = cpu_of_command(
+        ["hey", "-n", str(pushes), "-c", str(options.streams), "-h2", "-m", "POST", *own, url + path])
+    if f"[200]\t{pushes} responses" not in output:
+        sys.exit(f"hey did not get {pushes} answers of 200 from {url}:\n{output}")
+    line = next(line for line in output.splitlines() if "Requests/sec" in line)
+    return cpu, float(line.split()[1])
+
+
+def pushload(executable, engine, *more):
     def run(options, url, path, flags, folder):
         cpu, output = cpu_of_command([
             executable, "run", "-n", str(options.pushes), "-c", "1", "-m", str(options.streams), "--engine", engine,
             "--target", url, "--credentials", f"{folder}/credentials", "--device-file", f"{folder}/devices", "--quiet",
-            "--json", "--output", os.path.join(folder, "runs")])
+            "--json", "--output", os.path.join(folder, "runs"), *more])
         return cpu, json.loads(output)["throughput"]["answered_per_second"]
     return run
 
@@ -72,9 +88,12 @@ def main():
     options = parser.parse_args()
     need(("h2load", "nghttp2-client"), ("nginx", "nginx-light"), ("nghttpd", "nghttp2-server"))
     clients = {"h2load": h2load, "pushload wire": pushload(f"{BUILD}/pushload", "wire"),
+               "pushload wire, read batch 50 us": pushload(f"{BUILD}/pushload", "wire", "--read-batch", "50us"),
                "pushload nghttp2": pushload(f"{BUILD}/pushload", "nghttp2")}
     if os.access(NIO, os.X_OK):
         clients["SwiftNIO"] = nio_push
+    if shutil.which("hey"):
+        clients["hey"] = hey
     figures = {}
     # h2load never looks at SETTINGS again, so that it must be allowed all streams from the start.
     with tempfile.TemporaryDirectory() as folder, \
@@ -91,8 +110,9 @@ def main():
                         cpu, rate = run(options, url, path, flags, folder)
                         own = figures.setdefault((client, server), {"rate": [], "client": [], "server": []})
                         own["rate"].append(rate / 1000)
-                        own["client"].append(cpu / options.pushes * 1e6)
-                        own["server"].append((cpu_of_process(pid) - before) / options.pushes * 1e6)
+                        sent = options.pushes // HEY if client == "hey" else options.pushes
+                        own["client"].append(cpu / sent * 1e6)
+                        own["server"].append((cpu_of_process(pid) - before) / sent * 1e6)
                 print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
 
     def ratio(kind, above, below):
@@ -103,8 +123,8 @@ def main():
         f"`{os.path.relpath(os.path.abspath(__file__), ROOT)} --pushes {options.pushes} --rounds {options.rounds} "
         f"--streams {options.streams}` (`make bench-peers`): one connection, {options.streams} streams, "
         f"{options.pushes:,} pushes a run, client and server share the machine. Medians of {options.rounds} alternated "
-        "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; h2load and SwiftNIO "
-        "send one and the same. mock-apns checks every push; nginx and nghttpd answer anything.", "",
+        "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; h2load, SwiftNIO and "
+        f"hey send one and the same; hey sends {options.pushes // HEY:,}. mock-apns checks every push; nginx and nghttpd answer anything.", "",
         versions() + ".", "",
         "| client | server | 1,000 pushes/s | client CPU a push, µs | server CPU a push, µs |", "| --- | --- | --- | --- | --- |"]
     for (client, server), own in figures.items():

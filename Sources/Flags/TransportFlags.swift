@@ -40,6 +40,9 @@ package struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("send-batch"), help: .of("send_batch", "size"))
     package var sendBatch: String?
 
+    @Option(name: .customLong("read-batch"), help: .of("read_batch", "duration"))
+    package var readBatch: String?
+
     @Option(name: .customLong("stream-window"), help: .of("stream_window", "size"))
     package var streamWindow: String?
 
@@ -127,6 +130,7 @@ package struct TransportFlags: ParsableArguments {
             ("backend_flags", backendFlags.map { [$0] }),
             ("device_wait", deviceWait.map { [$0] }),
             ("send_batch", sendBatch.map { [$0] }),
+            ("read_batch", readBatch.map { [$0] }),
             ("stream_window", streamWindow.map { [$0] }),
             ("connection_window", connectionWindow.map { [$0] }),
             ("header_table", headerTable.map { [$0] }),

@@ -103,10 +103,12 @@ struct PushComposer {
             let mayHaveToSign = isMeasuring && signer.mayHaveToSign
             guard isSampled || mayHaveToSign else {
                 request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
+                request.authorizationVersion = signer.version
                 return 0
             }
             let begin = clock.now()
             request.authorization = signer.authorization(connection: connection, unixTime: unixTime)
+            request.authorizationVersion = signer.version
             let time = clock.nanoseconds(from: begin, to: clock.now())
             if isMeasured { recorder.signed(time) }
             return mayHaveToSign ? time : time &* Self.sample

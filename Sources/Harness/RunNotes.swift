@@ -11,7 +11,7 @@ struct RunNotes {
     var all: [String] {
         outcome.notes + (inputs.sends?.notes ?? []) + replay
             + [
-                connectionProblem, streamFault, replacedTokens, waitsTooLong, windows,
+                connectionProblem, streamFault, replacedTokens, readBatch, waitsTooLong, windows,
                 outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 } + devices
@@ -75,6 +75,14 @@ struct RunNotes {
             + (outcome.refusedAnew > 0
                 ? "; \(Units.counted(outcome.refusedAnew, "push")) refused with that too, and Apple lets a provider sign a third "
                     + "only 20 minutes after it" : "")
+    }
+
+    private var readBatch: String? {
+        let time = inputs.scenario.readBatch
+        guard time > 0, inputs.scenario.measure else { return nil }
+        return
+            "answers gathered for up to \(Units.duration(nanoseconds: Double(time))) before they were read (read_batch): latencies "
+            + "may be so much longer than the target made them"
     }
 
     private var waitsTooLong: String? {

@@ -91,6 +91,7 @@ extension RunInputs {
         options.streams = scenario.streams
         options.bindsPushes = replay != nil
         options.sendBatch = scenario.sendBatch
+        options.readBatch = scenario.readBatch
         options.pacing = pacing(cores: CoreAffinity.allowed().count)
         options.session.streamWindow = UInt32(scenario.streamWindow)
         options.session.connectionWindow = UInt32(scenario.connectionWindow)

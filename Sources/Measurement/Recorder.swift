@@ -9,12 +9,12 @@ public final class Recorder {
     private let staged: UnsafeMutablePointer<UInt64>
     private let stagedCounts: UnsafeMutablePointer<Int>
     private static let stagedMost = 256
-    /// How late the loop came: after all stages.
-    private static let lagPlace = Stage.recorded.count
-    private static let histogramCount = lagPlace + 1
+    /// How late the loop came: after all stages. Stored, as asking for a static property is a call each time.
+    private let lagPlace = Stage.recorded.count
     /// Where the accepted pushes' totals are staged.
-    private static let acceptedPlace = histogramCount
-    private static let placeCount = histogramCount + 1
+    private let acceptedPlace = Stage.recorded.count + 1
+    private var histogramCount: Int { lagPlace + 1 }
+    private var placeCount: Int { acceptedPlace + 1 }
     private let tally: UnsafeMutablePointer<PushCounts>
     /// Since they were last handed over.
     private let interval: UnsafeMutablePointer<TotalLatencies>
@@ -37,11 +37,13 @@ public final class Recorder {
     /// - Parameter causes: how many failure causes there are.
     public init(causes: Int) {
         self.causes = causes
-        histograms = .allocate(capacity: Self.histogramCount)
-        for index in 0..<Self.histogramCount { (histograms + index).initialize(to: LatencyHistogram()) }
-        staged = .allocate(capacity: Self.placeCount * Self.stagedMost)
-        stagedCounts = .allocate(capacity: Self.placeCount)
-        stagedCounts.initialize(repeating: 0, count: Self.placeCount)
+        let histogramCount = Stage.recorded.count + 1
+        let placeCount = histogramCount + 1
+        histograms = .allocate(capacity: histogramCount)
+        for index in 0..<histogramCount { (histograms + index).initialize(to: LatencyHistogram()) }
+        staged = .allocate(capacity: placeCount * Self.stagedMost)
+        stagedCounts = .allocate(capacity: placeCount)
+        stagedCounts.initialize(repeating: 0, count: placeCount)
         interval = .allocate(capacity: 1)
         interval.initialize(to: TotalLatencies())
         tally = .allocate(capacity: 1)
@@ -55,7 +57,7 @@ public final class Recorder {
     }
 
     deinit {
-        histograms.deinitialize(count: Self.histogramCount)
+        histograms.deinitialize(count: histogramCount)
         histograms.deallocate()
         staged.deallocate()
         stagedCounts.deallocate()
@@ -87,8 +89,8 @@ public final class Recorder {
     }
     /// How late the loop was, likewise.
     public var loopLag: LatencyHistogram {
-        empty(Self.lagPlace)
-        return histograms[Self.lagPlace]
+        empty(lagPlace)
+        return histograms[lagPlace]
     }
 
     /// Exchanges the total latencies since the last call for others, which are empty; by the recording thread, or when it has
@@ -119,7 +121,7 @@ public final class Recorder {
     }
 
     private func emptyAccepted() {
-        let place = Self.acceptedPlace
+        let place = acceptedPlace
         let times = staged + place &* Self.stagedMost
         interval.pointee.accepted(UnsafeBufferPointer(start: times, count: stagedCounts[place]))
         stagedCounts[place] = 0
@@ -128,7 +130,7 @@ public final class Recorder {
     public func take() { tally.pointee.taken &+= 1 }
 
     /// Open loop: how late a push was taken that could have been on time.
-    public func lagged(_ time: UInt64) { if stage(Self.lagPlace, time) { empty(Self.lagPlace) } }
+    public func lagged(_ time: UInt64) { if stage(lagPlace, time) { empty(lagPlace) } }
 
     public func signed(_ time: UInt64) { record(.sign, time) }
     public func encoded(_ time: UInt64) { record(.encode, time) }
@@ -160,7 +162,7 @@ public final class Recorder {
         statusCounts[200] &+= 1
         if isMeasured {
             tally.pointee.measured &+= 1
-            if stage(Self.acceptedPlace, time) { emptyAccepted() }
+            if stage(acceptedPlace, time) { emptyAccepted() }
         } else {
             interval.pointee.warmup(time)
         }

@@ -52,6 +52,9 @@ open class EventLoop {
     /// - Parameter spins: looks for as long as a sleep may be late, rather than for as long as it mostly is.
     open func waitPunctually(timeout: UInt64, spins: Bool) -> Int { wait(timeout: timeout) }
 
+    /// Lets so many nanoseconds pass whatever comes meanwhile. Without an override none do: a simulation need not sleep.
+    open func rest(_ time: UInt64) {}
+
     /// CPU time spent on looking again and again in `waitPunctually`, ns.
     open var spinTime: UInt64 { 0 }
 

@@ -116,6 +116,11 @@ public final class Reactor: EventLoop {
         return kept
     }
 
+    public override func rest(_ time: UInt64) {
+        var left = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+        _ = nanosleep(&left, nil)
+    }
+
     public override func waitPunctually(timeout: UInt64, spins: Bool) -> Int {
         var time = now
         let end = time &+ timeout

@@ -103,6 +103,23 @@ enum Digits {
         return tens | (twos &- tens &* 10) &<< 8
     }
 
+    /// The number of one to eight decimal digits; nil where other characters are among them.
+    ///
+    /// - Parameter end: behind the last digit; the eight bytes before it are read, however few digits there are.
+    @inline(__always)
+    static func readShort(before end: UnsafePointer<UInt8>, count: Int) -> UInt64? {
+        let bytes = UInt64(littleEndian: UnsafeRawPointer(end - 8).loadUnaligned(as: UInt64.self))
+        // What comes before the digits counts as zeros.
+        let others = UInt64(truncatingIfNeeded: 8 &- count) &* 8
+        let digits = count == 8 ? bytes ^ asciiZeros : ((bytes ^ asciiZeros) &>> others) &<< others
+        // A digit is below 10: six more do not reach the upper half of its byte, nor has it anything there.
+        guard (digits | (digits &+ 0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0 == 0 else { return nil }
+        // Neighbours joined: ones to twos, twos to fours, fours to the whole.
+        let twos = (digits &* 10 &+ digits &>> 8) & 0x00FF_00FF_00FF_00FF
+        let fours = (twos &* 100 &+ twos &>> 16) & 0x0000_FFFF_0000_FFFF
+        return (fours &* 10_000 &+ fours &>> 32) & 0xFFFF_FFFF
+    }
+
     /// Most digits of numbers up to `value`.
     static func decimalLength(_ value: UInt64) -> Int { String(value).utf8.count }
 }

@@ -1,4 +1,6 @@
-/// Hexadecimal text, eight digits a step.
+import CVector
+
+/// Hexadecimal text, eight or sixteen digits a step.
 public enum HexDigits {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
@@ -24,12 +26,15 @@ public enum HexDigits {
     /// Whether all of `count` characters are hexadecimal digits; at least 8.
     @inline(__always)
     public static func areDigits(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        guard count >= 16 else { return letters(load(text)).isValid && letters(load(text + (count &- 8))).isValid }
+        // The last sixteen may have been looked at before.
+        var others = pushload_no_digits(text + (count &- 16))
         var place = 0
-        while place &+ 8 <= count {
-            if !letters(load(text + place)).isValid { return false }
-            place &+= 8
+        while place &+ 16 < count {
+            others |= pushload_no_digits(text + place)
+            place &+= 16
         }
-        return place == count || letters(load(text + (count &- 8))).isValid
+        return others == 0
     }
 
     /// The number behind sixteen digits; nil on a foreign character.
@@ -49,16 +54,5 @@ public enum HexDigits {
         value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
         value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
         return (value | value >> 16) & 0xFFFF_FFFF
-    }
-
-    /// Eight lower-case digits of a number, as they lie in memory.
-    @inline(__always)
-    public static func text(_ value: UInt32) -> UInt64 {
-        var digits = UInt64(value)
-        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
-        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
-        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
-        let letters = ((digits &+ ones &* 6) >> 4) & ones
-        return (digits &+ ones &* 0x30 &+ letters &* 39).bigEndian
     }
 }

@@ -19,8 +19,12 @@ public enum TraceTag {
             let bytes = value.baseAddress?.assumingMemoryBound(to: UInt8.self), let run = HexDigits.read(bytes)
         else { return nil }
         var sequence: UInt64 = 0
-        // Nineteen digits are always within 64 bits.
         var index = 17
+        if value.count <= 25 {
+            guard let short = Digits.readShort(before: bytes + value.count, count: value.count &- 17) else { return nil }
+            return (RunID(run), short)
+        }
+        // Nineteen digits are always within 64 bits.
         while index < min(value.count, 36) {
             let digit = bytes[index] &- 48
             guard digit < 10 else { return nil }

@@ -102,6 +102,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     // Tunings.
     public var sendBatch = 65_536
+    /// Answers gather for so long before they are read, while nothing is due, ns; 0: they are read as they come.
+    public var readBatch: UInt64 = 0
     public var streamWindow = 65_535
     public var connectionWindow = 1_048_576
     public var headerTableSize = 4096
@@ -168,6 +170,8 @@ public struct Scenario: Sendable, Equatable, Codable {
         static let threads = 1...256
         static let mockThreads = 1...256
         static let sendBatch = 1...65_536
+        /// ns.
+        static let readBatch: ClosedRange<UInt64> = 0...10_000_000
         static let streamWindow = 0...2_147_483_647
         static let connectionWindow = 65_535...2_147_483_647
         static let headerTable = 0...1_048_576
@@ -444,12 +448,19 @@ public struct Scenario: Sendable, Equatable, Codable {
         )
         check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
         check(Limits.connections.contains(connections), "connections \(connections): expected 1 to 100000")
-        check(connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
-        let targets = target?.urls.count ?? 1
-        check(connections >= targets, "connections \(connections): each of the \(targets) targets needs at least one")
+        if Limits.connections.contains(connections) {
+            check(
+                connections >= threads, "connections \(connections): each of the \(threads) threads needs at least one")
+            let targets = target?.urls.count ?? 1
+            check(
+                connections >= targets, "connections \(connections): each of the \(targets) targets needs at least one")
+        }
         check(Limits.streams.contains(streams), "streams \(streams): expected 1 to 1000000 a connection")
         check(devices >= 1, "devices 0: expected at least 1")
         check(Limits.sendBatch.contains(sendBatch), "send batch \(sendBatch): expected 1 to 65536 bytes")
+        check(
+            Limits.readBatch.contains(readBatch),
+            "read batch \(Units.duration(nanoseconds: Double(readBatch))): expected 0 to 10ms")
         check(
             Limits.streamWindow.contains(streamWindow), "stream window \(streamWindow): expected 0 to 2147483647 bytes")
         check(

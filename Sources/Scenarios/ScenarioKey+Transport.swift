@@ -82,6 +82,10 @@ extension ScenarioKey {
         bytes(
             "send_batch", Scenario.Limits.sendBatch,
             "Bytes gathered before they are written, as TLS records of 16384 in one send.", \.sendBatch),
+        duration(
+            "read_batch",
+            "Let answers gather for so long before they are read, while nothing is due: for servers that answer one by one. Latencies may be so much longer.",
+            range: "0s (off) to 10ms", \.readBatch),
         bytes(
             "stream_window", Scenario.Limits.streamWindow, "Flow-control window of each stream towards us.",
             \.streamWindow),

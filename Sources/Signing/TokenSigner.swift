@@ -12,6 +12,13 @@ public final class TokenSigner {
     private var pushesLeft: UInt64 = 0
     /// Which of the shared tokens it has.
     private var number: UInt64 = 0
+    /// Tokens it has had, and which of them are there now: its own, and by connection.
+    private var had: UInt64 = 0
+    private var ownVersion: UInt64 = 0
+    private let connectionVersions: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) private var lastVersion: UInt64 = 0
+    /// Which token `authorization` gave last: another number for each other token, from 1 on.
+    public var version: UInt64 { lastVersion }
     /// When a token was last replaced, UNIX seconds and the caller's ns; by connection, or 0 for all.
     private var replacements: [Int: (unixTime: Int64, time: UInt64)] = [:]
     private let firstConnection: Int
@@ -42,12 +49,15 @@ public final class TokenSigner {
             connectionTokens = .allocate(capacity: writer.capacity * connections)
             connectionLengths = .allocate(capacity: connections)
             connectionRenewal = .allocate(capacity: connections)
+            connectionVersions = .allocate(capacity: connections)
+            connectionVersions!.initialize(repeating: 0, count: connections)
             connectionLengths!.initialize(repeating: 0, count: connections)
             connectionRenewal!.initialize(repeating: .min, count: connections)
         } else {
             connectionTokens = nil
             connectionLengths = nil
             connectionRenewal = nil
+            connectionVersions = nil
         }
     }
 
@@ -56,6 +66,7 @@ public final class TokenSigner {
         connectionTokens?.deallocate()
         connectionLengths?.deallocate()
         connectionRenewal?.deallocate()
+        connectionVersions?.deallocate()
     }
 
     /// A connection was made: under `per-connection` it gets a token of its own.
@@ -68,6 +79,8 @@ public final class TokenSigner {
             connectionLengths![place] = try writer.write(
                 unixTime: unixTime, into: connectionTokens! + place * writer.capacity)
             connectionRenewal![place] = unixTime + 3000
+            had += 1
+            connectionVersions![place] = had
             tokensSigned += 1
         } catch {
             failure = error
@@ -93,6 +106,7 @@ public final class TokenSigner {
             let place = connection - firstConnection
             // Apple refuses tokens older than an hour, also on a connection that lives longer.
             if unixTime >= connectionRenewal![place] { signConnection(place, unixTime) }
+            lastVersion = connectionVersions![place]
             return UnsafeBufferPointer(
                 start: connectionTokens! + place * writer.capacity, count: connectionLengths![place])
         case .every(let count):
@@ -104,6 +118,7 @@ public final class TokenSigner {
         case .perPush:
             signOwn(unixTime)
         }
+        lastVersion = ownVersion
         return UnsafeBufferPointer(start: token, count: length)
     }
 
@@ -118,6 +133,8 @@ public final class TokenSigner {
     private func take(_ current: SharedToken.Current, _ renewAfter: Int64) {
         token.update(from: current.bytes, count: current.bytes.count)
         length = current.bytes.count
+        had += 1
+        ownVersion = had
         (renewAt, number) = (current.issuedAt + renewAfter, current.number)
     }
 
@@ -153,6 +170,8 @@ public final class TokenSigner {
     private func signOwn(_ unixTime: Int64) {
         do throws(SigningError) {
             length = try writer.write(unixTime: unixTime, into: token)
+            had &+= 1
+            ownVersion = had
             tokensSigned &+= 1
         } catch {
             failure = error

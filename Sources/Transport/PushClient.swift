@@ -38,6 +38,9 @@ public final class PushClient {
     @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
+    /// Answers read since the last wait, and when some were read last, ns.
+    @exclusivity(unchecked) private var answersRead: UInt64 = 0
+    @exclusivity(unchecked) private var answersAt: UInt64 = 0
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
     private var hasGivenUp = false
@@ -251,9 +254,22 @@ public final class PushClient {
             for connection in again { handle(connection, .readable) }
         }
         let mustBePunctual = due == deadline && timeout > 0 && !pace.isDense
-        let count =
-            mustBePunctual
-            ? loop.waitPunctually(timeout: timeout, spins: options.pacing == .spin) : loop.wait(timeout: timeout)
+        var count = 0
+        var left = timeout
+        if options.readBatch > 0 {
+            let rest = restForAnswers(now)
+            if rest > 0, rest < timeout {
+                loop.rest(rest)
+                count = loop.wait(timeout: 0)
+                let time = loop.now
+                left = deadline > time ? deadline - time : 0
+            }
+        }
+        if count == 0 {
+            count =
+                mustBePunctual && left > 0
+                ? loop.waitPunctually(timeout: left, spins: options.pacing == .spin) : loop.wait(timeout: left)
+        }
         if timeout > 0 {
             let woken = loop.now
             waitTime &+= woken &- now
@@ -266,6 +282,14 @@ public final class PushClient {
         }
     }
 
+    /// How long answers are to gather before they are read, ns: those that come by themselves, now and then, do not wait for others.
+    private func restForAnswers(_ now: UInt64) -> UInt64 {
+        guard answersRead > 0 else { return 0 }
+        let comesMore = answersRead > 1 || now &- answersAt < 2 &* options.readBatch
+        (answersRead, answersAt) = (0, now)
+        return comesMore ? options.readBatch : 0
+    }
+
     /// Reads what is there; not for ever, where a peer never stops.
     private func takeIn(_ now: UInt64) {
         for _ in 0..<16 {
@@ -275,7 +299,9 @@ public final class PushClient {
     }
 
     private func handle(_ connection: PushConnection, _ readiness: Readiness) {
+        let before = connection.answered
         if connection.handle(readiness, scratch: scratch) { lagging.append(connection) }
+        answersRead &+= connection.answered &- before
         settle(connection)
     }
 

@@ -49,6 +49,8 @@ public struct PushRequest {
     public var hasIdentifier = false
     /// Value of `authorization`, valid until the next compose; nil sends none.
     public var authorization: UnsafeBufferPointer<UInt8>?
+    /// Which value that is: another number for each other value of the worker's; 0: not said, so that it is compared.
+    public var authorizationVersion: UInt64 = 0
 
     /// For engines: the memory of one request, theirs.
     package init(

@@ -32,7 +32,7 @@ final class RequestMemory {
         ClientRequest(
             headerSet: request.headerSet, path: path,
             pathLength: PushRequest.pathPrefix.utf8CodeUnitCount &+ request.tokenLength,
-            authorization: request.authorization,
+            authorization: request.authorization, authorizationVersion: request.authorizationVersion,
             identifier: request.hasIdentifier ? UnsafePointer(request.identifier) : nil, payload: request.payload,
             payloadLength: request.payloadLength)
     }

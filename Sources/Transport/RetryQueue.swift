@@ -12,8 +12,10 @@ package struct RetryQueue {
 
     package mutating func append(_ ticket: PushTicket) { tickets.append(ticket) }
 
-    package mutating func popFirst() -> PushTicket? {
-        guard head < tickets.count else { return nil }
+    @inline(__always)
+    package mutating func popFirst() -> PushTicket? { isEmpty ? nil : takeFirst() }
+
+    private mutating func takeFirst() -> PushTicket {
         let ticket = tickets[head]
         head += 1
         if head == tickets.count {

@@ -46,6 +46,9 @@ public struct TransportOptions: Sendable {
     public var streams = 1000
     /// Bytes gathered before they are written, 1…65,536; 16,384 fills one TLS record.
     public var sendBatch = 65_536
+    /// While answers come one after the other and nothing is due, they gather for so long before they are read: a wake-up and a read for
+    /// all of them, which are later by at most that and what the system adds to a sleep. 0: they are read as they come.
+    public var readBatch: UInt64 = 0
     /// Each push goes over the connection that its driver names, where that is there and can take it.
     public var bindsPushes = false
     /// How due pushes are waited for.

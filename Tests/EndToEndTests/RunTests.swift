@@ -55,6 +55,8 @@ import Testing
             ["--huffman"], ["--huffman", "--apns-id", "--encoder-table", "0", "--sign-policy", "every:100"],
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
+            ["--read-batch", "200us", "--mock-flags", "--answer-batching off"],
+            ["--read-batch", "1ms", "--rate", "20k", "--engine", "nghttp2"],
         ])
     func settings(_ arguments: [String]) throws {
         let isTimed = arguments.contains("-D")
@@ -66,6 +68,15 @@ import Testing
         if arguments.contains("per-push") { #expect(result.cost.tokensSigned == 300) }
         if arguments.contains("every:100") { #expect(result.cost.tokensSigned == 30) }
         if arguments.contains("per-connection") { #expect(result.cost.tokensSigned == 3) }
+    }
+
+    @Test("Where answers gather, the result says how much longer latencies may be; more than 10 ms is one clear line")
+    func readBatch() throws {
+        let (result, status, _) = try Programs.load(["-n", "3000", "--read-batch", "200us"])
+        #expect(status == 0 && result.notes.contains { $0.contains("up to 200 us") && $0.contains("read_batch") })
+        #expect(try Programs.load(["-n", "3000"]).result.notes.allSatisfy { !$0.contains("read_batch") })
+        let refused = try Programs.run("pushload", ["run", "--read-batch", "11ms"])
+        #expect(refused.status == 64 && refused.error.contains("expected 0 to 10ms"), "\(refused.error)")
     }
 
     @Test("A closed loop for a duration plans what it took")

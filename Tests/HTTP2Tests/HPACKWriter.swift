@@ -45,7 +45,7 @@ struct HPACKWriter {
         while tableUsed > size { table.removeLast() }
     }
 
-    private mutating func write(_ field: DecodedField, _ numbers: inout SeededNumbers, into output: inout [UInt8]) {
+    mutating func write(_ field: DecodedField, _ numbers: inout SeededNumbers, into output: inout [UInt8]) {
         let known = Self.staticEntries + table
         if numbers.next(4) != 0, let place = known.lastIndex(of: field) {
             Self.integer(place + 1, prefix: 7, first: 0x80, into: &output)

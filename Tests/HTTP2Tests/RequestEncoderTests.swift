@@ -61,9 +61,13 @@ import Testing
         let inflater = Inflater(4096)
         encoder.setPeerTableSize(peerTable)
         var token = "bearer first"
+        var version: UInt64 = 1
         var output = [UInt8](repeating: 0, count: 8192)
         for round in 0..<2000 {
-            if random(10) == 0 { token = "bearer " + text("abcXYZ019.-_~^", 1 + random(300)) }
+            if random(10) == 0 {
+                token = "bearer " + text("abcXYZ019.-_~^", 1 + random(300))
+                version += 1
+            }
             if round == 1000 { encoder.setPeerTableSize(min(4096, peerTable * 2)) }
             let set = random(2)
             let letters = random(4) > 0 ? "0123456789abcdef" : "0aF/\\ {}\u{7}"
@@ -78,6 +82,7 @@ import Testing
                     encoder.write(
                         set: set, path: pathBytes, pathLength: pathBytes.count,
                         authorizationValue: hasToken ? token : nil,
+                        authorizationVersion: random(3) == 0 ? 0 : version,
                         identifier: identifier == nil ? nil : identifierBytes.baseAddress, into: &output)
                 }
             }

@@ -322,6 +322,32 @@ import Testing
         #expect(Array(deep.utf8).withUnsafeBytes { JSONWalk.over($0) } == nil)
     }
 
+    @Test("A character that may not be in a string, or among digits, is found wherever it stands, however near the end")
+    func everyPlace() {
+        func isTaken(_ text: [UInt8]) -> Bool { text.withUnsafeBytes { JSONWalk.over($0) } != nil }
+        for length in 0...40 {
+            for tail in [0, 1, 7, 8, 15, 16, 17] {
+                let end = Array("}".utf8) + [UInt8](repeating: 0x20, count: tail)
+                let text = [UInt8](repeating: 0x61, count: length)
+                let digits = [UInt8](repeating: 0x31, count: length)
+                #expect(isTaken(Array("{\"k\":\"".utf8) + text + [0x22] + end))
+                #expect(isTaken(Array("{\"k\":".utf8) + digits + end) == (length > 0))
+                for place in 0..<length {
+                    for byte: UInt8 in [0x00, 0x1F, 0x20, 0x21, 0x22, 0x2F, 0x3A, 0x5C, 0x7F, 0x80, 0xC2, 0xFF] {
+                        var (text, digits) = (text, digits)
+                        (text[place], digits[place]) = (byte, byte)
+                        let isPlain = (0x20...0x7F).contains(byte) && byte != 0x22 && byte != 0x5C
+                        let name: Comment = "\(length) characters, byte \(byte) at \(place), \(tail) behind"
+                        #expect(isTaken(Array("{\"k\":\"".utf8) + text + [0x22] + end) == isPlain, name)
+                        // Blanks before a number and behind it are none of it.
+                        let isNumber = byte == 0x20 && (place == 0 || place == length - 1) && length > 1
+                        #expect(isTaken(Array("{\"k\":".utf8) + digits + end) == isNumber, name)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Keys with escapes are the keys that they stand for, and only those")
     func escapedKeys() throws {
         func walk(_ text: String) throws -> JSONWalk {

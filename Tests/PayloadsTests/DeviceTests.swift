@@ -177,17 +177,4 @@ import Testing
         #expect(HexDigits.areDigits(Array("0123456789abcdefAB".utf8), 18))
         #expect(!HexDigits.areDigits(Array("0123456789abcdefAg".utf8), 18))
     }
-
-    @Test("Numbers are written as they are read, with a printed seed")
-    func both() {
-        let seed = UInt64.random(in: .min ... .max)
-        var state = seed
-        for _ in 0..<10_000 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let value = UInt32(truncatingIfNeeded: state >> 32)
-            var text = HexDigits.text(value)
-            let written = withUnsafeBytes(of: &text) { String(decoding: $0, as: UTF8.self) }
-            #expect(UInt32(written, radix: 16) == value && written == written.lowercased(), "seed \(seed)")
-        }
-    }
 }

@@ -139,4 +139,21 @@ import Testing
             #expect(Array(text.utf8).withUnsafeBytes { TraceTag.parse($0) } == nil)
         }
     }
+
+    @Test("A number of every length is read, and refused with any other character in any place")
+    func everyDigit() {
+        for length in 1...20 {
+            let digits = (0..<length).map { UInt8(0x30 + ($0 == 0 ? 1 : (3 * $0 + length) % 10)) }
+            let tag = Array("0123456789abcdef-".utf8) + digits
+            let number = UInt64(String(decoding: digits, as: UTF8.self))
+            #expect(tag.withUnsafeBytes { TraceTag.parse($0) }?.sequence == number, "\(length) digits")
+            for place in 0..<length {
+                for byte in UInt8.min ... .max where !(0x30...0x39).contains(byte) {
+                    var other = tag
+                    other[17 + place] = byte
+                    #expect(other.withUnsafeBytes { TraceTag.parse($0) } == nil, "\(length) digits, byte \(byte) at \(place)")
+                }
+            }
+        }
+    }
 }

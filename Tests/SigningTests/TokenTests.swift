@@ -235,8 +235,17 @@ import Testing
         }
     }
 
+    /// What was given under each version.
+    private final class Given {
+        var tokens: [ObjectIdentifier: [UInt64: [UInt8]]] = [:]
+    }
+    private let given = Given()
+
     private func bytes(_ signer: TokenSigner, connection: Int = 0, _ time: Int64) -> [UInt8] {
-        Array(signer.authorization(connection: connection, unixTime: time))
+        let token = Array(signer.authorization(connection: connection, unixTime: time))
+        let before = given.tokens[ObjectIdentifier(signer), default: [:]].updateValue(token, forKey: signer.version)
+        #expect(signer.version > 0 && (before == nil || before == token), "one version, one token")
+        return token
     }
 
     @Test("cached: all workers send the same token, and another after the renewal time, not before")

@@ -43,6 +43,8 @@ final class VirtualLoop: EventLoop {
         return ready.count
     }
 
+    override func rest(_ time: UInt64) { self.time += time }
+
     override func event(at index: Int) -> ReadyEvent { ready[index] }
 }
 

@@ -6,6 +6,8 @@ public struct ClientRequest {
     public var pathLength: Int
     /// Value of `authorization`; nil sends none.
     public var authorization: UnsafeBufferPointer<UInt8>?
+    /// Which value that is: another number for each other value on the connection; 0: not said, so that it is compared.
+    public var authorizationVersion: UInt64
     /// 36 bytes of an `apns-id`; nil sends none.
     public var identifier: UnsafePointer<UInt8>?
     public var payload: UnsafePointer<UInt8>
@@ -14,12 +16,13 @@ public struct ClientRequest {
     @inline(__always)
     public init(
         headerSet: Int, path: UnsafePointer<UInt8>, pathLength: Int, authorization: UnsafeBufferPointer<UInt8>?,
-        identifier: UnsafePointer<UInt8>?, payload: UnsafePointer<UInt8>, payloadLength: Int
+        authorizationVersion: UInt64 = 0, identifier: UnsafePointer<UInt8>?, payload: UnsafePointer<UInt8>, payloadLength: Int
     ) {
         self.headerSet = headerSet
         self.path = path
         self.pathLength = pathLength
         self.authorization = authorization
+        self.authorizationVersion = authorizationVersion
         self.identifier = identifier
         self.payload = payload
         self.payloadLength = payloadLength

@@ -139,7 +139,8 @@ public final class WireSession: ClientSession {
         let header = output.reserve(Frame.headerLength)
         let length = encoder.write(
             set: request.headerSet, path: request.path, pathLength: request.pathLength,
-            authorizationValue: request.authorization, identifier: request.identifier,
+            authorizationValue: request.authorization, authorizationVersion: request.authorizationVersion,
+            identifier: request.identifier,
             into: header + Frame.headerLength)
         Frame.writeHeader(
             length: length, type: Frame.headers, flags: Frame.endHeaders, stream: stream, into: header)

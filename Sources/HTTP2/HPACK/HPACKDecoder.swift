@@ -58,6 +58,13 @@ public final class HPACKDecoder {
         blockEnd = position
     }
 
+    /// Grows with every change of the dynamic table: while it is the same, a block of the same bytes means the same.
+    @inline(__always)
+    var version: Int { table.version }
+
+    /// A field's name or value is that of an entry of the dynamic table, and stays there while `version` is the same.
+    func isInTable(_ text: UnsafePointer<UInt8>) -> Bool { table.holds(text) }
+
     /// Bytes of memory the dynamic table holds now in RFC terms (sum of name+value+32).
     public var tableUsed: Int { table.used }
 

@@ -10,6 +10,8 @@ struct HPACKDynamicTable: ~Copyable {
     /// Bytes of the entries in the sense of section 4.1.
     private(set) var used = 0
     private(set) var count = 0
+    /// Changes so far.
+    private(set) var version = 0
 
     /// Bytes of entries there is memory for.
     private var storage: Int
@@ -45,7 +47,10 @@ struct HPACKDynamicTable: ~Copyable {
     @inline(__always)
     subscript(age: Int) -> HPACKField { entries[(insertions &- 1 &- age) & mask] }
 
+    func holds(_ text: UnsafePointer<UInt8>) -> Bool { text >= arena && text < arena + storage * 2 }
+
     mutating func setCapacity(_ size: Int) {
+        version &+= 1
         capacity = size
         evict(downTo: size)
     }
@@ -60,6 +65,7 @@ struct HPACKDynamicTable: ~Copyable {
     /// Inserts a field whose name may belong to an entry that goes for it (section 4.4), and points the field at the copy.
     /// A field larger than the table empties it, and keeps its pointers, which stay valid until the next insertion.
     mutating func insert(_ field: inout HPACKField) {
+        version &+= 1
         let size = field.tableSize
         guard size <= capacity else {
             evict(downTo: 0)

@@ -1,3 +1,4 @@
+import CVector
 import Glibc
 
 /// What a header's name is, for the rules of RFC 9113 section 8.2 and 8.3; 1…127 are the session's owner's own.
@@ -55,7 +56,7 @@ public enum HeaderMark {
 
 /// A field value's characters (RFC 9113 section 8.2.1): no NUL, CR or LF, no space or tab at either end.
 ///
-/// Cost: four instructions for 8 bytes that are all 0x20 and above, as nearly all are.
+/// Cost: five instructions for 16 bytes that are all 0x20 and above, as nearly all are.
 enum FieldValue {
     @inline(__always)
     static func isValid(_ value: UnsafePointer<UInt8>, _ length: Int) -> Bool {
@@ -69,13 +70,17 @@ enum FieldValue {
             }
             return true
         }
-        // The last eight bytes may have been looked at before.
-        var below = Self.below(value + (length &- 8))
-        while place &+ 8 < length {
-            below |= Self.below(value + place)
-            place &+= 8
+        guard length >= 16 else {
+            let below = Self.below(value) | Self.below(value + (length &- 8))
+            return below & 0x8080_8080_8080_8080 == 0 || hasNoLineEnd(value, length)
         }
-        return below & 0x8080_8080_8080_8080 == 0 || hasNoLineEnd(value, length)
+        // The last sixteen bytes may have been looked at before.
+        var controls = pushload_controls(value + (length &- 16))
+        while place &+ 16 < length {
+            controls |= pushload_controls(value + place)
+            place &+= 16
+        }
+        return controls == 0 || hasNoLineEnd(value, length)
     }
 
     /// The highest bit of each of eight bytes that may be below 0x20.

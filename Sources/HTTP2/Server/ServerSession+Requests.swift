@@ -116,6 +116,39 @@ extension ServerSession {
     private func block(
         _ bytes: UnsafePointer<UInt8>, _ count: Int, _ stream: Int32, _ endsStream: Bool
     ) -> Violation? {
+        var place = 0
+        if stream > highestStream, stream <= goAwayLimit, streams.pointee.count < streamLimit, stream != selfDependent,
+            let path = repeated.pointee.repeated(
+                bytes, count, version: decoder.version, most: maxHeaderList, &place)
+        {
+            highestStream = stream
+            lastStream = stream
+            let slot = streams.pointee.open(stream, receiveWindow: initialReceiveWindow, sendWindow: initialSendWindow)
+            let context = didRepeatRequest(stream: stream, headers: place, path: path)
+            streams.pointee.slots[slot].context = context
+            return begun(stream, slot, contentLength: repeated.pointee.contentLength(at: place), endsStream)
+        }
+        return newBlock(bytes, count, stream, endsStream)
+    }
+
+    /// The header fields of a request are right.
+    @inline(__always)
+    private func begun(_ stream: Int32, _ slot: Int, contentLength: Int64, _ endsStream: Bool) -> Violation? {
+        streams.pointee.slots[slot].contentLength = contentLength
+        if endsStream {
+            if contentLength > 0 {
+                return streamError(stream, .protocolError, "DATA does not match content-length")
+            }
+            didEndSide(stream)
+        }
+        return nil
+    }
+
+    /// One that has to be decoded.
+    private func newBlock(
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ stream: Int32, _ endsStream: Bool
+    ) -> Violation? {
+        let version = decoder.version
         decoder.begin(bytes, count)
         if stream <= highestStream { return laterBlock(stream, endsStream) }
         highestStream = stream
@@ -131,6 +164,7 @@ extension ServerSession {
         let context = didBeginRequest(stream: stream)
         streams.pointee.slots[slot].context = context
         var field = HPACKField()
+        var path = HPACKField()
         var rules = RequestRules(isTrailer: false)
         var isKept = true
         var size = 0
@@ -138,6 +172,7 @@ extension ServerSession {
             switch decoder.next(&field) {
             case .field:
                 size &+= field.nameLength &+ field.valueLength &+ 32
+                if field.mark == HeaderMark.path { path = field }
                 rules.take(field)
                 guard isKept, !rules.isBroken, size <= maxHeaderList else {
                     isKept = false
@@ -155,14 +190,17 @@ extension ServerSession {
         if !isKept, !didReceiveTooManyHeaders(stream: stream, context: context) {
             return streamError(stream, .internalError, "more header bytes than are taken")
         }
-        streams.pointee.slots[slot].contentLength = rules.contentLength
-        if endsStream {
-            if rules.contentLength > 0 {
-                return streamError(stream, .protocolError, "DATA does not match content-length")
+        // What put something into the table, or took it out, does not say the same again.
+        if isKept, decoder.version == version, repeated.pointee.isPromising() {
+            let block = RepeatedBlock(
+                bytes, count, path: path, size: size, contentLength: rules.contentLength, decoder)
+            if let block, let place = repeated.pointee.place(for: block, bytes, count),
+                didEndHeaders(context: context, place)
+            {
+                repeated.pointee.keep(block, at: place)
             }
-            didEndSide(stream)
         }
-        return nil
+        return begun(stream, slot, contentLength: rules.contentLength, endsStream)
     }
 
     private var compressionError: Violation {

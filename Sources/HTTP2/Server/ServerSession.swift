@@ -21,6 +21,7 @@ open class ServerSession {
     let input: UnsafeMutablePointer<FrameInput>
     let output: UnsafeMutablePointer<FrameOutput>
     let streams: UnsafeMutablePointer<ServerStreams>
+    let repeated: UnsafeMutablePointer<RepeatedBlocks>
     let decoder: HPACKDecoder
     let isTraced: Bool
 
@@ -98,6 +99,8 @@ open class ServerSession {
         output.initialize(to: FrameOutput())
         streams = .allocate(capacity: 1)
         streams.initialize(to: ServerStreams())
+        repeated = .allocate(capacity: 1)
+        repeated.initialize(to: RepeatedBlocks())
         decoder = HPACKDecoder(tableSize: 4096, names: names)
         connectionWindow = max(65_535, Int(settings.connectionWindow))
         maxHeaderList = settings.maxHeaderListSize.map(Int.init) ?? .max
@@ -119,6 +122,7 @@ open class ServerSession {
         input.deinitialize(count: 1).deallocate()
         output.deinitialize(count: 1).deallocate()
         streams.deinitialize(count: 1).deallocate()
+        repeated.deinitialize(count: 1).deallocate()
     }
 
     // MARK: Bytes
@@ -474,6 +478,22 @@ open class ServerSession {
 
     /// A request begins; returns what `context` is to be for it.
     open func didBeginRequest(stream: Int32) -> UInt { 0 }
+
+    /// A request begins whose header fields, `:path` apart, are those that `didEndHeaders` has noted under this number; no field of it is
+    /// told. Returns what `context` is to be for it.
+    ///
+    /// - Parameter path: valid until the call returns.
+    open func didRepeatRequest(stream: Int32, headers number: Int, path: UnsafeBufferPointer<UInt8>) -> UInt { 0 }
+
+    /// All fields of a request have been told, and they are right. Whoever returns true has noted them under this number, below
+    /// `mostRepeated`, in the place of what was noted there before: requests that repeat them are told by `didRepeatRequest`.
+    open func didEndHeaders(context: UInt, _ number: Int) -> Bool { false }
+
+    /// Header fields that may be noted at once.
+    public static let mostRepeated = RepeatedBlocks.most
+
+    /// What was noted by `didEndHeaders` counts no longer.
+    public final func forgetHeaders() { repeated.pointee.forget() }
 
     /// One header field, valid by HTTP/2's rules so far; false resets the stream.
     open func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool { true }

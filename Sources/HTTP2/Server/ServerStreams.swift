@@ -37,7 +37,9 @@ struct ServerStreams: ~Copyable {
 
     private(set) var slots: UnsafeMutablePointer<ServerStream>
     private var capacity: Int
-    private var freeSlots: [Int32] = []
+    /// Numbers of free slots, the next last.
+    private var free: UnsafeMutablePointer<Int32>
+    private var freeCount = 0
     /// Slot number + 1 by hash of the id; 0: nothing.
     private var table: UnsafeMutablePointer<Int32>
     private var mask: Int
@@ -58,10 +60,20 @@ struct ServerStreams: ~Copyable {
         mask = 7
         table = .allocate(capacity: mask + 1)
         table.initialize(repeating: 0, count: mask + 1)
-        freeSlots = (0..<Int32(capacity)).reversed()
+        free = .allocate(capacity: capacity)
+        addFree(from: 0)
+    }
+
+    /// The slots from there on are free; there is memory for the numbers of all.
+    private mutating func addFree(from first: Int) {
+        for slot in (first..<capacity).reversed() {
+            free[freeCount] = Int32(slot)
+            freeCount += 1
+        }
     }
 
     deinit {
+        free.deallocate()
         slots.deallocate()
         table.deallocate()
         closed?.deallocate()
@@ -85,8 +97,9 @@ struct ServerStreams: ~Copyable {
     /// Opens a stream; returns its slot.
     @inline(__always)
     mutating func open(_ id: Int32, receiveWindow: Int, sendWindow: Int) -> Int {
-        if freeSlots.isEmpty { grow() }
-        let slot = Int(freeSlots.removeLast())
+        if freeCount == 0 { grow() }
+        freeCount &-= 1
+        let slot = Int(free[freeCount])
         slots[slot] = ServerStream()
         slots[slot].id = id
         slots[slot].receiveWindow = receiveWindow
@@ -111,7 +124,8 @@ struct ServerStreams: ~Copyable {
         let id = slots[slot].id
         remove(id)
         slots[slot].id = 0
-        freeSlots.append(Int32(truncatingIfNeeded: slot))
+        free[freeCount] = Int32(truncatingIfNeeded: slot)
+        freeCount &+= 1
         count &-= 1
         remember(id, ending)
     }
@@ -165,8 +179,12 @@ struct ServerStreams: ~Copyable {
         (larger + capacity).initialize(repeating: ServerStream(), count: capacity)
         slots.deallocate()
         slots = larger
-        freeSlots.append(contentsOf: (Int32(capacity)..<Int32(capacity * 2)).reversed())
+        let first = capacity
         capacity *= 2
+        // None is free.
+        free.deallocate()
+        free = .allocate(capacity: capacity)
+        addFree(from: first)
         table.deallocate()
         mask = capacity * 2 - 1
         table = .allocate(capacity: mask + 1)
@@ -182,7 +200,10 @@ struct ServerStreams: ~Copyable {
         capacity = Self.least
         slots = .allocate(capacity: capacity)
         slots.initialize(repeating: ServerStream(), count: capacity)
-        freeSlots = (0..<Int32(capacity)).reversed()
+        free.deallocate()
+        free = .allocate(capacity: capacity)
+        freeCount = 0
+        addFree(from: 0)
         table.deallocate()
         mask = capacity * 2 - 1
         table = .allocate(capacity: mask + 1)

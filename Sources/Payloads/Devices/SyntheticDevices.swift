@@ -1,3 +1,5 @@
+import CVector
+
 /// Devices without a list: device i's 64-digit token follows from the seed and i, and the other way round, so that the
 /// mock can tell whether a token is registered without storing any. Not cryptography: anyone can forge one.
 ///
@@ -25,10 +27,8 @@ public struct SyntheticDevices: Sendable, Equatable {
     @inline(__always)
     public func writeToken(_ index: UInt64, into output: UnsafeMutablePointer<UInt8>) {
         let first = Mix.finalise(index ^ key)
-        Digits.writeHex(first, into: output)
-        Digits.writeHex(check(first, 1), into: output + 16)
-        Digits.writeHex(check(first, 2), into: output + 32)
-        Digits.writeHex(check(first, 3), into: output + 48)
+        pushload_write_hex(first, check(first, 1), output)
+        pushload_write_hex(check(first, 2), check(first, 3), output + 32)
     }
 
     /// The device behind a token; nil when the token is not registered.

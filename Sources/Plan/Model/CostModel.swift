@@ -145,7 +145,8 @@ struct CostModel: Sendable {
 
     private static func place(_ connections: Double, _ streams: Double, hasLink: Bool) -> (Double, Double, Double) {
         // An emulated link is as far away as a factor of 50.
-        (log(connections), log(streams), hasLink ? 4 : 0)
+        // What is asked for may be any number, and need not be finite.
+        (log(min(connections, 1e300)), log(streams), hasLink ? 4 : 0)
     }
 
     /// Whether runs against a server that answers each push by itself say what that costs.

@@ -68,6 +68,8 @@ final class DeliveryDesk: Sendable {
     }
 
     private let settings: DeliverySettings
+    /// Something happens between accepting and delivering.
+    private let isOn: Bool
     private let directory: DeviceDirectory
     private let hub: EventHub
     /// What becomes of pushes is noted there; nil: nowhere.
@@ -87,6 +89,7 @@ final class DeliveryDesk: Sendable {
         room: SharedRoom? = nil, mostWindows: Int = 1_000_000, startedAt: UInt64
     ) {
         self.settings = settings
+        isOn = settings.isOn
         self.directory = directory
         self.hub = hub
         self.log = log
@@ -98,7 +101,7 @@ final class DeliveryDesk: Sendable {
     deinit { state.withLock { room.give($0.taken) } }
 
     /// Nobody would notice the difference: pushes need not be shown to the desk.
-    var isIdle: Bool { !settings.isOn && !hub.isWatched && !directory.mayBeUnreached }
+    var isIdle: Bool { !isOn && !hub.isWatched && !directory.mayBeUnreached }
 
     var counts: DeliveryCounts { state.withLock { $0.counts } }
     /// Things to do at their time, those that may turn out to be over among them.

@@ -4,13 +4,18 @@ import Payloads
 
 /// The answers' header blocks and bodies, made once a worker.
 final class AnswerBlocks {
-    private let accepted: ResponseBlock
-    private let acceptedIdentifier: Int
+    /// A block, whose owner is in `blocks`, and where its `apns-id` goes.
+    private struct Made {
+        let block: Unmanaged<ResponseBlock>
+        let identifier: UnsafeMutablePointer<UInt8>
+    }
+
+    private let blocks: [ResponseBlock]
+    private let accepted: Made
     /// In the development environment: with `apns-unique-id`.
-    private let traced: ResponseBlock
-    private let tracedIdentifier: Int
-    private let uniqueIdentifier: Int
-    private let rejected: [(block: ResponseBlock, identifier: Int)]
+    private let traced: Made
+    private let uniqueIdentifier: UnsafeMutablePointer<UInt8>
+    private let rejected: [Made]
     private let bodies: [[UInt8]]
     private let startTime: Int64
     private var random: SeededRandom
@@ -19,19 +24,25 @@ final class AnswerBlocks {
     /// - Parameter startTime: UNIX seconds.
     init(seed: UInt64, startTime: Int64) {
         self.startTime = startTime
-        func block(_ status: Int) -> (ResponseBlock, Int) {
+        var blocks: [ResponseBlock] = []
+        func made(_ status: Int) -> (ResponseBlock, Made) {
             let block = ResponseBlock(capacity: 192)
             block.addStatus(status)
-            return (block, block.addVariable("apns-id", length: Self.identifierLength))
+            let place = block.addVariable("apns-id", length: Self.identifierLength)
+            blocks.append(block)
+            return (block, Made(block: .passUnretained(block), identifier: block.value(at: place)))
         }
-        (accepted, acceptedIdentifier) = block(200)
-        (traced, tracedIdentifier) = block(200)
-        uniqueIdentifier = traced.addVariable("apns-unique-id", length: Self.identifierLength)
+        accepted = made(200).1
+        let (development, traced) = made(200)
+        self.traced = traced
+        uniqueIdentifier = development.value(
+            at: development.addVariable("apns-unique-id", length: Self.identifierLength))
         rejected = Reason.allCases.map { reason in
-            let (block, identifier) = block(reason.status)
+            let (block, rejection) = made(reason.status)
             block.add("content-type", "application/json")
-            return (block, identifier)
+            return rejection
         }
+        self.blocks = blocks
         bodies = Reason.allCases.map { $0.body(timestamp: startTime * 1000) }
         random = SeededRandom(seed: seed)
     }
@@ -50,24 +61,23 @@ final class AnswerBlocks {
     func block(
         _ reason: Reason?, requestIdentifier: UnsafeRawBufferPointer?, drawn: RandomUUID?, unique: RandomUUID?,
         environment: PushEnvironment
-    ) -> ResponseBlock {
-        let block: ResponseBlock
-        let place: Int
+    ) -> Unmanaged<ResponseBlock> {
+        let made: Made
         if let reason {
-            (block, place) = rejected[reason.rawValue]
+            made = rejected[reason.rawValue]
         } else if environment == .development {
-            (block, place) = (traced, tracedIdentifier)
-            write(unique ?? draw(), to: traced.value(at: uniqueIdentifier))
+            made = traced
+            (unique ?? draw()).write(to: uniqueIdentifier)
         } else {
-            (block, place) = (accepted, acceptedIdentifier)
+            made = accepted
         }
         if let requestIdentifier, requestIdentifier.count == Self.identifierLength {
-            let text = requestIdentifier.baseAddress!.assumingMemoryBound(to: UInt8.self)
-            block.set(place, text, Self.identifierLength)
+            UnsafeMutableRawPointer(made.identifier).copyMemory(
+                from: requestIdentifier.baseAddress!, byteCount: Self.identifierLength)
         } else {
-            write(drawn ?? draw(), to: block.value(at: place))
+            (drawn ?? draw()).write(to: made.identifier)
         }
-        return block
+        return made.block
     }
 
     func draw() -> RandomUUID {
@@ -91,32 +101,8 @@ final class AnswerBlocks {
 
     func text(_ uuid: RandomUUID) -> String {
         String(unsafeUninitializedCapacity: Self.identifierLength) {
-            write(uuid, to: $0.baseAddress!)
+            uuid.write(to: $0.baseAddress!)
             return Self.identifierLength
         }
-    }
-
-    /// As text, lower case.
-    private func write(_ uuid: RandomUUID, to identifier: UnsafeMutablePointer<UInt8>) {
-        let (high, low) = (uuid.high, uuid.low)
-        // Sixteen digits in two words: 8-4-4 and 4-12.
-        let words = (
-            HexDigits.text(UInt32(truncatingIfNeeded: high >> 32)), HexDigits.text(UInt32(truncatingIfNeeded: high)),
-            HexDigits.text(UInt32(truncatingIfNeeded: low >> 32)), HexDigits.text(UInt32(truncatingIfNeeded: low))
-        )
-        let text = UnsafeMutableRawPointer(identifier)
-        text.storeBytes(of: words.0, as: UInt64.self)
-        identifier[8] = 0x2D
-        text.storeBytes(of: words.1, toByteOffset: 9, as: UInt64.self)
-        // The second word's last four digits, behind their dash.
-        text.storeBytes(
-            of: UInt32(truncatingIfNeeded: words.1.littleEndian >> 32).littleEndian, toByteOffset: 14, as: UInt32.self)
-        identifier[13] = 0x2D
-        identifier[18] = 0x2D
-        text.storeBytes(of: words.2, toByteOffset: 19, as: UInt64.self)
-        text.storeBytes(
-            of: UInt32(truncatingIfNeeded: words.2.littleEndian >> 32).littleEndian, toByteOffset: 24, as: UInt32.self)
-        identifier[23] = 0x2D
-        text.storeBytes(of: words.3, toByteOffset: 28, as: UInt64.self)
     }
 }

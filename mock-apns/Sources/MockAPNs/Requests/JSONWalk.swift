@@ -1,9 +1,31 @@
+import CVector
 import Devices
 import Glibc
 
+/// Memory for the payload that is walked over, one at a time.
+final class JSONScratch {
+    private let memory: UnsafeMutablePointer<UInt8>
+    private let capacity: Int
+
+    /// - Parameter capacity: bytes of the longest payload.
+    init(capacity: Int) {
+        self.capacity = capacity
+        memory = .allocate(capacity: capacity + PayloadBytes.slack)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// nil: the payload is longer than it has memory for.
+    @inline(__always)
+    fileprivate func bytes(_ payload: UnsafeRawBufferPointer) -> PayloadBytes? {
+        payload.count <= capacity ? PayloadBytes(payload, copiedTo: memory) : nil
+    }
+}
+
 /// Walks a payload once: checks that it is one JSON object (RFC 8259) and finds its trace tag, building nothing.
 ///
-/// Cost: about 1 ns a byte. Bounded: nesting beyond `deepest` is refused.
+/// Cost: a copy of the payload, behind which there are zeros, so that nothing on the way asks where it ends; some 70 instructions a member
+/// whose key and value have fewer than 16 bytes. Bounded: nesting beyond `deepest` is refused.
 struct JSONWalk {
     static let deepest = 64
 
@@ -13,35 +35,57 @@ struct JSONWalk {
     private(set) var hasMDM = false
     /// The value of the top-level trace tag, without its quotes.
     private(set) var trace: UnsafeRawBufferPointer?
+    /// Where that is; -1: there is none.
+    private var traceStart = -1
+    private var traceCount = 0
 
     /// Nil when the payload is not one JSON object.
-    static func over(_ payload: UnsafeRawBufferPointer) -> JSONWalk? {
-        guard payload.count > 0 else { return nil }
-        var walk = JSONWalk()
-        var notes = NoNotes()
-        return PayloadBytes(payload).whole(&walk, &notes) >= 0 ? walk : nil
+    ///
+    /// - Parameters:
+    ///   - list: gets the members down to the third level; nil: nobody wants to know them. Of payloads of more than 65,535 bytes there
+    ///     are none.
+    ///   - scratch: nil: memory is taken for it.
+    @inline(__always)
+    static func over(
+        _ payload: UnsafeRawBufferPointer, listing list: MemberList? = nil, in scratch: JSONScratch? = nil
+    ) -> JSONWalk? {
+        list?.clear()
+        guard payload.count > 0, list == nil || payload.count <= UInt16.max else { return nil }
+        if let bytes = scratch?.bytes(payload) { return over(payload, bytes, list) }
+        let own = JSONScratch(capacity: payload.count)
+        return withExtendedLifetime(own) { over(payload, own.bytes(payload)!, list) }
     }
 
-    /// The same, and lists the members down to the third level.
-    ///
-    /// - Parameter payload: at most 65,535 bytes.
-    static func over(_ payload: UnsafeRawBufferPointer, listing list: MemberList) -> JSONWalk? {
-        list.clear()
-        guard payload.count > 0, payload.count <= UInt16.max else { return nil }
+    @inline(__always)
+    private static func over(
+        _ payload: UnsafeRawBufferPointer, _ bytes: PayloadBytes, _ list: MemberList?
+    ) -> JSONWalk? {
         var walk = JSONWalk()
-        var notes = ListNotes(list.memory)
-        guard PayloadBytes(payload).whole(&walk, &notes) >= 0 else { return nil }
-        list.fill(notes.count)
+        if let list {
+            var notes = ListNotes(list.memory)
+            guard bytes.whole(&walk, &notes) >= 0 else { return nil }
+            list.fill(notes.count)
+        } else {
+            var notes = NoNotes()
+            guard bytes.whole(&walk, &notes) >= 0 else { return nil }
+        }
+        if walk.traceStart >= 0 {
+            walk.trace = UnsafeRawBufferPointer(
+                start: payload.baseAddress! + walk.traceStart, count: walk.traceCount)
+        }
         return walk
     }
 
     /// The byte at which a payload stops being one JSON object; nil when it is one.
     static func failure(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard payload.count > 0 else { return 0 }
-        var walk = JSONWalk()
-        var notes = NoNotes()
-        let ended = PayloadBytes(payload).whole(&walk, &notes)
-        return ended < 0 ? ~ended : nil
+        let scratch = JSONScratch(capacity: payload.count)
+        return withExtendedLifetime(scratch) {
+            var walk = JSONWalk()
+            var notes = NoNotes()
+            let ended = scratch.bytes(payload)!.whole(&walk, &notes)
+            return ended < 0 ? ~ended : nil
+        }
     }
 
     private static let apsKey: StaticString = "aps"
@@ -63,7 +107,7 @@ struct JSONWalk {
         } else if length == Self.traceKey.utf8CodeUnitCount, bytes[value] == 0x22,
             memcmp(Self.traceKey.utf8Start, name, length) == 0
         {
-            trace = UnsafeRawBufferPointer(start: bytes + (value &+ 1), count: valueEnd &- value &- 2)
+            (traceStart, traceCount) = (value &+ 1, valueEnd &- value &- 2)
         } else if length >= Self.shortestEscaped, memchr(name, 0x5C, length) != nil {
             noteEscaped(bytes, name, length, value, valueEnd)
         }
@@ -82,7 +126,7 @@ struct JSONWalk {
         } else if Self.isName(name, length, Self.mdmKey) {
             hasMDM = bytes[value] == 0x22
         } else if Self.isName(name, length, Self.traceKey), bytes[value] == 0x22 {
-            trace = UnsafeRawBufferPointer(start: bytes + (value &+ 1), count: valueEnd &- value &- 2)
+            (traceStart, traceCount) = (value &+ 1, valueEnd &- value &- 2)
         }
     }
 
@@ -148,43 +192,50 @@ private struct ListNotes: MemberNotes {
 }
 
 /// The bytes that are walked over: two words, in registers all the way. Each function is told where to begin, and returns where
-/// what it looks for has ended, or, where it is not that, the complement of where it stopped.
+/// what it looks for has ended, or, where it is not that, the complement of where it stopped. Behind the payload there are zeros, which
+/// stop whatever comes to them, and of which none is allowed in JSON.
 private struct PayloadBytes {
+    /// Zeros behind the payload: as many as are looked at together.
+    static let slack = 16
+
     private let bytes: UnsafePointer<UInt8>
     private let end: Int
 
-    /// - Parameter payload: not empty.
-    init(_ payload: UnsafeRawBufferPointer) {
-        bytes = payload.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    /// - Parameters:
+    ///   - payload: not empty.
+    ///   - memory: for it and `slack` bytes.
+    @inline(__always)
+    init(_ payload: UnsafeRawBufferPointer, copiedTo memory: UnsafeMutablePointer<UInt8>) {
+        UnsafeMutableRawPointer(memory).copyMemory(from: payload.baseAddress!, byteCount: payload.count)
+        UnsafeMutableRawPointer(memory + payload.count).storeBytes(of: SIMD16<UInt8>(), as: SIMD16<UInt8>.self)
+        bytes = UnsafePointer(memory)
         end = payload.count
     }
 
     /// One object, and nothing else.
     func whole(_ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
         let start = space(0)
-        guard start < end, bytes[start] == 0x7B else { return ~start }
+        guard bytes[start] == 0x7B else { return ~start }
         let ended = object(start, depth: 1, &walk, &notes)
-        guard ended >= 0 else { return ended }
-        let place = space(ended)
+        guard ended >= 0, ended < end else { return ended }
+        let place = spaces(ended)
         return place == end ? place : ~place
     }
 
     @inline(__always)
     private func space(_ start: Int) -> Int {
         // Most payloads have none.
-        if start < end, bytes[start] > 0x20 { return start }
-        return spaces(start)
+        bytes[start] > 0x20 ? start : spaces(start)
     }
 
     @inline(never)
     private func spaces(_ start: Int) -> Int {
         var place = start
-        while place < end {
+        while true {
             let byte = bytes[place]
-            if byte != 0x20, byte != 0x0A, byte != 0x0D, byte != 0x09 { break }
+            if byte != 0x20, byte != 0x0A, byte != 0x0D, byte != 0x09 { return place }
             place &+= 1
         }
-        return place
     }
 
     private func object(
@@ -192,52 +243,57 @@ private struct PayloadBytes {
     ) -> Int {
         guard depth <= JSONWalk.deepest else { return ~start }
         var place = space(start &+ 1)
-        if place < end, bytes[place] == 0x7D { return place &+ 1 }
+        if bytes[place] == 0x7D { return place &+ 1 }
         while true {
             let key = place
             place = string(key)
             guard place >= 0 else { return place }
             let keyEnd = place
             let noted = notes.begin(depth: depth)
-            place = space(place)
-            guard place < end, bytes[place] == 0x3A else { return ~place }
-            let value = space(place &+ 1)
+            let value = pastColon(place)
+            guard value >= 0 else { return value }
             place = self.value(value, depth: depth &+ 1, &walk, &notes)
             guard place >= 0 else { return place }
             if depth == 1 { walk.note(bytes, key, keyEnd, value, place) }
             notes.end(noted, key: key, keyEnd: keyEnd, value: value, valueEnd: place)
             place = space(place)
-            guard place < end else { return ~place }
             let byte = bytes[place]
-            place &+= 1
-            if byte == 0x7D { return place }
-            guard byte == 0x2C else { return ~place }
-            place = space(place)
+            if byte == 0x7D { return place &+ 1 }
+            guard byte == 0x2C else { return stop(place) }
+            place = space(place &+ 1)
         }
+    }
+
+    /// Neither another one nor the end of what a bracket began: the complement of the place behind it, or of the payload's end.
+    private func stop(_ place: Int) -> Int { place == end ? ~place : ~(place &+ 1) }
+
+    /// Where the value begins whose key has ended.
+    @inline(__always)
+    private func pastColon(_ start: Int) -> Int {
+        let place = space(start)
+        return bytes[place] == 0x3A ? space(place &+ 1) : ~place
     }
 
     private func array(_ start: Int, depth: Int, _ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
         guard depth <= JSONWalk.deepest else { return ~start }
         var place = space(start &+ 1)
-        if place < end, bytes[place] == 0x5D { return place &+ 1 }
+        if bytes[place] == 0x5D { return place &+ 1 }
         while true {
             place = value(place, depth: depth &+ 1, &walk, &notes)
             guard place >= 0 else { return place }
             place = space(place)
-            guard place < end else { return ~place }
             let byte = bytes[place]
-            place &+= 1
-            if byte == 0x5D { return place }
-            guard byte == 0x2C else { return ~place }
-            place = space(place)
+            if byte == 0x5D { return place &+ 1 }
+            guard byte == 0x2C else { return stop(place) }
+            place = space(place &+ 1)
         }
     }
 
     @inline(__always)
     private func value(_ start: Int, depth: Int, _ walk: inout JSONWalk, _ notes: inout some MemberNotes) -> Int {
-        guard start < end else { return ~start }
-        switch bytes[start] {
-        case 0x22: return string(start)
+        let first = bytes[start]
+        if first == 0x22 { return string(start) }
+        switch first {
         case 0x7B: return object(start, depth: depth, &walk, &notes)
         case 0x5B: return array(start, depth: depth, &walk, &notes)
         case 0x74: return word("true", start)
@@ -250,58 +306,66 @@ private struct PayloadBytes {
 
     private func word(_ word: StaticString, _ start: Int) -> Int {
         let length = word.utf8CodeUnitCount
-        guard start &+ length <= end, memcmp(bytes + start, word.utf8Start, length) == 0 else { return ~start }
-        return start &+ length
+        return memcmp(bytes + start, word.utf8Start, length) == 0 ? start &+ length : ~start
     }
 
     /// At least one.
     @inline(__always)
     private func digits(_ start: Int) -> Int {
+        // Most have fewer than sixteen.
+        let other = pushload_no_decimals(bytes + start)
+        guard other != 0 else { return longDigits(start) }
+        return other & 1 == 0 ? start &+ other.trailingZeroBitCount : ~start
+    }
+
+    @inline(never)
+    private func longDigits(_ start: Int) -> Int {
         var place = start
-        while place < end, bytes[place] &- 0x30 < 10 { place &+= 1 }
-        return place > start ? place : ~place
+        while bytes[place] &- 0x30 < 10 { place &+= 1 }
+        return place
     }
 
     private func number(_ start: Int) -> Int {
         var place = bytes[start] == 0x2D ? start &+ 1 : start
-        guard place < end else { return ~place }
         if bytes[place] == 0x30 {
             place &+= 1
         } else {
             place = digits(place)
             guard place >= 0 else { return place }
         }
-        if place < end, bytes[place] == 0x2E {
+        if bytes[place] == 0x2E {
             place = digits(place &+ 1)
             guard place >= 0 else { return place }
         }
-        if place < end, bytes[place] | 0x20 == 0x65 {
+        if bytes[place] | 0x20 == 0x65 {
             place &+= 1
-            if place < end, bytes[place] == 0x2B || bytes[place] == 0x2D { place &+= 1 }
+            if bytes[place] == 0x2B || bytes[place] == 0x2D { place &+= 1 }
             place = digits(place)
         }
         return place
     }
 
+    @inline(__always)
     private func string(_ start: Int) -> Int {
-        guard start < end, bytes[start] == 0x22 else { return ~start }
-        let place = plain(start &+ 1)
-        // Most have nothing but plain characters.
-        return place < end && bytes[place] == 0x22 ? place &+ 1 : restOfString(place)
+        guard bytes[start] == 0x22 else { return ~start }
+        // Most end within sixteen bytes, and have nothing but plain characters.
+        let special = pushload_special(bytes + (start &+ 1))
+        if special != 0 {
+            let place = start &+ 1 &+ special.trailingZeroBitCount
+            return bytes[place] == 0x22 ? place &+ 1 : restOfString(place)
+        }
+        return restOfString(start &+ 17)
     }
 
-    /// Passes plain characters, eight a step, neither a quote nor a backslash, from 0x20 to 0x7F; stops at one that is not, or
-    /// close to the end.
+    /// Passes plain characters, sixteen a step, neither a quote nor a backslash, from 0x20 to 0x7F; stops at one that is not.
     @inline(__always)
     private func plain(_ start: Int) -> Int {
         var place = start
-        while place &+ 8 <= end {
-            let eight = UnsafeRawPointer(bytes + place).loadUnaligned(as: UInt64.self).littleEndian
-            let special = Self.special(eight)
-            if special != 0 { return place &+ (special.trailingZeroBitCount &>> 3) }
-            place &+= 8
+        while true {
+            let special = pushload_special(bytes + place)
+            if special != 0 { return place &+ special.trailingZeroBitCount }
+            place &+= 16
         }
-        return place
     }
 
     @inline(never)
@@ -309,39 +373,18 @@ private struct PayloadBytes {
         var place = start
         while true {
             place = plain(place)
-            guard place < end else { return ~place }
             let byte = bytes[place]
             if byte == 0x22 { return place &+ 1 }
             if byte < 0x20 { return ~place }
-            if byte >= 0x80 {
-                place = scalar(place)
-                guard place >= 0 else { return place }
-            } else if byte == 0x5C {
-                place = escape(place)
-                guard place >= 0 else { return place }
-            } else {
-                place &+= 1
-            }
+            place = byte == 0x5C ? escape(place) : scalar(place)
+            guard place >= 0 else { return place }
         }
     }
 
-    /// The lowest set bit lies in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; 0: there is none.
-    @inline(__always)
-    private static func special(_ bytes: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let quotes = bytes ^ ones &* 0x22
-        let slashes = bytes ^ ones &* 0x5C
-        // A borrow can only mark a byte above one that is marked rightly.
-        let found = (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (bytes &- ones &* 0x20) | bytes
-        return found & 0x8080_8080_8080_8080
-    }
-
     private func escape(_ start: Int) -> Int {
-        guard start &+ 1 < end else { return ~start }
         switch bytes[start &+ 1] {
         case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74: return start &+ 2
         case 0x75:
-            guard start &+ 6 <= end else { return ~start }
             for place in (start &+ 2)..<(start &+ 6) {
                 switch bytes[place] {
                 case 0x30...0x39, 0x41...0x46, 0x61...0x66: continue
@@ -357,7 +400,7 @@ private struct PayloadBytes {
     private func scalar(_ start: Int) -> Int {
         let first = bytes[start]
         let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
-        guard first >= 0xC2, first <= 0xF4, start &+ length <= end else { return ~start }
+        guard first >= 0xC2, first <= 0xF4 else { return ~start }
         for place in 1..<length where bytes[start &+ place] & 0xC0 != 0x80 { return ~start }
         let second = bytes[start &+ 1]
         if first == 0xE0, second < 0xA0 { return ~start }

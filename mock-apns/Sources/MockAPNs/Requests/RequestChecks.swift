@@ -1,3 +1,4 @@
+import CVector
 import Glibc
 import Networking
 import Payloads
@@ -13,6 +14,7 @@ struct RequestChecks {
     /// Devices to be made ready for their pushes; nil: there is no device model.
     var fleets: DeviceFleets?
     var rules = RequestRules()
+    private let scratch = JSONScratch(capacity: RequestState.bodyCapacity)
 
     /// What the connection has shown of its client.
     struct Client {
@@ -37,7 +39,6 @@ struct RequestChecks {
         var knownTopic: [UInt8] = []
         /// Whose suffix it has; nil: it is a bundle id.
         var knownType: PushType?
-
         /// What the request's key may push to.
         var requestScope: TopicScope? { isByRelatedKey ? relatedScope : scope }
     }
@@ -69,36 +70,15 @@ struct RequestChecks {
         if request.hasDuplicates { return .broken(.duplicateHeaders) }
         // 403, 429: who is it?
         if let reason = checkSender(request, &client, unixTime) { return .broken(reason) }
-        if client.certificate != nil { takeTopic(of: client, request) }
-        // 400: apns-id.
-        if request.has(.identifier), !Self.isUUID(request.value(.identifier)) { return .broken(.badMessageId) }
-        // 400: apns-expiration.
-        if request.has(.expiration), !Self.isNumber(request.value(.expiration)) {
-            return .broken(.badExpirationDate)
-        }
-        // 400: apns-push-type.
-        if request.has(.pushType) {
-            guard let type = Self.pushType(request.value(.pushType)) else { return .broken(.invalidPushType) }
-            request.pushType = type
+        // Who is known by a token has no certificate.
+        if !request.hasKnownToken, client.certificate != nil { takeTopic(of: client, request) }
+        // 400: all other header fields. What was right is right when it is repeated.
+        if let right = request.pattern?._withUnsafeGuaranteedRef({ $0.right }) {
+            (request.pushType, request.priority) = right
         } else {
-            request.pushType = typeOfTopic(request, &client)
+            if let reason = checkHeaders(request, &client) { return .broken(reason) }
+            request.pattern?._withUnsafeGuaranteedRef { $0.right = (request.pushType, request.priority) }
         }
-        // 400: apns-priority.
-        guard let priority = Self.priority(request) else { return .broken(.badPriority) }
-        if request.pushType == .background {
-            // "Always use priority 5. Using priority 10 is an error."
-            if priority == 10, rules.backgroundPriority == .strict || request.has(.priority) {
-                return .broken(.badPriority)
-            }
-        } else if priority == 1, request.pushType == .liveactivity {
-            // "Set the value for the apns-priority header field to 5 or 10."
-            return .broken(.badPriority)
-        }
-        request.priority = priority
-        // 400: apns-collapse-id.
-        if request.value(.collapseID).count > 64 { return .broken(.badCollapseId) }
-        // 400: the topic.
-        if let reason = checkTopic(request, &client) { return .broken(reason) }
         // 400, 410: the device token.
         guard Self.isWellFormedToken(deviceToken, digits: rules.tokenDigits) else { return .broken(.badDeviceToken) }
         if !directory.takesAll {
@@ -111,17 +91,46 @@ struct RequestChecks {
         if request.bodyCount == 0 { return .broken(.payloadEmpty) }
         if request.bodyCount > request.pushType.payloadLimit { return .broken(.payloadTooLarge) }
         // Apple names no reason of its own for a payload that is no JSON object, or lacks what its push type needs.
-        guard let walk = walk(over: request.body) else { return .broken(.payloadEmpty) }
+        guard let walk = JSONWalk.over(request.body, listing: members, in: scratch) else {
+            return .broken(.payloadEmpty)
+        }
         if !walk.hasAPS, request.pushType.needsAPS || (request.pushType == .mdm && !walk.hasMDM) {
             return .broken(.payloadEmpty)
         }
         return .accepted(trace: walk.trace.flatMap(TraceTag.parse))
     }
 
-    @inline(__always)
-    private func walk(over payload: UnsafeRawBufferPointer) -> JSONWalk? {
-        if let members { return JSONWalk.over(payload, listing: members) }
-        return JSONWalk.over(payload)
+    /// All header fields but `:path` and those that say who sends, in the order of the rules.
+    private func checkHeaders(_ request: RequestState, _ client: inout Client) -> Reason? {
+        // 400: apns-id.
+        if request.has(.identifier), !Self.isUUID(request.value(.identifier)) { return .badMessageId }
+        // 400: apns-expiration.
+        if request.has(.expiration), !Self.isNumber(request.value(.expiration)) {
+            return .badExpirationDate
+        }
+        // 400: apns-push-type.
+        if request.has(.pushType) {
+            guard let type = Self.pushType(request.value(.pushType)) else { return .invalidPushType }
+            request.pushType = type
+        } else {
+            request.pushType = typeOfTopic(request, &client)
+        }
+        // 400: apns-priority.
+        guard let priority = Self.priority(request) else { return .badPriority }
+        if request.pushType == .background {
+            // "Always use priority 5. Using priority 10 is an error."
+            if priority == 10, rules.backgroundPriority == .strict || request.has(.priority) {
+                return .badPriority
+            }
+        } else if priority == 1, request.pushType == .liveactivity {
+            // "Set the value for the apns-priority header field to 5 or 10."
+            return .badPriority
+        }
+        request.priority = priority
+        // 400: apns-collapse-id.
+        if request.value(.collapseID).count > 64 { return .badCollapseId }
+        // 400: the topic.
+        return checkTopic(request, &client)
     }
 
     // MARK: The sender
@@ -358,6 +367,12 @@ struct RequestChecks {
         guard token.count >= digits.lowerBound, token.count <= digits.upperBound, token.count & 1 == 0 else {
             return false
         }
-        return HexDigits.areDigits(token.baseAddress!.assumingMemoryBound(to: UInt8.self), token.count)
+        let text = token.baseAddress!.assumingMemoryBound(to: UInt8.self)
+        // Nearly all there are.
+        if token.count == 64 {
+            return pushload_no_digits(text) | pushload_no_digits(text + 16) | pushload_no_digits(text + 32)
+                | pushload_no_digits(text + 48) == 0
+        }
+        return HexDigits.areDigits(text, token.count)
     }
 }

@@ -68,6 +68,16 @@ final class RequestState {
     static let bodyCapacity = 5121
 
     var stream: Int32 = 0
+    /// The next in its session's list of those that no request needs.
+    @exclusivity(unchecked) var next: Unmanaged<RequestState>?
+    /// The next in its session's list of those whose payload may lie in the read buffer, and whether it is in that list.
+    @exclusivity(unchecked) var nextBorrowing: Unmanaged<RequestState>?
+    @exclusivity(unchecked) var isBorrowing = false
+    /// What its header fields are, `:path` apart, the session's, and what number that had; nil: nothing that is repeated.
+    @exclusivity(unchecked) private var likeness: Unmanaged<HeaderPattern>?
+    @exclusivity(unchecked) private var likenessNumber: UInt32 = 0
+    /// The number of the one that its memory holds; 0: none.
+    @exclusivity(unchecked) private var held: UInt32 = 0
     @exclusivity(unchecked) private var memory: UnsafeMutablePointer<UInt8>
     private var memorySize = usualMemory
     @exclusivity(unchecked) private var memoryUsed = 0
@@ -132,11 +142,9 @@ final class RequestState {
     var isLarge: Bool { memorySize > Self.usualMemory }
     private static let usualMemory = 512
 
-    /// Makes it ready for the next request.
+    /// Makes it ready for the next request, whose header fields are told one by one, or repeated.
     func reset() {
         stream = 0
-        memoryUsed = 0
-        ranges.update(repeating: HeaderRange(), count: KnownHeader.count)
         hasDuplicates = false
         hasKnownToken = false
         isOverflowing = false
@@ -161,6 +169,52 @@ final class RequestState {
 
     // MARK: Headers
 
+    /// There is no header field yet.
+    @inline(__always)
+    func beginHeaders() {
+        memoryUsed = 0
+        (likeness, held) = (nil, 0)
+        ranges.update(repeating: HeaderRange(), count: KnownHeader.count)
+    }
+
+    /// All its header fields have been told, and are those of the pattern.
+    func isLike(_ pattern: HeaderPattern) { (likeness, likenessNumber) = (.passUnretained(pattern), pattern.number) }
+
+    /// What its header fields are, `:path` apart; nil: nothing that is repeated, or was when the request began and is no more.
+    @inline(__always)
+    var pattern: Unmanaged<HeaderPattern>? {
+        guard let likeness, likeness._withUnsafeGuaranteedRef({ $0.number }) == likenessNumber else { return nil }
+        return likeness
+    }
+
+    /// Its header fields are those of the pattern, and `:path`.
+    ///
+    /// - Parameter path: with the pattern's values no more than is kept of a request's header fields, which HTTP/2 has seen to.
+    @inline(__always)
+    func repeatHeaders(_ pattern: HeaderPattern, path: UnsafeBufferPointer<UInt8>) {
+        isLike(pattern)
+        hasKnownToken = pattern.hasKnownToken
+        if held != pattern.number { copy(pattern) }
+        memoryUsed = pattern.count
+        let used = pattern.count &+ path.count
+        if used > memorySize {
+            // Longer ones are none of a request that HTTP/2 lets through.
+            guard used <= Self.headerCapacity else { return isOverflowing = true }
+            grow()
+        }
+        (memory + pattern.count).update(from: path.baseAddress!, count: path.count)
+        ranges[KnownHeader.path.rawValue] = HeaderRange(
+            offset: Int32(truncatingIfNeeded: pattern.count), length: Int32(truncatingIfNeeded: path.count))
+        memoryUsed = used
+    }
+
+    private func copy(_ pattern: HeaderPattern) {
+        if pattern.count > memorySize { grow() }
+        if let values = pattern.values { memory.update(from: values, count: pattern.count) }
+        ranges.update(from: pattern.ranges, count: KnownHeader.count)
+        held = pattern.number
+    }
+
     func has(_ header: KnownHeader) -> Bool { ranges[header.rawValue].isPresent }
 
     /// Notes that the header was there without keeping its value.
@@ -184,13 +238,14 @@ final class RequestState {
     /// Gives an empty header, or one that was not there, a value.
     func take(_ header: KnownHeader, _ text: String) {
         ranges[header.rawValue] = HeaderRange()
+        held = 0
         var text = text
         text.withUTF8 { if let value = $0.baseAddress { set(header, value, $0.count) } }
     }
 
     private func grow() {
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.headerCapacity)
-        larger.update(from: memory, count: memoryUsed)
+        larger.update(from: memory, count: min(memoryUsed, memorySize))
         memory.deallocate()
         memory = larger
         memorySize = Self.headerCapacity

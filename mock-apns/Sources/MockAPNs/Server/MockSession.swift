@@ -28,15 +28,21 @@ final class MockSession: ServerSession {
     /// What GOAWAY named as the last stream handled.
     @exclusivity(unchecked) var lastHandled = Int32.max
     @exclusivity(unchecked) var client: RequestChecks.Client
-    /// Requests' memory for the next ones, between reads up to `keptStates`.
-    @exclusivity(unchecked) private var freeStates: [RequestState] = []
+    /// Requests' memory for the next ones, between reads up to `keptStates`: the first of a list that owns them.
+    @exclusivity(unchecked) private var free: Unmanaged<RequestState>?
+    @exclusivity(unchecked) private var freeCount = 0
     private static let keptStates = 64
     /// Of these, those with memory for many headers.
     @exclusivity(unchecked) private var largeStates = 0
     private static let keptLargeStates = 4
     private static let names = names { KnownHeader.mark($0, $1) }
-    /// Requests whose payload is still in the read buffer.
-    @exclusivity(unchecked) private var borrowing: [RequestState] = []
+    /// Requests whose payload may still be in the read buffer: the first of a list. None of them is freed while it is in it.
+    @exclusivity(unchecked) private var borrowing: Unmanaged<RequestState>?
+    /// What requests that repeat their header fields have of them.
+    private let patterns: [HeaderPattern]
+    /// The same, for the calls of every push: without counting a reference.
+    private let uncountedPatterns: UnsafeMutablePointer<Unmanaged<HeaderPattern>>
+    private var patternsTaken: UInt32 = 0
     /// The `authorization` value last found valid here.
     @exclusivity(unchecked) private var knownToken: UnsafeMutablePointer<UInt8>?
     @exclusivity(unchecked) private var knownTokenLength = 0
@@ -61,6 +67,11 @@ final class MockSession: ServerSession {
     init(_ worker: MockWorker, token: UInt64, role: ListenerRole, certificate: PeerCertificate?) {
         self.worker = worker
         uncountedWorker = .passUnretained(worker)
+        patterns = (0..<ServerSession.mostRepeated).map { _ in HeaderPattern() }
+        uncountedPatterns = .allocate(capacity: patterns.count)
+        for (place, pattern) in patterns.enumerated() {
+            (uncountedPatterns + place).initialize(to: .passUnretained(pattern))
+        }
         self.token = token
         self.role = role
         keepsHeaders = worker.keepsPushes
@@ -78,6 +89,8 @@ final class MockSession: ServerSession {
 
     deinit {
         for context in contexts { Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).release() }
+        dropFree(downTo: 0)
+        uncountedPatterns.deallocate()
         knownToken?.deallocate()
     }
 
@@ -85,14 +98,40 @@ final class MockSession: ServerSession {
 
     /// The read buffer is about to change.
     func keepBorrowed() {
-        if largeStates > Self.keptLargeStates {
-            freeStates.removeAll(where: \.isLarge)
-            largeStates = 0
+        while let first = borrowing {
+            first._withUnsafeGuaranteedRef {
+                borrowing = $0.nextBorrowing
+                $0.nextBorrowing = nil
+                $0.isBorrowing = false
+                if $0.stream != 0 { $0.keepBorrowed() }
+            }
         }
-        if freeStates.count > Self.keptStates { freeStates.removeLast(freeStates.count - Self.keptStates) }
-        guard !borrowing.isEmpty else { return }
-        for state in borrowing where state.stream != 0 { state.keepBorrowed() }
-        borrowing.removeAll(keepingCapacity: true)
+        if largeStates > Self.keptLargeStates { dropLarge() }
+        if freeCount > Self.keptStates { dropFree(downTo: Self.keptStates) }
+    }
+
+    private func dropFree(downTo count: Int) {
+        while freeCount > count, let first = free {
+            free = first._withUnsafeGuaranteedRef { $0.next }
+            freeCount -= 1
+            first.release()
+        }
+    }
+
+    private func dropLarge() {
+        var left = free
+        (free, freeCount, largeStates) = (nil, 0, 0)
+        while let first = left {
+            left = first._withUnsafeGuaranteedRef { $0.next }
+            if first._withUnsafeGuaranteedRef({ $0.isLarge }) { first.release() } else { putFree(first) }
+        }
+    }
+
+    @inline(__always)
+    private func putFree(_ state: Unmanaged<RequestState>) {
+        state._withUnsafeGuaranteedRef { $0.next = free }
+        free = state
+        freeCount &+= 1
     }
 
     /// What was answered since the last call is about to be written.
@@ -127,14 +166,53 @@ final class MockSession: ServerSession {
     /// When the header block began that is not whole yet; nil when there is none.
     var unfinishedHeadersSince: UInt64? { isInHeaders ? headers.begunAt : nil }
 
-    override func didBeginRequest(stream: Int32) -> UInt {
-        let state = freeStates.popLast() ?? RequestState()
-        if state.isLarge { largeStates = max(0, largeStates &- 1) }
-        state.stream = stream
-        state.begunAt = headers.stream == stream ? headers.begunAt : worker.now
+    /// Memory for a request that begins.
+    @inline(__always)
+    private func begin(_ stream: Int32) -> Unmanaged<RequestState> {
+        let state: Unmanaged<RequestState>
+        if let first = free {
+            state = first
+            freeCount &-= 1
+            first._withUnsafeGuaranteedRef {
+                free = $0.next
+                $0.next = nil
+                if $0.isLarge { largeStates = max(0, largeStates &- 1) }
+            }
+        } else {
+            state = .passRetained(RequestState())
+        }
+        state._withUnsafeGuaranteedRef {
+            $0.stream = stream
+            $0.begunAt = headers.stream == stream ? headers.begunAt : uncountedWorker._withUnsafeGuaranteedRef { $0.now }
+        }
         openStreams &+= 1
         unfinished &+= 1
-        return UInt(bitPattern: Unmanaged.passRetained(state).toOpaque())
+        return state
+    }
+
+    override func didBeginRequest(stream: Int32) -> UInt {
+        let state = begin(stream)
+        state._withUnsafeGuaranteedRef { $0.beginHeaders() }
+        return UInt(bitPattern: state.toOpaque())
+    }
+
+    override func didRepeatRequest(stream: Int32, headers number: Int, path: UnsafeBufferPointer<UInt8>) -> UInt {
+        let state = begin(stream)
+        state._withUnsafeGuaranteedRef { state in
+            uncountedPatterns[number]._withUnsafeGuaranteedRef { state.repeatHeaders($0, path: path) }
+        }
+        return UInt(bitPattern: state.toOpaque())
+    }
+
+    override func didEndHeaders(context: UInt, _ number: Int) -> Bool {
+        withState(context) {
+            // The first request with a token has yet to show that it is valid.
+            guard !keepsHeaders, !$0.hasDuplicates, $0.hasKnownToken || !$0.has(.authorization) else { return false }
+            patternsTaken = patternsTaken == .max ? 1 : patternsTaken + 1
+            guard patterns[number].take($0, number: patternsTaken) else { return false }
+            $0.isLike(patterns[number])
+            return true
+        }
     }
 
     override func didReceiveHeader(context: UInt, _ field: HPACKField) -> Bool {
@@ -176,7 +254,11 @@ final class MockSession: ServerSession {
 
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
-            if !$0.isJudged, $0.append(bytes, count) { borrowing.append($0) }
+            if !$0.isJudged, $0.append(bytes, count), !$0.isBorrowing {
+                $0.isBorrowing = true
+                $0.nextBorrowing = borrowing
+                borrowing = .passUnretained($0)
+            }
         }
     }
 
@@ -189,15 +271,15 @@ final class MockSession: ServerSession {
     override func didClose(stream: Int32, context: UInt, code: ErrorCode) {
         if !pendingBodies.isEmpty { pendingBodies[stream] = nil }
         openStreams &-= 1
-        let state = Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).takeRetainedValue()
-        if !state.isJudged { unfinished &-= 1 }
-        if state.isWaiting || state.isHeld { abandonAnswer(state) }
-        if let scripted { scripted.forget(stream) }
-        // Also lets go of what `borrowing` may still hold.
-        state.reset()
-        if state.isLarge { largeStates &+= 1 }
-        // Whoever judges it may still look at it: memory too much is given back when the read is over.
-        freeStates.append(state)
+        withState(context) { state in
+            if !state.isJudged { unfinished &-= 1 }
+            if state.isWaiting || state.isHeld { abandonAnswer(state) }
+            if let scripted { scripted.forget(stream) }
+            // Whoever judges it may still look at it: memory too much is given back when the read is over.
+            state.reset()
+            if state.isLarge { largeStates &+= 1 }
+        }
+        putFree(Unmanaged.fromOpaque(Self.pointer(context)))
     }
 
     // MARK: Answering
@@ -316,11 +398,12 @@ final class MockSession: ServerSession {
         let identifier = state.has(.identifier) ? state.value(.identifier) : nil
         let echoed = identifier.flatMap { RequestChecks.isUUID($0) ? $0 : nil }
         if answer.reason != nil { pendingBodies[state.stream] = worker.answers.body(answer) }
-        submitResponse(
-            worker.answers.block(
-                answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier,
-                unique: state.uniqueIdentifier, environment: environment),
-            stream: state.stream, hasBody: answer.reason != nil)
+        let block = worker.answers.block(
+            answer.reason, requestIdentifier: echoed, drawn: state.drawnIdentifier, unique: state.uniqueIdentifier,
+            environment: environment)
+        block._withUnsafeGuaranteedRef {
+            submitResponse($0, stream: state.stream, hasBody: answer.reason != nil)
+        }
     }
 
     /// What an answer by hand says is no mistake of the client's, and does not come here.
@@ -408,6 +491,7 @@ final class MockSession: ServerSession {
     /// Keeps the token that was just found valid; the connection's first one opens it up.
     func remember(_ token: UnsafeRawBufferPointer) {
         client.hasNewToken = false
+        forgetHeaders()
         if !isOpenedUp { openUp() }
         knownToken?.deallocate()
         let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: token.count)
@@ -434,12 +518,22 @@ final class MockSession: ServerSession {
     private static let mostOutput = 1 << 18
 
     /// Bytes kept for the next requests.
-    var spareMemory: Int { freeStates.reduce(0) { $0 + $1.capacity } }
+    var spareMemory: Int {
+        var total = 0
+        var next = free
+        while let state = next {
+            total += state._withUnsafeGuaranteedRef { $0.capacity }
+            next = state._withUnsafeGuaranteedRef { $0.next }
+        }
+        return total
+    }
 
     /// Nothing was asked for a while.
     func giveBackMemory() {
-        freeStates = []
+        dropFree(downTo: 0)
         largeStates = 0
+        forgetHeaders()
+        for pattern in patterns { pattern.forget() }
         rest()
     }
 

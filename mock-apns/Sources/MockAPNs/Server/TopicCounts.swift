@@ -4,42 +4,67 @@ import Glibc
 final class TopicCounts {
     struct Entry: Sendable {
         let name: String
-        fileprivate let bytes: [UInt8]
-        var accepted: UInt64 = 0
-        var rejected: UInt64 = 0
+        let accepted: UInt64
+        let rejected: UInt64
     }
 
     private static let most = 256
-    @exclusivity(unchecked) private(set) var entries: [Entry] = []
+    /// By place: what the topic is called, its bytes, and of it the pushes that were accepted and rejected.
+    private var names: [String] = []
+    private let texts: UnsafeMutablePointer<UnsafeRawBufferPointer>
+    private let counts: UnsafeMutablePointer<(accepted: UInt64, rejected: UInt64)>
+    @exclusivity(unchecked) private var count = 0
     /// Where the last topic was found: mostly the next one is the same.
     @exclusivity(unchecked) private var last = 0
 
+    init() {
+        texts = .allocate(capacity: Self.most)
+        counts = .allocate(capacity: Self.most)
+    }
+
+    deinit {
+        reset()
+        texts.deallocate()
+        counts.deallocate()
+    }
+
+    var entries: [Entry] {
+        names.enumerated().map { Entry(name: $1, accepted: counts[$0].accepted, rejected: counts[$0].rejected) }
+    }
+
+    @inline(__always)
     func note(_ topic: UnsafeRawBufferPointer, isAccepted: Bool) {
-        var place = last
-        if !isAt(place, topic) {
-            place = entries.indices.first { isAt($0, topic) } ?? add(topic)
-            last = place
-        }
-        if isAccepted { entries[place].accepted &+= 1 } else { entries[place].rejected &+= 1 }
+        if !isAt(last, topic) { last = place(of: topic) }
+        if isAccepted { counts[last].accepted &+= 1 } else { counts[last].rejected &+= 1 }
+    }
+
+    @inline(never)
+    private func place(of topic: UnsafeRawBufferPointer) -> Int {
+        (0..<count).first { isAt($0, topic) } ?? add(topic)
     }
 
     @inline(__always)
     private func isAt(_ place: Int, _ topic: UnsafeRawBufferPointer) -> Bool {
-        guard place < entries.count, entries[place].bytes.count == topic.count else { return false }
-        if topic.isEmpty { return true }
-        return entries[place].bytes.withUnsafeBytes { memcmp($0.baseAddress!, topic.baseAddress!, topic.count) == 0 }
+        guard place < count, texts[place].count == topic.count else { return false }
+        return topic.isEmpty || memcmp(texts[place].baseAddress!, topic.baseAddress!, topic.count) == 0
     }
 
     private func add(_ topic: UnsafeRawBufferPointer) -> Int {
-        let isOther = entries.count >= Self.most - 1
+        let isOther = count >= Self.most - 1
         let name = isOther ? "(other)" : topic.isEmpty ? "(none)" : String(decoding: topic, as: UTF8.self)
-        if isOther, let place = entries.firstIndex(where: { $0.name == name }) { return place }
-        entries.append(Entry(name: name, bytes: isOther ? Array(name.utf8) : Array(topic)))
-        return entries.count - 1
+        if isOther, let place = names.firstIndex(of: name) { return place }
+        names.append(name)
+        let text = UnsafeMutableRawBufferPointer.allocate(byteCount: isOther ? name.utf8.count : topic.count, alignment: 1)
+        if isOther { text.copyBytes(from: name.utf8) } else { text.copyMemory(from: topic) }
+        texts[count] = UnsafeRawBufferPointer(text)
+        counts[count] = (0, 0)
+        count += 1
+        return count - 1
     }
 
     func reset() {
-        entries = []
-        last = 0
+        for place in 0..<count { texts[place].deallocate() }
+        (count, last) = (0, 0)
+        names = []
     }
 }
