@@ -4,8 +4,12 @@
 Unlike times, they are the same on a busy machine: a stage that moved by more than 2 % has changed. What the start of the
 program costs is taken out by running a stage N and 2N times. Stages that are mostly OpenSSL's are left out: it picks its
 code by the processor.
+
+    Benchmarks/instructions.py [--update]                           # every stage beside what is committed
+    Benchmarks/instructions.py --by-part [--write docs/performance.md]      # what client and mock together are made of
 """
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -15,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMMITTED = HERE / "instructions.json"
@@ -29,6 +35,30 @@ MOST_REFERENCES = 0.5
 # What the start of the program costs differs from run to run (keys drawn, hashes seeded) by some 100,000 instructions:
 # a stage is run often enough for that to be a small part of the tolerance.
 LEAST_COUNTED = 40_000_000
+
+
+# What client and mock together are made of: the functions of each part, by a piece of their demangled names; the first part that
+# has one counts.
+PARTS = [
+    ("mock: payload as JSON", r"PayloadBytes|JSONWalk|JSONScratch"),
+    ("mock: rules", r"RequestChecks|HexDigits"),
+    ("mock: request kept and handed on", r"MockSession\.did|MockSession\.begin|RequestState|HeaderPattern|in MockSession"),
+    ("mock: frames, header block, streams", r"ServerSession|ServerStreams|RepeatedBlock|HPACKDecoder"),
+    ("mock: answer", r"AnswerBlocks|MockSession|ResponseBlock|RandomUUID|TopicCounts"),
+    ("mock: trace tag and ledger", r"TraceTag|LedgerMarks"),
+    ("mock: connection and loop", r"MockConnection|MockWorker|HandDrivenMock|AnswerTimes"),
+    ("client: schedule, streams that are free", r"WorkerDriver\.take|PushSupply|RetryQueue|PushClient|canSend|LaneQueue|Pace"),
+    ("client: payload", r"PayloadWriter\.(write\(|profile|device\()|Digits|RandomText"),
+    ("client: device token", r"PayloadWriter\.writeToken|SyntheticDevices"),
+    ("client: provider token, composing", r"TokenSigner|WorkerDriver\.compose|PushComposer|CycleClock"),
+    ("client: frames, header block", r"WireSession\.send|RequestEncoder|PushConnection\.(send|write|stamp|flush)|WorkerDriver\.written|Recorder\.sent"),
+    ("client: answer", r"WireSession|StatusDecoder|PushConnection|ClientStreams|ClientSession"),
+    ("client: books and histograms", r"WorkerDriver|Recorder|LatencyHistogram|RateWindow|TotalLatencies|SnapshotBox"),
+    ("both: ledger's bit", r"DeliveryLedger"),
+    ("both: copying and comparing", r"mem(cpy|cmp|move|set|chr)|bcmp"),
+    ("both: event loop, clocks, system calls", r"Reactor|epoll|clock_gettime|SocketStream|SocketBIO|recv|send|read|write|MonotonicClock|vdso"),
+    ("both: Swift's runtime", r"swift_|Swift|__tls_get_addr|Access\*"),
+]
 
 
 def build():
@@ -69,6 +99,41 @@ def counted_references(program, pushes):
     return calls
 
 
+def own_costs(program, pushes):
+    """Instructions of each function itself in one run, by its name as it is in the program."""
+    with tempfile.NamedTemporaryFile("r") as profile:
+        command = ["valgrind", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={profile.name}"]
+        subprocess.run([*command, program, WHOLE, str(pushes)], check=True, capture_output=True)
+        costs, function, is_call = collections.Counter(), "", False
+        for line in profile:
+            if line.startswith("fn="):
+                function = line[3:].strip()
+            elif line.startswith("calls="):
+                # What follows is what was called.
+                is_call = True
+            elif line[:1].isdigit() or line[:1] in "+-*":
+                if not is_call:
+                    costs[function] += int(line.split()[1])
+                is_call = False
+    return costs
+
+
+def parts(program):
+    """The table of what client and mock together are made of."""
+    before, after = own_costs(program, PUSHES), own_costs(program, 2 * PUSHES)
+    costs = {name: (cost - before[name]) / PUSHES for name, cost in after.items()}
+    demangled = subprocess.run(["swift", "demangle", "-compact", "-simplified"], input="\n".join(costs), text=True,
+                               capture_output=True, check=True).stdout.splitlines()
+    sums = collections.Counter()
+    for cost, name in zip(costs.values(), demangled):
+        sums[next((part for part, pattern in PARTS if re.search(pattern, name)), "the rest, without a name here")] += cost
+    whole = sum(costs.values())
+    lines = ["| part | instructions a push | share |", "| --- | ---: | ---: |"]
+    for part in [part for part, _ in PARTS] + ["the rest, without a name here"]:
+        lines.append(f"| {part} | {sums[part]:,.0f} | {sums[part] / whole * 100:.1f} % |")
+    return "\n".join([*lines, f"| all | {whole:,.0f} | |"])
+
+
 def measure_references(program):
     return (counted_references(program, 2 * PUSHES) - counted_references(program, PUSHES)) / PUSHES
 
@@ -83,14 +148,23 @@ def kept(before, now):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--by-part", action="store_true", help="only what client and mock together are made of")
+    parser.add_argument("--write", metavar="FILE", help="put that into this document")
     parser.add_argument("--update", action="store_true", help="write what is new, or moved, to instructions.json")
     arguments = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("valgrind is not installed: apt-get install valgrind")
     built = build()
     with tempfile.TemporaryDirectory() as folder:
-        # Valgrind 3.19 stops at a Swift program's symbol table ("Possibly corrupted debuginfo"); without one it runs.
+        # Valgrind 3.19 stops at a Swift program's debug information ("Possibly corrupted debuginfo"); without it it runs.
         program = pathlib.Path(folder) / "run-stage"
+        if arguments.by_part:
+            subprocess.run(["strip", "--strip-debug", "-o", program, built], check=True)
+            text = parts(program)
+            print(text)
+            if arguments.write:
+                tables.write(arguments.write, "parts", text, "Benchmarks/instructions.py --by-part")
+            return
         subprocess.run(["strip", "--strip-all", "-o", program, built], check=True)
         names = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
         # Each counts its own: how many run at a time changes nothing.
