@@ -258,8 +258,9 @@ public final class PushClient {
         var left = timeout
         if options.readBatch > 0 {
             let rest = restForAnswers(now)
-            if rest > 0, rest < timeout {
-                loop.rest(rest)
+            // A push that is due sooner is not to be late for it.
+            if rest > 0, rest < timeout || due != deadline && timeout > 0 {
+                loop.rest(min(rest, timeout))
                 count = loop.wait(timeout: 0)
                 let time = loop.now
                 left = deadline > time ? deadline - time : 0

@@ -79,6 +79,17 @@ import Testing
         DecodedField("apns-collapse-id", "a b"), DecodedField("x", ""),
     ]
 
+    /// As an index, or else as a literal that is not put into the table.
+    private static func write(_ field: DecodedField, _ table: [DecodedField], into block: inout [UInt8]) {
+        if let place = (HPACKWriter.staticEntries + table).firstIndex(of: field) {
+            HPACKWriter.integer(place + 1, prefix: 7, first: 0x80, into: &block)
+        } else {
+            block.append(0x00)
+            HPACKWriter.string(field.name, isHuffman: false, into: &block)
+            HPACKWriter.string(field.value, isHuffman: false, into: &block)
+        }
+    }
+
     private static func path(_ numbers: inout SeededNumbers) -> [UInt8] {
         let length = [0, 1, 74, 126, 127, 200, 900][numbers.next(7)]
         var path = (0..<length).map { _ in UInt8(0x21 + numbers.next(90)) }
@@ -122,19 +133,20 @@ import Testing
                     let isSame = exchange(Self.frame(Frame.settings, Frame.acknowledgement, 0, []))
                     #expect(isSame)
                     writer.setLimit(Int(size))
-                    continue
+                    guard numbers.next(4) > 0 else { continue }
+                    block = writer.block(Self.before + [DecodedField(":path", "/")], &numbers)
                 case 2, 3:
                     var now = Steady()
-                    for field in Self.before { writer.write(field, &numbers, into: &now.before) }
+                    for field in Self.before { Self.write(field, writer.table, into: &now.before) }
                     for field in Self.behind where numbers.next(3) > 0 {
-                        writer.write(field, &numbers, into: &now.behind)
+                        Self.write(field, writer.table, into: &now.behind)
                     }
-                    if writer.table == table, numbers.next(3) == 0 {
+                    if numbers.next(3) == 0 {
                         var path: [UInt8] = []
-                        writer.write(DecodedField(":path", "/\(numbers.next(3))"), &numbers, into: &path)
+                        Self.write(DecodedField(":path", "/\(numbers.next(3))"), writer.table, into: &path)
                         now.path = path
                     }
-                    if writer.table == table { steady.append(now) }
+                    steady.append(now)
                     block = now.before + (now.path ?? literal) + now.behind
                 default:
                     guard !steady.isEmpty else { continue }
