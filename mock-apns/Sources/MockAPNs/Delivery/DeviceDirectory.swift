@@ -28,6 +28,8 @@ public final class DeviceDirectory: Sendable {
     }
 
     private let population: Population
+    /// It takes everybody, always, unless a device was changed by hand.
+    private let isOpen: Bool
     private let decay: Decay?
     /// This share of the devices belongs to the development environment; nil: any device to both.
     private let developmentShare: Double?
@@ -47,6 +49,7 @@ public final class DeviceDirectory: Sendable {
         startedAt: UInt64, startTime: Int64
     ) {
         self.population = population
+        isOpen = if case .everybody = population { decay == nil && developmentShare == nil } else { false }
         self.decay = decay
         self.developmentShare = developmentShare
         self.seed = seed
@@ -63,10 +66,7 @@ public final class DeviceDirectory: Sendable {
     var mayBeUnreached: Bool { hasUnreached.load(ordering: .relaxed) }
 
     /// Nothing needs to be looked up.
-    var takesAll: Bool {
-        guard case .everybody = population, decay == nil, developmentShare == nil else { return false }
-        return !hasChanges.load(ordering: .relaxed)
-    }
+    var takesAll: Bool { isOpen && !hasChanges.load(ordering: .relaxed) }
 
     /// Accepted, or why this device cannot be pushed to.
     func check(

@@ -137,9 +137,14 @@ struct RequestChecks {
 
     /// By provider token, or by client certificate. "Sending notification requests to APNs", `authorization`: "APNs ignores this
     /// header if you use certificate-based authentication."
+    @inline(__always)
     func checkSender(_ request: RequestState, _ client: inout Client, _ unixTime: Int64) -> Reason? {
         client.isByRelatedKey = false
-        if request.hasKnownToken { return checkAge(client.tokenIssuedAt, unixTime) }
+        return request.hasKnownToken
+            ? checkAge(client.tokenIssuedAt, unixTime) : checkNewSender(request, &client, unixTime)
+    }
+
+    private func checkNewSender(_ request: RequestState, _ client: inout Client, _ unixTime: Int64) -> Reason? {
         if let certificate = client.certificate { return checkCertificate(certificate, client.environment) }
         if request.has(.authorization) {
             return tokens.isOff && !tokens.takesAnyKey

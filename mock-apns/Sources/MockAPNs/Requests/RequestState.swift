@@ -258,6 +258,7 @@ final class RequestState {
     }
 
     /// What follows `/3/device/`; empty when the path is another.
+    @inline(__always)
     var deviceToken: UnsafeRawBufferPointer {
         let path = value(.path)
         guard path.count > RequestChecks.devicePath.utf8CodeUnitCount else {
