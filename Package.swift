@@ -178,7 +178,8 @@ let package = Package(
 
         // What tests of several rooms need.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "PayloadsTests", dependencies: ["CVector", "Payloads", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PayloadsTests", dependencies: ["CVector", "Payloads", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "AudienceTests", dependencies: ["Audience", "CRoaring", "Payloads", "Settings", "TestSupport"],
             exclude: ["Python"],

@@ -21,7 +21,9 @@ public enum TraceTag {
         var sequence: UInt64 = 0
         var index = 17
         if value.count <= 25 {
-            guard let short = Digits.readShort(before: bytes + value.count, count: value.count &- 17) else { return nil }
+            guard let short = Digits.readShort(before: bytes + value.count, count: value.count &- 17) else {
+                return nil
+            }
             return (RunID(run), short)
         }
         // Nineteen digits are always within 64 bits.

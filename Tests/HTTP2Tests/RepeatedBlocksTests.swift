@@ -75,7 +75,8 @@ import Testing
     private static let before = [DecodedField(":method", "POST"), DecodedField(":scheme", "https")]
     private static let behind = [
         DecodedField("authorization", "bearer abc"), DecodedField("apns-topic", "com.example.app"),
-        DecodedField("apns-priority", "10"), DecodedField("apns-push-type", "alert"), DecodedField("content-length", "0"),
+        DecodedField("apns-priority", "10"), DecodedField("apns-push-type", "alert"),
+        DecodedField("content-length", "0"),
         DecodedField("apns-collapse-id", "a b"), DecodedField("x", ""),
     ]
 
@@ -203,7 +204,9 @@ import Testing
         return server.repeats
     }
 
-    @Test("What our own client sends is decoded until it has come twice, of three kinds of pushes too; with identifiers always")
+    @Test(
+        "What our own client sends is decoded until it has come twice, of three kinds of pushes too; with identifiers always"
+    )
     func ours() {
         // The first fills the table, the second and the third are alike.
         #expect(Self.repeats(Self.blocks(100)) == 97)

@@ -151,7 +151,9 @@ import Testing
                 for byte in UInt8.min ... .max where !(0x30...0x39).contains(byte) {
                     var other = tag
                     other[17 + place] = byte
-                    #expect(other.withUnsafeBytes { TraceTag.parse($0) } == nil, "\(length) digits, byte \(byte) at \(place)")
+                    #expect(
+                        other.withUnsafeBytes { TraceTag.parse($0) } == nil,
+                        "\(length) digits, byte \(byte) at \(place)")
                 }
             }
         }

@@ -38,7 +38,9 @@ private final class OneByOne: EventLoop {
             sent = loop.time
             written += UnsafeBufferPointer(start: bytes, count: count)
             if written.starts(with: Frame.preface) { written.removeFirst(Frame.preface.count) }
-            while let length = written.withUnsafeBufferPointer({ $0.isEmpty ? nil : Frame.wholeLength($0.baseAddress!, $0.count) }) {
+            while let length = written.withUnsafeBufferPointer({
+                $0.isEmpty ? nil : Frame.wholeLength($0.baseAddress!, $0.count)
+            }) {
                 let isLast = written[4] & Frame.endStream != 0 && written[3] == Frame.data
                 let stream = written[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
                 written.removeFirst(length)
@@ -146,7 +148,9 @@ private final class SmallPushes: PushDriver {
         #expect(turns < 1_000_000)
     }
 
-    @Test("Answers that come one by one are read together, none later than the batch is long; without it, each as it comes")
+    @Test(
+        "Answers that come one by one are read together, none later than the batch is long; without it, each as it comes"
+    )
     func gathered() throws {
         for (batch, reads) in [(0, 1_900...2_100), (50_000, 300...420), (1_000_000, 10...60)]
             as [(UInt64, ClosedRange<Int>)]

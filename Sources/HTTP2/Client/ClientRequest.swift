@@ -16,7 +16,8 @@ public struct ClientRequest {
     @inline(__always)
     public init(
         headerSet: Int, path: UnsafePointer<UInt8>, pathLength: Int, authorization: UnsafeBufferPointer<UInt8>?,
-        authorizationVersion: UInt64 = 0, identifier: UnsafePointer<UInt8>?, payload: UnsafePointer<UInt8>, payloadLength: Int
+        authorizationVersion: UInt64 = 0, identifier: UnsafePointer<UInt8>?, payload: UnsafePointer<UInt8>,
+        payloadLength: Int
     ) {
         self.headerSet = headerSet
         self.path = path

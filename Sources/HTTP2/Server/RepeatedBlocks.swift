@@ -192,7 +192,9 @@ struct RepeatedBlock {
     ) -> UnsafeBufferPointer<UInt8>? {
         guard version == self.version, count >= before &+ behind else { return nil }
         guard count >= Self.mostBytes else {
-            guard let path, count == before, size &+ path.count <= most, first.isAt(few: block, count) else { return nil }
+            guard let path, count == before, size &+ path.count <= most, first.isAt(few: block, count) else {
+                return nil
+            }
             return path
         }
         guard first.isAt(block), last.isAt(block + (count &- Self.mostBytes)) else { return nil }

@@ -28,7 +28,8 @@ extension RandomUUID {
             let text = UnsafeMutableRawPointer(text)
             // 8-4-4-4-12.
             text.storeBytes(of: digits.loadUnaligned(as: UInt64.self), as: UInt64.self)
-            text.storeBytes(of: digits.loadUnaligned(fromByteOffset: 8, as: UInt32.self), toByteOffset: 9, as: UInt32.self)
+            text.storeBytes(
+                of: digits.loadUnaligned(fromByteOffset: 8, as: UInt32.self), toByteOffset: 9, as: UInt32.self)
             text.storeBytes(
                 of: digits.loadUnaligned(fromByteOffset: 12, as: UInt32.self), toByteOffset: 14, as: UInt32.self)
             text.storeBytes(

@@ -183,7 +183,8 @@ final class MockSession: ServerSession {
         }
         state._withUnsafeGuaranteedRef {
             $0.stream = stream
-            $0.begunAt = headers.stream == stream ? headers.begunAt : uncountedWorker._withUnsafeGuaranteedRef { $0.now }
+            $0.begunAt =
+                headers.stream == stream ? headers.begunAt : uncountedWorker._withUnsafeGuaranteedRef { $0.now }
         }
         openStreams &+= 1
         unfinished &+= 1

@@ -54,7 +54,8 @@ final class TopicCounts {
         let name = isOther ? "(other)" : topic.isEmpty ? "(none)" : String(decoding: topic, as: UTF8.self)
         if isOther, let place = names.firstIndex(of: name) { return place }
         names.append(name)
-        let text = UnsafeMutableRawBufferPointer.allocate(byteCount: isOther ? name.utf8.count : topic.count, alignment: 1)
+        let text = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: isOther ? name.utf8.count : topic.count, alignment: 1)
         if isOther { text.copyBytes(from: name.utf8) } else { text.copyMemory(from: topic) }
         texts[count] = UnsafeRawBufferPointer(text)
         counts[count] = (0, 0)
