@@ -62,6 +62,18 @@ public final class HPACKDecoder {
     @inline(__always)
     var version: Int { table.version }
 
+    /// Where the next field begins in the block.
+    var place: UnsafePointer<UInt8> { position }
+
+    /// A value that is coded with Huffman, outside of a block; nil when it is not valid. It stays until the next call of anything.
+    func decodedValue(_ mark: UInt8, _ start: UnsafePointer<UInt8>, _ count: Int) -> UnsafeBufferPointer<UInt8>? {
+        if count >= HPACKStringMemory.leastBytes, let known = memory.find(mark, start, count) {
+            return UnsafeBufferPointer(start: known.value, count: known.length)
+        }
+        guard let decoded = HPACKHuffman.decode(start, count, huffman, into: &valueScratch) else { return nil }
+        return UnsafeBufferPointer(start: UnsafePointer(valueScratch.bytes), count: decoded)
+    }
+
     /// A field's name or value is that of an entry of the dynamic table, and stays there while `version` is the same.
     func isInTable(_ text: UnsafePointer<UInt8>) -> Bool { table.holds(text) }
 

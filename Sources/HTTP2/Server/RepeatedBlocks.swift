@@ -4,7 +4,7 @@ import Glibc
 /// fields in their table. While the table is what it was, such a block says what it said before, and need not be decoded again. One that
 /// has come twice in a row is kept.
 ///
-/// Bounded: `most` blocks.
+/// Bounded: `most` blocks, of at most `RepeatedBlock.mostBytes` before the path and as many behind it.
 ///
 /// Cost: about 60 instructions a block, where one of ten fields takes some 600 to be decoded.
 struct RepeatedBlocks: ~Copyable {
@@ -26,7 +26,7 @@ struct RepeatedBlocks: ~Copyable {
         blocks.initialize(repeating: RepeatedBlock(), count: Self.most)
     }
 
-    deinit { blocks.deallocate() }
+    deinit { blocks.deinitialize(count: Self.most).deallocate() }
 
     mutating func forget() {
         blocks.update(repeating: RepeatedBlock(), count: Self.most)
@@ -42,21 +42,21 @@ struct RepeatedBlocks: ~Copyable {
     /// - Returns: nil when it is another block, or the path is not one that HTTP/2 allows.
     @inline(__always)
     mutating func repeated(
-        _ bytes: UnsafePointer<UInt8>, _ count: Int, version: Int, most: Int, _ place: inout Int
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder, most: Int, _ place: inout Int
     ) -> UnsafeBufferPointer<UInt8>? {
-        if let path = blocks[last].repeated(bytes, count, version: version, most: most) {
+        if let path = blocks[last].repeated(bytes, count, decoder, most: most) {
             place = last
             misses = 0
             return path
         }
-        return other(bytes, count, version: version, most: most, &place)
+        return other(bytes, count, decoder, most: most, &place)
     }
 
     private mutating func other(
-        _ bytes: UnsafePointer<UInt8>, _ count: Int, version: Int, most: Int, _ place: inout Int
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder, most: Int, _ place: inout Int
     ) -> UnsafeBufferPointer<UInt8>? {
         for number in 0..<Self.most {
-            if let path = blocks[number].repeated(bytes, count, version: version, most: most) {
+            if let path = blocks[number].repeated(bytes, count, decoder, most: most) {
                 (last, misses) = (number, 0)
                 place = number
                 return path
@@ -72,8 +72,10 @@ struct RepeatedBlocks: ~Copyable {
     }
 
     /// Where a block is to be kept; nil when it has not come twice.
-    mutating func place(for block: RepeatedBlock, _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int? {
-        guard candidate.repeated(bytes, count, version: block.version, most: .max) != nil else {
+    mutating func place(
+        for block: RepeatedBlock, _ bytes: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder
+    ) -> Int? {
+        guard candidate.repeated(bytes, count, decoder, most: .max) != nil else {
             candidate = block
             return nil
         }
@@ -91,7 +93,9 @@ struct RepeatedBlocks: ~Copyable {
 /// One of them.
 struct RepeatedBlock {
     /// Of what comes before the path's length, and of what is behind its value.
-    static let mostBytes = 16
+    static let mostBytes = 512
+    /// So many at both ends of a block are compared in a few steps.
+    private static let step = 16
 
     /// Sixteen bytes, those that count at one end.
     private struct Piece {
@@ -134,13 +138,17 @@ struct RepeatedBlock {
         }
     }
 
-    private var first = Piece()
-    private var last = Piece()
+    /// All of them, where there are more than are compared so: of clients that spell their token out.
+    private var long: [UInt8] = []
+    private var first16 = Piece()
+    private var last16 = Piece()
     /// Bytes before the path's length, and behind its value; with an indexed path all of them are before it.
     private var before = 0
     private var behind = 0
-    /// The path where it is indexed, too; nil: it is a literal, its length a byte, not coded with Huffman.
+    /// The path where it is indexed, too; nil: it is a literal, its length a byte.
     private var path: UnsafeBufferPointer<UInt8>?
+    /// The literal is coded with Huffman.
+    private var isCoded = false
     /// Of the decoder's table, when the block was read; -1: there is none.
     private(set) var version = -1
     /// From content-length, -1: none.
@@ -153,57 +161,84 @@ struct RepeatedBlock {
     /// A block whose fields are all right.
     ///
     /// - Parameters:
-    ///   - path: its field `:path`.
+    ///   - path: its field `:path`, and where that begins in the block.
     ///   - size: of all its fields.
     ///   - decoder: has read it, and changed nothing for it.
     /// - Returns: nil when it is not to be known again.
     init?(
-        _ block: UnsafePointer<UInt8>, _ count: Int, path: HPACKField, size: Int, contentLength: Int64,
+        _ block: UnsafePointer<UInt8>, _ count: Int, path: HPACKField, at place: Int, size: Int, contentLength: Int64,
         _ decoder: HPACKDecoder
     ) {
-        let (value, length) = (path.value, path.valueLength)
-        if value > block, value < block + count {
-            guard length > 0, length < 0x7F, Int(value[-1]) == length else { return nil }
-            before = value - block &- 1
+        let first = block[place]
+        if first & 0xE0 == 0 {
+            // A literal that is not put into the table, whose name is an index of four bits (RFC 7541 section 6.2.2).
+            guard first & 0x0F != 0, first & 0x0F != 0x0F, place &+ 2 <= count else { return nil }
+            let length = Int(block[place &+ 1] & 0x7F)
+            guard length > 0, length < 0x7F, place &+ 2 &+ length <= count else { return nil }
+            isCoded = block[place &+ 1] >= 0x80
+            before = place &+ 1
             behind = count &- before &- 1 &- length
         } else {
-            // What was coded with Huffman lies in neither.
-            guard decoder.isInTable(value) else { return nil }
+            guard decoder.isInTable(path.value) else { return nil }
             before = count
-            self.path = UnsafeBufferPointer(start: value, count: length)
+            self.path = UnsafeBufferPointer(start: path.value, count: path.valueLength)
         }
         guard before <= Self.mostBytes, behind <= Self.mostBytes else { return nil }
-        if count >= Self.mostBytes {
-            first = Piece(block, before, isLast: false)
-            last = Piece(block + (count &- Self.mostBytes), behind, isLast: true)
+        if before > Self.step || behind > Self.step {
+            long = Array(UnsafeBufferPointer(start: block, count: before))
+            long += UnsafeBufferPointer(start: block + (count &- behind), count: behind)
+        }
+        if count >= Self.step {
+            first16 = Piece(block, min(before, Self.step), isLast: false)
+            last16 = Piece(block + (count &- Self.step), min(behind, Self.step), isLast: true)
         } else {
             guard self.path != nil else { return nil }
-            first = Piece(few: block, count)
+            first16 = Piece(few: block, count)
         }
         self.contentLength = contentLength
-        self.size = size &- length
+        self.size = size &- path.valueLength
         version = decoder.version
     }
 
-    /// The path of a block that repeats this one.
+    /// The path of a block that repeats this one; valid until the decoder is asked for anything.
     @inline(__always)
     func repeated(
-        _ block: UnsafePointer<UInt8>, _ count: Int, version: Int, most: Int
+        _ block: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder, most: Int
     ) -> UnsafeBufferPointer<UInt8>? {
-        guard version == self.version, count >= before &+ behind else { return nil }
-        guard count >= Self.mostBytes else {
-            guard let path, count == before, size &+ path.count <= most, first.isAt(few: block, count) else {
+        guard decoder.version == version, count >= before &+ behind else { return nil }
+        guard count >= Self.step else {
+            guard let path, count == before, size &+ path.count <= most, first16.isAt(few: block, count) else {
                 return nil
             }
             return path
         }
-        guard first.isAt(block), last.isAt(block + (count &- Self.mostBytes)) else { return nil }
+        guard first16.isAt(block), last16.isAt(block + (count &- Self.step)), long.isEmpty || isLong(block, count) else {
+            return nil
+        }
         if let path { return count == before && size &+ path.count <= most ? path : nil }
         let length = count &- before &- 1 &- behind
+        guard length > 0, length < 0x7F, Int(block[before]) == length | (isCoded ? 0x80 : 0) else { return nil }
         let value = block + (before &+ 1)
-        guard length > 0, length < 0x7F, Int(block[before]) == length, size &+ length <= most,
-            FieldValue.isValid(value, length)
-        else { return nil }
+        if isCoded { return coded(value, length, decoder, most: most) }
+        guard size &+ length <= most, FieldValue.isValid(value, length) else { return nil }
         return UnsafeBufferPointer(start: value, count: length)
+    }
+
+    @inline(never)
+    private func isLong(_ block: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        long.withUnsafeBufferPointer {
+            memcmp($0.baseAddress!, block, before) == 0
+                && memcmp($0.baseAddress! + before, block + (count &- behind), behind) == 0
+        }
+    }
+
+    @inline(never)
+    private func coded(
+        _ text: UnsafePointer<UInt8>, _ length: Int, _ decoder: HPACKDecoder, most: Int
+    ) -> UnsafeBufferPointer<UInt8>? {
+        guard let value = decoder.decodedValue(HeaderMark.path, text, length), value.count > 0,
+            size &+ value.count <= most, FieldValue.isValid(value.baseAddress!, value.count)
+        else { return nil }
+        return value
     }
 }

@@ -119,7 +119,7 @@ extension ServerSession {
         var place = 0
         if stream > highestStream, stream <= goAwayLimit, streams.pointee.count < streamLimit, stream != selfDependent,
             let path = repeated.pointee.repeated(
-                bytes, count, version: decoder.version, most: maxHeaderList, &place)
+                bytes, count, decoder, most: maxHeaderList, &place)
         {
             highestStream = stream
             lastStream = stream
@@ -168,11 +168,13 @@ extension ServerSession {
         var rules = RequestRules(isTrailer: false)
         var isKept = true
         var size = 0
+        var pathPlace = bytes
         while true {
+            let start = decoder.place
             switch decoder.next(&field) {
             case .field:
                 size &+= field.nameLength &+ field.valueLength &+ 32
-                if field.mark == HeaderMark.path { path = field }
+                if field.mark == HeaderMark.path { (path, pathPlace) = (field, start) }
                 rules.take(field)
                 guard isKept, !rules.isBroken, size <= maxHeaderList else {
                     isKept = false
@@ -193,8 +195,8 @@ extension ServerSession {
         // What put something into the table, or took it out, does not say the same again.
         if isKept, decoder.version == version, repeated.pointee.isPromising() {
             let block = RepeatedBlock(
-                bytes, count, path: path, size: size, contentLength: rules.contentLength, decoder)
-            if let block, let place = repeated.pointee.place(for: block, bytes, count),
+                bytes, count, path: path, at: pathPlace - bytes, size: size, contentLength: rules.contentLength, decoder)
+            if let block, let place = repeated.pointee.place(for: block, bytes, count, decoder),
                 didEndHeaders(context: context, place)
             {
                 repeated.pointee.keep(block, at: place)
