@@ -56,7 +56,7 @@ import Testing
             ["--header-table", "0"], ["--rate", "5k"], ["--expiration", "0", "--collapse-id", "x", "--priority", "5"],
             ["--mock-threads", "2", "-c", "4"], ["-D", "300ms", "--rate", "10k"], ["--no-nodelay"],
             ["--read-batch", "200us", "--mock-flags", "--answer-batching off"],
-            ["--read-batch", "1ms", "--rate", "20k", "--engine", "nghttp2"],
+            ["--read-batch", "1ms", "--rate", "5k", "--engine", "nghttp2"],
         ])
     func settings(_ arguments: [String]) throws {
         let isTimed = arguments.contains("-D")

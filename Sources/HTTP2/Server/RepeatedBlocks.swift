@@ -16,6 +16,7 @@ struct RepeatedBlocks: ~Copyable {
     /// Where the last one was found that was, and where the next goes.
     private var last = 0
     private var next = 0
+    private var kept = 0
     /// Blocks in a row that were none of these.
     private var misses = 0
     /// From so many on, only the first two of so many are looked at: their client repeats nothing.
@@ -26,12 +27,21 @@ struct RepeatedBlocks: ~Copyable {
         blocks.initialize(repeating: RepeatedBlock(), count: Self.most)
     }
 
-    deinit { blocks.deinitialize(count: Self.most).deallocate() }
+    deinit {
+        release()
+        blocks.deallocate()
+    }
+
+    private func release() {
+        for place in 0..<Self.most { blocks[place].release() }
+        candidate.release()
+    }
 
     mutating func forget() {
+        release()
         blocks.update(repeating: RepeatedBlock(), count: Self.most)
         candidate = RepeatedBlock()
-        misses = 0
+        (next, kept, misses) = (0, 0, 0)
     }
 
     /// The path of a block that repeats one of those that are kept.
@@ -55,7 +65,7 @@ struct RepeatedBlocks: ~Copyable {
     private mutating func other(
         _ bytes: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder, most: Int, _ place: inout Int
     ) -> UnsafeBufferPointer<UInt8>? {
-        for number in 0..<Self.most {
+        for number in 0..<kept {
             if let path = blocks[number].repeated(bytes, count, decoder, most: most) {
                 (last, misses) = (number, 0)
                 place = number
@@ -65,7 +75,7 @@ struct RepeatedBlocks: ~Copyable {
         return nil
     }
 
-    /// A block that is none of these has been decoded, and is right: whether it may be one of them.
+    /// A block that is none of these is about to be decoded: whether it may become one of them.
     mutating func isPromising() -> Bool {
         misses &+= 1
         return misses < Self.patience || misses & (Self.patience - 1) < 2
@@ -76,6 +86,7 @@ struct RepeatedBlocks: ~Copyable {
         for block: RepeatedBlock, _ bytes: UnsafePointer<UInt8>, _ count: Int, _ decoder: HPACKDecoder
     ) -> Int? {
         guard candidate.repeated(bytes, count, decoder, most: .max) != nil else {
+            candidate.release()
             candidate = block
             return nil
         }
@@ -83,8 +94,10 @@ struct RepeatedBlocks: ~Copyable {
     }
 
     mutating func keep(_ block: RepeatedBlock, at place: Int) {
+        blocks[place].release()
         blocks[place] = block
         next = (place + 1) % Self.most
+        kept = max(kept, place + 1)
     }
 
     func contentLength(at place: Int) -> Int64 { blocks[place].contentLength }
@@ -138,8 +151,9 @@ struct RepeatedBlock {
         }
     }
 
-    /// All of them, where there are more than are compared so: of clients that spell their token out.
-    private var long: [UInt8] = []
+    /// All of them, where there are more than are compared so: of clients that spell their token out. Whoever holds the block calls
+    /// `release`.
+    private var long: UnsafeMutablePointer<UInt8>?
     private var first16 = Piece()
     private var last16 = Piece()
     /// Bytes before the path's length, and behind its value; with an indexed path all of them are before it.
@@ -185,8 +199,10 @@ struct RepeatedBlock {
         }
         guard before <= Self.mostBytes, behind <= Self.mostBytes else { return nil }
         if before > Self.step || behind > Self.step {
-            long = Array(UnsafeBufferPointer(start: block, count: before))
-            long += UnsafeBufferPointer(start: block + (count &- behind), count: behind)
+            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: before &+ behind)
+            memory.update(from: block, count: before)
+            (memory + before).update(from: block + (count &- behind), count: behind)
+            long = memory
         }
         if count >= Self.step {
             first16 = Piece(block, min(before, Self.step), isLast: false)
@@ -212,7 +228,7 @@ struct RepeatedBlock {
             }
             return path
         }
-        guard first16.isAt(block), last16.isAt(block + (count &- Self.step)), long.isEmpty || isLong(block, count) else {
+        guard first16.isAt(block), last16.isAt(block + (count &- Self.step)), long == nil || isLong(block, count) else {
             return nil
         }
         if let path { return count == before && size &+ path.count <= most ? path : nil }
@@ -226,11 +242,10 @@ struct RepeatedBlock {
 
     @inline(never)
     private func isLong(_ block: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        long.withUnsafeBufferPointer {
-            memcmp($0.baseAddress!, block, before) == 0
-                && memcmp($0.baseAddress! + before, block + (count &- behind), behind) == 0
-        }
+        memcmp(long!, block, before) == 0 && memcmp(long! + before, block + (count &- behind), behind) == 0
     }
+
+    func release() { long?.deallocate() }
 
     @inline(never)
     private func coded(

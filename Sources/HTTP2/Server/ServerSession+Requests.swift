@@ -169,12 +169,13 @@ extension ServerSession {
         var isKept = true
         var size = 0
         var pathPlace = bytes
+        let mayRepeat = repeated.pointee.isPromising()
         while true {
             let start = decoder.place
             switch decoder.next(&field) {
             case .field:
                 size &+= field.nameLength &+ field.valueLength &+ 32
-                if field.mark == HeaderMark.path { (path, pathPlace) = (field, start) }
+                if mayRepeat, field.mark == HeaderMark.path { (path, pathPlace) = (field, start) }
                 rules.take(field)
                 guard isKept, !rules.isBroken, size <= maxHeaderList else {
                     isKept = false
@@ -193,16 +194,27 @@ extension ServerSession {
             return streamError(stream, .internalError, "more header bytes than are taken")
         }
         // What put something into the table, or took it out, does not say the same again.
-        if isKept, decoder.version == version, repeated.pointee.isPromising() {
-            let block = RepeatedBlock(
-                bytes, count, path: path, at: pathPlace - bytes, size: size, contentLength: rules.contentLength, decoder)
-            if let block, let place = repeated.pointee.place(for: block, bytes, count, decoder),
-                didEndHeaders(context: context, place)
-            {
-                repeated.pointee.keep(block, at: place)
-            }
+        if isKept, mayRepeat, decoder.version == version {
+            noteBlock(bytes, count, path, at: pathPlace - bytes, size: size, rules.contentLength, context)
         }
         return begun(stream, slot, contentLength: rules.contentLength, endsStream)
+    }
+
+    /// A block that was decoded may come again.
+    @inline(never)
+    private func noteBlock(
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, _ path: HPACKField, at place: Int, size: Int,
+        _ contentLength: Int64,
+        _ context: UInt
+    ) {
+        let made = RepeatedBlock(
+            bytes, count, path: path, at: place, size: size, contentLength: contentLength, decoder)
+        guard let made, let number = repeated.pointee.place(for: made, bytes, count, decoder) else { return }
+        if didEndHeaders(context: context, number) {
+            repeated.pointee.keep(made, at: number)
+        } else {
+            made.release()
+        }
     }
 
     private var compressionError: Violation {
