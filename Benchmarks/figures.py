@@ -27,7 +27,7 @@ def run(command):
     environment = os.environ | {"PATH": f"{BUILD}:{ROOT}/Benchmarks:{os.environ['PATH']}", "COLUMNS": "160"}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
-    return done.stdout.rstrip() if done.returncode == 0 else None
+    return done.stdout.strip("\n") if done.returncode == 0 else None
 
 
 def main():
