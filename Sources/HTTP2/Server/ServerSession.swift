@@ -14,7 +14,7 @@ import Glibc
 /// and SETTINGS that wait to be written, 1,000 SETTINGS of ours that are not acknowledged, 1,000 streams reset in a burst and 33 a
 /// second after it, by the client or for its mistakes, and 1,000 streams of a client that has acknowledged no limit.
 ///
-/// Cost: about 110 ns a push and 1,850 instructions, decoding its header block and a short answer included (`make
+/// Cost: about 110 ns a push and 2,070 instructions, decoding its header block and a short answer included (`make
 /// bench-instructions`, stage server-push).
 open class ServerSession {
     // Behind pointers, owned here: reading and changing them needs no exclusivity check.
