@@ -29,11 +29,9 @@ public struct ScenarioKey: Sendable {
     /// Among those that `--help` shows; the others are in `--help-all`.
     public var isEveryday: Bool { Self.everyday.contains(name) }
     private static let everyday: Set<String> = [
-        "pushes", "duration", "until", "budget", "rate", "stages", "trace", "connections", "streams", "threads",
-        "warmup",
-        "profile", "threshold", "topic",
-        "credentials", "key", "key_id", "team_id", "cert", "cacert", "no_auth", "target", "allowed_targets", "rtt",
-        "registrations", "audience",
+        "pushes", "duration", "until", "rate", "stages", "connections", "streams", "threads", "warmup",
+        "profile", "threshold",
+        "credentials", "target", "allowed_targets", "rtt", "registrations", "audience",
     ]
 
     /// As a flag: `--push-type`. One that is given several times is called after one of its values.

@@ -38,9 +38,7 @@ public final class PushClient {
     @exclusivity(unchecked) private var isPaced = false
     @exclusivity(unchecked) private var pace: Pace
     @exclusivity(unchecked) private var nextTick: UInt64 = 0
-    /// Answers read since the last wait, and when some were read last, ns.
-    @exclusivity(unchecked) private var answersRead: UInt64 = 0
-    @exclusivity(unchecked) private var answersAt: UInt64 = 0
+    @exclusivity(unchecked) private var readBatch: ReadBatch
     @exclusivity(unchecked) private var isFinished = false
     private var isStopped = false
     private var hasGivenUp = false
@@ -103,6 +101,7 @@ public final class PushClient {
         self.control = control
         self.loop = if let loop { loop } else { try Reactor() }
         pace = Pace(options.pacing)
+        readBatch = ReadBatch(options.readBatch)
         requestMemory = RequestMemory(tokenCapacity: tokenCapacity, payloadCapacity: payloadCapacity)
         requestHeads = targets.map {
             RequestHead(authority: $0.authority, isSecure: $0.tls != nil, headerSets: headerSets)
@@ -256,15 +255,12 @@ public final class PushClient {
         let mustBePunctual = due == deadline && timeout > 0 && !pace.isDense
         var count = 0
         var left = timeout
-        if options.readBatch > 0 {
-            let rest = restForAnswers(now)
-            // A push that is due sooner is not to be late for it.
-            if rest > 0, rest < timeout || due != deadline && timeout > 0 {
-                loop.rest(min(rest, timeout))
-                count = loop.wait(timeout: 0)
-                let time = loop.now
-                left = deadline > time ? deadline - time : 0
-            }
+        let rest = readBatch.rest(now, timeout: timeout, isDue: due == deadline)
+        if rest > 0 {
+            loop.rest(rest)
+            count = loop.wait(timeout: 0)
+            let time = loop.now
+            left = deadline > time ? deadline - time : 0
         }
         if count == 0 {
             count =
@@ -283,14 +279,6 @@ public final class PushClient {
         }
     }
 
-    /// How long answers are to gather before they are read, ns: those that come by themselves, now and then, do not wait for others.
-    private func restForAnswers(_ now: UInt64) -> UInt64 {
-        guard answersRead > 0 else { return 0 }
-        let comesMore = answersRead > 1 || now &- answersAt < 2 &* options.readBatch
-        (answersRead, answersAt) = (0, now)
-        return comesMore ? options.readBatch : 0
-    }
-
     /// Reads what is there; not for ever, where a peer never stops.
     private func takeIn(_ now: UInt64) {
         for _ in 0..<16 {
@@ -302,7 +290,7 @@ public final class PushClient {
     private func handle(_ connection: PushConnection, _ readiness: Readiness) {
         let before = connection.answered
         if connection.handle(readiness, scratch: scratch) { lagging.append(connection) }
-        answersRead &+= connection.answered &- before
+        readBatch.took(connection.answered &- before)
         settle(connection)
     }
 

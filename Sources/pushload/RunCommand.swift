@@ -20,7 +20,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
               pushload run --rate 20k -D 30s --warmup 5s    open loop: 20,000 a second
               pushload run steady --threshold "p99 < 50ms"  a scenario with a condition
 
-            --help-all lists every flag, each with its default and range; those of one run of many workers too (docs/workers.md).
+            --help-all lists every flag, each with its default and range: the key, topic and certificates for a server of your own \
+            and traces among them; those of one run of many workers too (docs/workers.md).
 
             Exit status: 0 when every push was accepted (or rejected for an expected reason, or as a threshold about accepted, \
             rejected, failed or unsent pushes allows), 1 when pushes failed, were rejected, not sent, lost or doubled, or the \

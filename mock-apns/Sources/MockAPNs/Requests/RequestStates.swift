@@ -1,0 +1,108 @@
+/// The memory of a session's requests that no request needs at the moment, and which requests may have their payload still in the read
+/// buffer: lists through the requests themselves, so that no reference is counted for a push.
+struct RequestStates: ~Copyable {
+    /// The first of those that are free; the list owns them.
+    private var free: Unmanaged<RequestState>?
+    private var freeCount = 0
+    /// Between reads so many are kept.
+    private static let mostFree = 64
+    /// Of these, those with memory for many headers.
+    private var largeCount = 0
+    private static let mostLarge = 4
+    /// The first of those that borrow. None of them is freed while it is in the list.
+    private var borrowing: Unmanaged<RequestState>?
+
+    deinit {
+        var left = free
+        while let first = left {
+            left = first._withUnsafeGuaranteedRef { $0.next }
+            first.release()
+        }
+    }
+
+    /// One for a request that begins, owned by the caller until `give`.
+    @inline(__always)
+    mutating func take() -> Unmanaged<RequestState> {
+        guard let first = free else { return .passRetained(RequestState()) }
+        let (next, isLarge) = first._withUnsafeGuaranteedRef { state in
+            let next = state.next
+            state.next = nil
+            return (next, state.isLarge)
+        }
+        free = next
+        freeCount &-= 1
+        if isLarge { largeCount = max(0, largeCount &- 1) }
+        return first
+    }
+
+    /// Its request is over. It may still be looked at: memory too much is given back by `keepBorrowed`, when the read is over.
+    @inline(__always)
+    mutating func give(_ state: Unmanaged<RequestState>) {
+        let before = free
+        let isLarge = state._withUnsafeGuaranteedRef { state in
+            state.next = before
+            return state.isLarge
+        }
+        free = state
+        freeCount &+= 1
+        if isLarge { largeCount &+= 1 }
+    }
+
+    /// Its payload lies in the read buffer.
+    @inline(__always)
+    mutating func borrows(_ state: RequestState) {
+        guard !state.isBorrowing else { return }
+        state.isBorrowing = true
+        state.nextBorrowing = borrowing
+        borrowing = .passUnretained(state)
+    }
+
+    /// The read buffer is about to change.
+    mutating func keepBorrowed() {
+        while let first = borrowing {
+            borrowing = first._withUnsafeGuaranteedRef { state in
+                let next = state.nextBorrowing
+                state.nextBorrowing = nil
+                state.isBorrowing = false
+                if state.stream != 0 { state.keepBorrowed() }
+                return next
+            }
+        }
+        if largeCount > Self.mostLarge { dropLarge() }
+        if freeCount > Self.mostFree { drop(downTo: Self.mostFree) }
+    }
+
+    private mutating func drop(downTo count: Int) {
+        while freeCount > count, let first = free {
+            free = first._withUnsafeGuaranteedRef { $0.next }
+            freeCount -= 1
+            first.release()
+        }
+    }
+
+    private mutating func dropLarge() {
+        var left = free
+        (free, freeCount, largeCount) = (nil, 0, 0)
+        while let first = left {
+            left = first._withUnsafeGuaranteedRef { $0.next }
+            if first._withUnsafeGuaranteedRef({ $0.isLarge }) { first.release() } else { give(first) }
+        }
+    }
+
+    /// Nothing was asked for a while. Not while any of them borrows.
+    mutating func dropAll() {
+        drop(downTo: 0)
+        largeCount = 0
+    }
+
+    /// Bytes of memory of those that are free.
+    var memory: Int {
+        var total = 0
+        var next = free
+        while let state = next {
+            total += state._withUnsafeGuaranteedRef { $0.capacity }
+            next = state._withUnsafeGuaranteedRef { $0.next }
+        }
+        return total
+    }
+}
