@@ -28,16 +28,9 @@ final class MockSession: ServerSession {
     /// What GOAWAY named as the last stream handled.
     @exclusivity(unchecked) var lastHandled = Int32.max
     @exclusivity(unchecked) var client: RequestChecks.Client
-    /// Requests' memory for the next ones, between reads up to `keptStates`: the first of a list that owns them.
-    @exclusivity(unchecked) private var free: Unmanaged<RequestState>?
-    @exclusivity(unchecked) private var freeCount = 0
-    private static let keptStates = 64
-    /// Of these, those with memory for many headers.
-    @exclusivity(unchecked) private var largeStates = 0
-    private static let keptLargeStates = 4
+    /// Requests' memory for the next ones, and whose payload may still be in the read buffer.
+    @exclusivity(unchecked) private var states = RequestStates()
     private static let names = names { KnownHeader.mark($0, $1) }
-    /// Requests whose payload may still be in the read buffer: the first of a list. None of them is freed while it is in it.
-    @exclusivity(unchecked) private var borrowing: Unmanaged<RequestState>?
     /// What requests that repeat their header fields have of them.
     private let patterns: [HeaderPattern]
     /// The same, for the calls of every push: without counting a reference.
@@ -89,7 +82,6 @@ final class MockSession: ServerSession {
 
     deinit {
         for context in contexts { Unmanaged<RequestState>.fromOpaque(Self.pointer(context)).release() }
-        dropFree(downTo: 0)
         uncountedPatterns.deallocate()
         knownToken?.deallocate()
     }
@@ -97,42 +89,7 @@ final class MockSession: ServerSession {
     var environment: PushEnvironment { client.environment }
 
     /// The read buffer is about to change.
-    func keepBorrowed() {
-        while let first = borrowing {
-            first._withUnsafeGuaranteedRef {
-                borrowing = $0.nextBorrowing
-                $0.nextBorrowing = nil
-                $0.isBorrowing = false
-                if $0.stream != 0 { $0.keepBorrowed() }
-            }
-        }
-        if largeStates > Self.keptLargeStates { dropLarge() }
-        if freeCount > Self.keptStates { dropFree(downTo: Self.keptStates) }
-    }
-
-    private func dropFree(downTo count: Int) {
-        while freeCount > count, let first = free {
-            free = first._withUnsafeGuaranteedRef { $0.next }
-            freeCount -= 1
-            first.release()
-        }
-    }
-
-    private func dropLarge() {
-        var left = free
-        (free, freeCount, largeStates) = (nil, 0, 0)
-        while let first = left {
-            left = first._withUnsafeGuaranteedRef { $0.next }
-            if first._withUnsafeGuaranteedRef({ $0.isLarge }) { first.release() } else { putFree(first) }
-        }
-    }
-
-    @inline(__always)
-    private func putFree(_ state: Unmanaged<RequestState>) {
-        state._withUnsafeGuaranteedRef { $0.next = free }
-        free = state
-        freeCount &+= 1
-    }
+    func keepBorrowed() { states.keepBorrowed() }
 
     /// What was answered since the last call is about to be written.
     @inline(__always)
@@ -169,18 +126,7 @@ final class MockSession: ServerSession {
     /// Memory for a request that begins.
     @inline(__always)
     private func begin(_ stream: Int32) -> Unmanaged<RequestState> {
-        let state: Unmanaged<RequestState>
-        if let first = free {
-            state = first
-            freeCount &-= 1
-            first._withUnsafeGuaranteedRef {
-                free = $0.next
-                $0.next = nil
-                if $0.isLarge { largeStates = max(0, largeStates &- 1) }
-            }
-        } else {
-            state = .passRetained(RequestState())
-        }
+        let state = states.take()
         state._withUnsafeGuaranteedRef {
             $0.stream = stream
             $0.begunAt =
@@ -255,11 +201,7 @@ final class MockSession: ServerSession {
 
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
-            if !$0.isJudged, $0.append(bytes, count), !$0.isBorrowing {
-                $0.isBorrowing = true
-                $0.nextBorrowing = borrowing
-                borrowing = .passUnretained($0)
-            }
+            if !$0.isJudged, $0.append(bytes, count) { states.borrows($0) }
         }
     }
 
@@ -276,11 +218,9 @@ final class MockSession: ServerSession {
             if !state.isJudged { unfinished &-= 1 }
             if state.isWaiting || state.isHeld { abandonAnswer(state) }
             if let scripted { scripted.forget(stream) }
-            // Whoever judges it may still look at it: memory too much is given back when the read is over.
             state.reset()
-            if state.isLarge { largeStates &+= 1 }
         }
-        putFree(Unmanaged.fromOpaque(Self.pointer(context)))
+        states.give(Unmanaged.fromOpaque(Self.pointer(context)))
     }
 
     // MARK: Answering
@@ -519,20 +459,11 @@ final class MockSession: ServerSession {
     private static let mostOutput = 1 << 18
 
     /// Bytes kept for the next requests.
-    var spareMemory: Int {
-        var total = 0
-        var next = free
-        while let state = next {
-            total += state._withUnsafeGuaranteedRef { $0.capacity }
-            next = state._withUnsafeGuaranteedRef { $0.next }
-        }
-        return total
-    }
+    var spareMemory: Int { states.memory }
 
     /// Nothing was asked for a while.
     func giveBackMemory() {
-        dropFree(downTo: 0)
-        largeStates = 0
+        states.dropAll()
         forgetHeaders()
         for pattern in patterns { pattern.forget() }
         rest()
