@@ -40,12 +40,16 @@ import Statistics
         }
         // Each takes thousands of exchanges, or a hundred looks.
         let fewer = max(1, draws / 5)
-        let shapes = [(false, 5), (false, 6), (false, 8), (true, 7), (true, 10), (true, 12)].map { inRounds, runs in
-            [inRounds ? "`ab`" : "`compare`", "\(runs)"]
-                + Noise.allCases.map {
-                    percent(
-                        ShapeTruth(inRounds: inRounds, $0, runs: runs, draws: fewer, seed: seed).calledDifferent.share)
-                }
+        let sizes: [(SidesTruth.Design, [Int])] = [
+            (.alternating, [5, 6, 8]), (.after, [6, 8, 12]), (.rounds, [7, 10, 12]),
+        ]
+        let shapes = sizes.flatMap { design, runs in
+            runs.map { runs in
+                [design.rawValue, "\(runs)"]
+                    + Noise.allCases.map {
+                        percent(ShapeTruth(design, $0, runs: runs, draws: fewer, seed: seed).calledDifferent.share)
+                    }
+            }
         }
         let counts = [25, 50, 100]
         let alarms = [0.01, 0.05].flatMap { level in

@@ -47,7 +47,10 @@ enum HistoryTruth {
                 seen.count(place != nil)
                 guard let place else { continue }
                 let stretches = found.segments(of: values.count)
-                guard let interval = RatioInterval(Array(values[stretches[place]]), Array(values[stretches[place + 1]]))
+                let sides = (before: stretches[place], after: stretches[place + 1])
+                let order = RunOrder(before: sides.before.count, after: sides.after.count)
+                guard
+                    let interval = RatioInterval(Array(values[sides.before]), Array(values[sides.after]), in: order)
                 else { continue }
                 covered.count(interval.low <= ratio && interval.high >= ratio)
             }

@@ -11,9 +11,9 @@ struct ShapeTruth {
 
     private(set) var calledDifferent = Trial()
 
-    /// - Parameter inRounds: A and B once each a round, with a toss of a coin for which is first; else A B B A ….
-    init(inRounds: Bool, _ noise: Noise, runs: Int, draws: Int, seed: UInt64) {
+    init(_ design: SidesTruth.Design, _ noise: Noise, runs: Int, draws: Int, seed: UInt64) {
         var random = SplitMix(seed: seed)
+        let order = design.order(runs)
         for _ in 0..<draws {
             var sides: [[LatencyHistogram]] = [[], []]
             for (place, factor) in noise.factors(2 * runs, spread: 0.05, &random).enumerated() {
@@ -21,18 +21,12 @@ struct ShapeTruth {
                 for value in Noise.logNormal.factors(Self.latencies, spread: 0.05, &random) {
                     histogram.record(UInt64(min(1e6 * factor * value, 1e15)), count: 10)
                 }
-                let isB =
-                    if !inRounds {
-                        place % 4 == 1 || place % 4 == 2
-                    } else if place % 2 == 0 {
-                        random.next() >> 63 == 1
-                    } else {
-                        sides[0].count > sides[1].count
-                    }
+                let isB = design.isB(place, of: runs, sides[0].count, sides[1].count, &random)
                 sides[isB ? 1 : 0].append(histogram)
             }
-            let p = RunExchange.p(sides[0], sides[1], inRounds: inRounds, level: Self.level)
-            calledDifferent.count(p.map { $0 <= Self.level } == true)
+            let p = RunExchange.p(
+                sides[0], sides[1], inRounds: design == .rounds, level: order.independentP(Self.level))
+            calledDifferent.count(p.map { order.p($0) <= Self.level } == true)
         }
     }
 }

@@ -92,7 +92,14 @@ struct ABBinarySide: ABSide {
     init(_ name: String, _ path: String?, _ shared: [String], _ flags: String) async throws(HarnessError) {
         self.name = name
         run = try await ChildRun(path, origin: "--\(name.lowercased())-binary")
-        arguments = shared + (try ShellWords.split(flags))
+        let own = try ShellWords.split(flags)
+        // Another version may have other flags, so that it reads them itself.
+        for word in own where ["--threshold", "--abort-on-fail", "--no-abort-on-fail"].contains(where: word.hasPrefix) {
+            throw HarnessError(
+                "--\(name.lowercased()): \(word.prefix { $0 != "=" }): ab judges differences, not thresholds: pushload run does"
+            )
+        }
+        arguments = shared + own
         description = [run.executable, flags].filter { !$0.isEmpty }.joined(separator: " ")
         Console.diagnostic("\(name): \(run.executable) (pushload \(run.version)), bundled mock \(run.mock)\n")
     }

@@ -5,8 +5,10 @@ import Statistics
 
 extension ComparedMetric {
     /// The values of two sides, one a run, held against each other; judged as one of so many figures only by `judged`.
+    ///
+    /// - Parameter order: in which runs of groups were made.
     func compare(
-        _ a: [Double], _ b: [Double], by analysis: ComparisonDocument.Analysis
+        _ a: [Double], _ b: [Double], by analysis: ComparisonDocument.Analysis, in order: RunOrder = .independent
     ) -> ComparisonDocument.Metric {
         let medians = (a: Quantile.median(a) ?? 0, b: Quantile.median(b) ?? 0)
         var metric = ComparisonDocument.Metric(
@@ -16,14 +18,14 @@ extension ComparedMetric {
         guard a.count > 1, b.count > 1, let test = MannWhitney(a, b) else { return metric }
         metric.delta = test.delta
         switch analysis {
-        case .groups: metric.p = test.p
+        case .groups: metric.p = order.p(test.p)
         case .rounds:
             let arePositive = (a + b).allSatisfy { $0 > 0 }
             metric.p = SignedRank(zip(a, b).map { arePositive ? log($1) - log($0) : $1 - $0 })?.p
         }
         func interval(_ confidence: Double) -> RatioInterval? {
             switch analysis {
-            case .groups: RatioInterval(a, b, confidence: confidence)
+            case .groups: RatioInterval(a, b, in: order, confidence: confidence)
             case .rounds: RatioInterval(rounds: a, b, confidence: confidence)
             }
         }
@@ -40,7 +42,8 @@ extension ComparedMetric {
     /// calling any figure different that is not stays below the level. The smallest ratio that could have been seen is one
     /// seen at the strictest step of that correction. That a figure is the same is said of it alone.
     static func judged(
-        _ metrics: [ComparisonDocument.Metric], by analysis: ComparisonDocument.Analysis, margin: Double
+        _ metrics: [ComparisonDocument.Metric], by analysis: ComparisonDocument.Analysis,
+        in order: RunOrder = .independent, margin: Double
     ) -> [ComparisonDocument.Metric] {
         var metrics = metrics
         let tested = metrics.indices.filter { metrics[$0].ratio != nil && metrics[$0].p != nil }
@@ -51,30 +54,36 @@ extension ComparedMetric {
             metrics[index].adjusted = p
             metrics[index].detectable =
                 switch analysis {
-                case .groups: DetectableRatio.of(a, b, level: level)
+                case .groups: DetectableRatio.of(a, b, level: order.independentP(level))
                 case .rounds: DetectableRatio.of(rounds: a, b, level: level)
                 }
         }
         for index in metrics.indices {
-            metrics[index].verdict = verdict(metrics[index], of: tested.count, by: analysis, margin)
+            metrics[index].verdict = verdict(metrics[index], of: tested.count, by: analysis, in: order, margin)
         }
         return metrics
     }
 
     /// The fewest runs a side, or rounds, of which a difference can be called when so many figures are judged.
-    static func fewestRuns(_ judged: Int, by analysis: ComparisonDocument.Analysis) -> Int {
-        (2...).first { smallestP($0, $0, analysis) * Double(max(judged, 1)) <= ResultComparison.level } ?? .max
+    static func fewestRuns(
+        _ judged: Int, by analysis: ComparisonDocument.Analysis, in order: RunOrder = .independent
+    ) -> Int {
+        (2...).first { smallestP($0, $0, analysis, order) * Double(max(judged, 1)) <= ResultComparison.level } ?? .max
     }
 
-    private static func smallestP(_ a: Int, _ b: Int, _ analysis: ComparisonDocument.Analysis) -> Double {
+    private static func smallestP(
+        _ a: Int, _ b: Int, _ analysis: ComparisonDocument.Analysis, _ order: RunOrder
+    ) -> Double {
         switch analysis {
-        case .groups: MannWhitney.smallestP(a, b)
+        case .groups: order.p(MannWhitney.smallestP(a, b))
         case .rounds: SignedRank.smallestP(a)
         }
     }
 
     private static func verdict(
-        _ metric: ComparisonDocument.Metric, of judged: Int, by analysis: ComparisonDocument.Analysis, _ margin: Double
+        _ metric: ComparisonDocument.Metric, of judged: Int, by analysis: ComparisonDocument.Analysis,
+        in order: RunOrder,
+        _ margin: Double
     ) -> FigureVerdict {
         guard metric.a.count > 1, metric.b.count > 1 else { return metric.ratio == nil ? .noRatio : .oneRun }
         guard let p = metric.adjusted, let low = metric.low, let high = metric.high else { return .noRatio }
@@ -82,7 +91,7 @@ extension ComparedMetric {
             return low > 1 ? figure.higher : figure.lower
         }
         if let least = metric.sameWithin, least <= margin { return .same }
-        let smallest = smallestP(metric.a.count, metric.b.count, analysis) * Double(judged)
+        let smallest = smallestP(metric.a.count, metric.b.count, analysis, order) * Double(judged)
         return smallest <= ResultComparison.level ? .noDifference : .tooFewRuns
     }
 }

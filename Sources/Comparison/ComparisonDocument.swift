@@ -9,6 +9,9 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
     var a: Side
     var b: Side
     var analysis: Analysis
+    /// By which factor intervals are wider, as logarithms, than those of independent runs, because runs of a side were made together;
+    /// at least 1. p-values allow for it too.
+    var stretch: Double
     /// The share, above 0, by which figures may differ and are still called the same.
     var margin: Double
     /// How many figures were tested at once.
@@ -23,7 +26,7 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
     var warnings: [String]
 
     enum CodingKeys: String, CodingKey {
-        case schema, a, b, analysis, margin, metrics, distributions, warnings
+        case schema, a, b, analysis, stretch, margin, metrics, distributions, warnings
         case judged = "figures_judged"
         case fewestRuns = "fewest_runs_a_side"
     }

@@ -35,10 +35,18 @@ enum ComparisonReport {
         return ["median", a, b, "B/A", interval, "p", "adjusted", "delta", "verdict"]
     }
 
-    /// How the sides were held against each other, where the tests go by rounds.
+    /// How the sides were held against each other, where it is not each run against each, as if they owed nothing to their order.
     static func analysis(_ comparison: ComparisonDocument) -> [String] {
-        guard comparison.analysis == .rounds, comparison.a.runs.count > 1 else { return [] }
-        return ["\(comparison.a.runs.count) rounds: each run of B against the run of A in its round"]
+        guard comparison.a.runs.count > 1, comparison.b.runs.count > 1 else { return [] }
+        switch comparison.analysis {
+        case .rounds: return ["\(comparison.a.runs.count) rounds: each run of B against the run of A in its round"]
+        case .groups:
+            guard comparison.stretch >= 1.005 else { return [] }
+            return [
+                "runs of a side were made together, and may resemble their neighbours: intervals are "
+                    + "\(Units.fixed(comparison.stretch, places: 2)) times as wide for it, and p larger"
+            ]
+        }
     }
 
     /// One row a figure. Why nothing can be called is said once.

@@ -50,6 +50,7 @@ enum ResultComparison {
         if analysis == .groups, let order = ComparisonWarnings.order(a.runs.map(\.result), b.runs.map(\.result)) {
             warnings.append(order)
         }
+        let order = analysis == .groups ? self.order(a.runs.map(\.result), b.runs.map(\.result)) : .independent
         if let shared = ComparisonWarnings.shared(a.runs.map(\.result.run.id), b.runs.map(\.result.run.id)) {
             warnings.append(shared)
         }
@@ -71,17 +72,18 @@ enum ResultComparison {
                 }
                 continue
             }
-            metrics.append(metric.compare(knownA, knownB, by: analysis))
+            metrics.append(metric.compare(knownA, knownB, by: analysis, in: order))
         }
-        let judged = ComparedMetric.judged(metrics, by: analysis, margin: margin)
-        let distributions = try distributions(a, b, by: analysis)
+        let judged = ComparedMetric.judged(metrics, by: analysis, in: order, margin: margin)
+        let distributions = try distributions(a, b, by: analysis, in: order)
         func described(_ side: Side) -> ComparisonDocument.Side {
             .init(name: side.name, runs: side.runs.map(\.result.run.id))
         }
         let tested = judged.count { $0.adjusted != nil }
         return ComparisonDocument(
-            a: described(a), b: described(b), analysis: analysis, margin: margin, judged: tested,
-            fewestRuns: ComparedMetric.fewestRuns(tested, by: analysis), metrics: judged, distributions: distributions,
+            a: described(a), b: described(b), analysis: analysis, stretch: order.stretch, margin: margin,
+            judged: tested, fewestRuns: ComparedMetric.fewestRuns(tested, by: analysis, in: order), metrics: judged,
+            distributions: distributions,
             warnings: warnings)
     }
 
@@ -113,8 +115,17 @@ enum ResultComparison {
         }
     }
 
+    /// In which the runs of two sides were made, those of one moment in turn.
+    static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> RunOrder {
+        let runs = [(a, false), (b, true)].flatMap { side, isB in
+            side.map(\.run.startedAt).sorted().enumerated().map { (at: $0.element, place: $0.offset, isB: isB) }
+        }
+        return RunOrder(
+            isB: runs.sorted { ($0.at, $0.place, $0.isB ? 1 : 0) < ($1.at, $1.place, $1.isB ? 1 : 0) }.map(\.isB))
+    }
+
     private static func distributions(
-        _ a: Side, _ b: Side, by analysis: ComparisonDocument.Analysis
+        _ a: Side, _ b: Side, by analysis: ComparisonDocument.Analysis, in order: RunOrder
     ) throws(Failure) -> [ComparisonDocument.Distribution] {
         let names = ["total", "round_trip"]
         var found: [ComparisonDocument.Distribution] = []
@@ -125,10 +136,13 @@ enum ResultComparison {
             let isWhole = analysis == .groups || runsA.count == a.runs.count && runsB.count == b.runs.count
             let p =
                 isWhole
-                ? RunExchange.p(runsA, runsB, inRounds: analysis == .rounds, level: level / Double(names.count)) : nil
+                ? RunExchange.p(
+                    runsA, runsB, inRounds: analysis == .rounds, level: order.independentP(level / Double(names.count)))
+                : nil
             found.append(
                 .init(
-                    name: name, d: test.d, p: p, place: test.place, belowA: test.below.a, belowB: test.below.b,
+                    name: name, d: test.d, p: p.map(order.p), place: test.place, belowA: test.below.a,
+                    belowB: test.below.b,
                     differs: nil))
         }
         // Holm's correction for the exchanges; where there are too few runs for any, nothing can be told.

@@ -23,11 +23,22 @@ extension RunFlags {
     ///   - why: what is judged instead.
     /// - Throws: one line: a threshold that nobody would look at, or when it ends a run.
     package func refuseThresholds(_ settings: [String], _ why: String) throws(HarnessError) {
+        guard let flag = flag(among: settings, where: { $0 == "threshold" || $0.hasPrefix("abort_on_fail") }) else {
+            return
+        }
+        throw HarnessError("\(flag): \(why), not thresholds: pushload run does")
+    }
+
+    /// For commands that judge whole runs by their thresholds.
+    ///
+    /// - Throws: one line: what ends a run early.
+    package func refuseAborting(_ settings: [String], _ why: String) throws(HarnessError) {
+        guard let flag = flag(among: settings, where: { $0.hasPrefix("abort_on_fail") }) else { return }
+        throw HarnessError("\(flag): \(why): pushload run does")
+    }
+
+    private func flag(among settings: [String], where isMeant: (String) -> Bool) -> String? {
         let names = given.filter { $0.texts != nil }.map(\.key) + settings.map { String($0.prefix { $0 != "=" }) }
-        guard
-            let name = names.first(where: { $0 == "threshold" || $0.hasPrefix("abort_on_fail") }),
-            let key = ScenarioKey.named(name)
-        else { return }
-        throw HarnessError("\(key.flag): \(why), not thresholds: pushload run does")
+        return names.first(where: isMeant).flatMap(ScenarioKey.named)?.flag
     }
 }

@@ -168,7 +168,10 @@ enum RunHistory {
         }
         let changes = found.starts.indices.map { index in
             let (before, after) = (segments[index].median, segments[index + 1].median)
-            let interval = RatioInterval(Array(known[stretches[index]]), Array(known[stretches[index + 1]]))
+            let sides = (before: stretches[index], after: stretches[index + 1])
+            let interval = RatioInterval(
+                Array(known[sides.before]), Array(known[sides.after]),
+                in: RunOrder(before: sides.before.count, after: sides.after.count))
             let verdict: FigureVerdict =
                 after > before ? metric.higher : after < before ? metric.lower : .noDifference
             // What later changes have taken back by half or more is over.

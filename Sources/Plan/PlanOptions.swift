@@ -183,6 +183,12 @@ struct PlanServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The server allows each connection only so many streams for a part of every period: 100:1s/10s (default: never).",
+            valueName: "streams:time/period"))
+    var fewerStreams: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Share of the attempts that are answered 429 or 503 and sent again, 0% to 90%.", valueName: "share"))
     var sentAgain = "0%"
 
@@ -229,6 +235,14 @@ struct PlanServerOptions: ParsableArguments {
         question.sentAgain = try share("--sent-again", sentAgain, 0.9)
         if let goAwayEvery {
             question.goAwayEvery = Double(try PlanValue.whole("--goaway-every", goAwayEvery, 1...1_000_000_000))
+        }
+        if let fewerStreams {
+            guard let fewer = FewerStreams(parsing: fewerStreams), fewer.streams < Double(question.streams) else {
+                throw HarnessError(
+                    "--fewer-streams \(fewerStreams): expected streams:time/period, as in 100:1s/10s, with fewer than "
+                        + "--streams (\(question.streams)) and a time shorter than the period")
+            }
+            question.fewerStreams = fewer
         }
         if let mockThreads { question.mockThreads = try PlanValue.whole("--mock-threads", mockThreads, 1...256) }
         if let sharedCores {

@@ -173,12 +173,13 @@ enum PlanReport {
 
     /// Bounds of what is a connection's own say that connections are ended, and made anew, all the time, which is in them.
     private static func name(_ bound: PlanDocument.BoundName, _ question: PlanDocument.Question) -> String {
-        guard question.goAwayEvery != nil else { return name(bound) }
+        let ofStreams = name(.streams) + (question.fewerStreams == nil ? "" : ", fewer at times")
+        guard question.goAwayEvery != nil else { return bound == .streams ? ofStreams : name(bound) }
         return switch bound {
         // Where a stream is free again at once, nothing but that is in it.
         case .streams where question.roundTrip + question.jitter + question.serverTime == 0:
             "connections made anew (GOAWAY)"
-        case .streams: "streams over round trip and GOAWAY"
+        case .streams: ofStreams + " and GOAWAY"
         case .window: "window over round trip and GOAWAY"
         case .connectionRate: "connection's bandwidth and GOAWAY"
         case .loss: "TCP with loss, and GOAWAY"

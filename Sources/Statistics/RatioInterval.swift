@@ -18,14 +18,16 @@ package struct RatioInterval: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - a, b: each at most 2,000 values.
+    ///   - order: in which they were made. Of one that is not independent the ends are `stretch` times as far from the ratio, as
+    ///     logarithms, and the interval covers at least what it says.
     ///   - confidence: above 0, below 1.
-    package init?(_ a: [Double], _ b: [Double], confidence: Double = 0.95) {
+    package init?(_ a: [Double], _ b: [Double], in order: RunOrder = .independent, confidence: Double = 0.95) {
         guard a.count > 1, b.count > 1, Self.arePositive(a), Self.arePositive(b) else { return nil }
         var ratios: [Double] = []
         ratios.reserveCapacity(a.count * b.count)
         for x in a { for y in b { ratios.append(y / x) } }
         let tails = MannWhitney.Tails(a.count, b.count)
-        self.init(ratios, confidence, tails.atMost)
+        self.init(ratios, confidence, stretch: order.stretch, tails.atMost)
     }
 
     /// Of values that were made in rounds, one of A and one of B in each: the geometric means of the ratios of every two rounds
@@ -45,13 +47,17 @@ package struct RatioInterval: Sendable, Equatable {
         self.init(ratios.map { exp($0) }, confidence, tails.atMost)
     }
 
-    private init?(_ ratios: [Double], _ confidence: Double, _ tail: (Int) -> Double) {
+    private init?(
+        _ ratios: [Double], _ confidence: Double, stretch: Double = 1, _ tail: (Int) -> Double
+    ) {
         guard Self.arePositive(ratios) else { return nil }
         let ratios = ratios.sorted()
         let place = RankTail.place(below: (1 - confidence) / 2, of: (ratios.count - 1) / 2, tail: tail)
-        ratio = Quantile.of(ratios, 0.5)
-        low = ratios[place]
-        high = ratios[ratios.count - 1 - place]
+        let ratio = Quantile.of(ratios, 0.5)
+        func end(_ value: Double) -> Double { stretch == 1 ? value : ratio * pow(value / ratio, stretch) }
+        self.ratio = ratio
+        low = end(ratios[place])
+        high = end(ratios[ratios.count - 1 - place])
         coverage = max(0, 1 - 2 * tail(place))
     }
 

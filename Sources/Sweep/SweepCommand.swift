@@ -108,6 +108,7 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
             Self.listBundled()
             return
         }
+        try refuseAborting(settings, "a sweep makes whole runs, and none ends early")
         if let runs, runs < 0 { throw HarnessError("--runs \(runs): expected 0 or more") }
         if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
         if let resume, let flag = flagOfPlan {

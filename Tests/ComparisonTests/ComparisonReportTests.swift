@@ -16,11 +16,13 @@ import Testing
     }
 
     private func comparison(
-        _ analysis: ComparisonDocument.Analysis, margin: Double = 0.02, _ metrics: [ComparisonDocument.Metric] = []
+        _ analysis: ComparisonDocument.Analysis, stretch: Double = 1, margin: Double = 0.02,
+        _ metrics: [ComparisonDocument.Metric] = []
     ) -> ComparisonDocument {
         .init(
             a: .init(name: "one", runs: ["1", "2"]), b: .init(name: "two", runs: ["3", "4"]), analysis: analysis,
-            margin: margin, judged: metrics.count, fewestRuns: 6, metrics: metrics, distributions: [], warnings: [])
+            stretch: stretch, margin: margin, judged: metrics.count, fewestRuns: 6, metrics: metrics, distributions: [],
+            warnings: [])
     }
 
     private func verdict(_ metric: ComparisonDocument.Metric, margin: Double = 0.02) -> String {
@@ -62,6 +64,12 @@ import Testing
         #expect(
             rounds.contains("B: two (2 runs)\n2 rounds: each run of B against the run of A in its round\n"), "\(rounds)"
         )
+        let apart = ComparisonReport.text(
+            comparison(.groups, stretch: 1.2826, [few]), on: TextPicture(width: 200, isUnicode: true))
+        #expect(
+            apart.contains(
+                "B: two (2 runs)\nruns of a side were made together, and may resemble their neighbours: intervals are 1.28 "
+                    + "times as wide for it, and p larger\n"), "\(apart)")
     }
 
     @Test("Why nothing can be called of so few runs is said once, and that sides share runs before anything else")
@@ -94,6 +102,7 @@ import Testing
         let text = ComparisonReport.text(
             ComparisonDocument(
                 a: .init(name: "before", runs: ["x"]), b: .init(name: "after", runs: ["y", "z"]), analysis: .groups,
+                stretch: 1,
                 margin: 0.02, judged: 0, fewestRuns: 4, metrics: [],
                 distributions: [distribution(true, 0.002), distribution(nil, nil), distribution(false, 0.3)],
                 warnings: ["something differs"]), on: TextPicture(width: 200, isUnicode: true))
@@ -113,7 +122,8 @@ import Testing
             verdict: .slower)
         let section = ComparisonSection.make(
             ComparisonDocument(
-                a: .init(name: "one", runs: ["1"]), b: .init(name: "two", runs: ["2"]), analysis: .groups, margin: 0.02,
+                a: .init(name: "one", runs: ["1"]), b: .init(name: "two", runs: ["2"]), analysis: .groups, stretch: 1,
+                margin: 0.02,
                 judged: 1, fewestRuns: 4, metrics: [metric],
                 distributions: [
                     .init(

@@ -1,6 +1,7 @@
 import Foundation
 import Results
 import SampleRuns
+import Statistics
 import Testing
 
 @testable import Comparison
@@ -225,6 +226,46 @@ import Testing
         #expect(try order([5, 4], [3, 2]) == ["all runs of B were made before those of A"])
         #expect(try order([1, 4], [2, 3]).isEmpty && order([1], [2, 3]).isEmpty)
         #expect(try order([1, 2], [3, 4], .rounds).isEmpty)
+    }
+
+    @Test(
+        "Where runs of a side were made together, intervals are wider, p is larger and more runs are needed, in any order of files"
+    )
+    func together() throws {
+        func compare(
+            _ a: [Int], _ b: [Int], _ analysis: ComparisonDocument.Analysis = .groups
+        ) throws -> (document: ComparisonDocument, rate: ComparisonDocument.Metric) {
+            func made(_ name: String, _ minutes: [Int], _ by: Double) -> ResultComparison.Side {
+                side(
+                    name,
+                    minutes.enumerated().map { place, minute in
+                        var run = result(
+                            "\(name)\(minute)", by * (1 + Double(place) / 100), [100, 200, name == "a" ? 300 : 900])
+                        run.run.startedAt = "2026-11-21T10:\(minute + 10):00Z"
+                        return run
+                    })
+            }
+            let document = try ResultComparison.compare(made("a", a, 1), made("b", b, 2), by: analysis)
+            return (document, try #require(document.metrics.first))
+        }
+        let inTurn = try compare([0, 3, 4, 7, 8, 11], [1, 2, 5, 6, 9, 10])
+        let apart = try compare([5, 4, 3, 2, 1, 0], [6, 8, 7, 11, 10, 9])
+        let partly = try compare([0, 1, 2, 3, 4, 6], [5, 7, 8, 9, 10, 11])
+        let rounds = try compare([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], .rounds)
+        #expect(inTurn.document.stretch == 1 && rounds.document.stretch == 1)
+        #expect(apart.document.stretch == RunOrder(before: 6, after: 6).stretch)
+        #expect(partly.document.stretch > 1 && partly.document.stretch < apart.document.stretch)
+        let (low, high) = (try #require(inTurn.rate.low), try #require(inTurn.rate.high))
+        #expect(apart.rate.ratio == inTurn.rate.ratio && apart.rate.coverage == inTurn.rate.coverage)
+        #expect(try #require(apart.rate.low) < low && #require(apart.rate.high) > high)
+        #expect(try #require(inTurn.rate.p) < 0.0022 && #require(apart.rate.p) > 0.02)
+        #expect(try #require(apart.rate.sameWithin) > #require(inTurn.rate.sameWithin))
+        // Of so few runs none can be called at a ninth of the level, and no ratio could have been seen.
+        #expect(inTurn.rate.detectable != nil && apart.rate.detectable == nil)
+        #expect(inTurn.document.fewestRuns == 6 && apart.document.fewestRuns == 8)
+        #expect(inTurn.rate.verdict == .faster && apart.rate.verdict == .tooFewRuns)
+        let distances = [inTurn, apart].map { $0.document.distributions.compactMap(\.p) }
+        #expect(!distances[0].isEmpty && zip(distances[0], distances[1]).allSatisfy { $0 < $1 }, "\(distances)")
     }
 
     @Test("Whatever else differs is named, within a side and between both")

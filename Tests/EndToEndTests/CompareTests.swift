@@ -125,6 +125,10 @@ import Testing
         #expect(try refusal(["--self", "--threshold", "p99 < 1s"]) == "pushload: --threshold: \(thresholds)")
         #expect(try refusal(["--self", "--set", "threshold=p99 < 1s"]) == "pushload: --threshold: \(thresholds)")
         #expect(try refusal(["--b", "--abort-on-fail"]) == "pushload: --abort-on-fail: \(thresholds)")
+        let binary = Programs.path("pushload")
+        #expect(
+            try refusal(["--a-binary", binary, "--a", "--threshold 'p99 < 1s'"])
+                == "pushload: --a: --threshold: \(thresholds)")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
     }
 

@@ -210,6 +210,9 @@ import Testing
                 == "pushload: --vary stream: unknown key \"stream\"; did you mean \"streams\"?\n")
         #expect(
             try refusal(["-n", "1", "--vary", "streams=1..4"]).contains("\"1..4\" is not a range; expected START..END"))
+        #expect(
+            try refusal(["-n", "1", "--vary", "streams=1,2", "--abort-on-fail"])
+                == "pushload: --abort-on-fail: a sweep makes whole runs, and none ends early: pushload run does\n")
         #expect(try refusal(["-n", "1"]).hasPrefix("pushload: nothing is varied"))
         #expect(try refusal(["--vary", "streams=1,2"]).hasPrefix("pushload: nothing says when to stop"))
         #expect(

@@ -82,6 +82,10 @@ import Testing
         "A wrong mix gets one line",
         arguments: [
             ("alrt", "unknown profile \"alrt\"; known: alert, silent, rich, rich-push, live-activity, voip"),
+            (
+                "alert:80,silent",
+                "profile mix \"alert:80,silent\": \"silent\" has no weight; expected name:weight of all, or names alone, each as often as the others"
+            ),
             ("alert:0", "profile mix \"alert:0\": weight \"0\"; expected 1 to 1000000"),
             ("alert,alert", "profile mix \"alert,alert\": \"alert\" stands twice"),
             ("", "profile mix \"\": expected name:weight pairs, as in alert:80,silent:15,rich:5"),

@@ -208,4 +208,43 @@ import Testing
         }
         #expect(isClose(rate, 500 / 0.07, 0.01), "\(rate)")
     }
+
+    @Test("Fewer streams for a part of every period: the simulated rate is the formula's, and the simulation ends")
+    func fewerStreams() {
+        for (streams, time, every) in [(10, 40.0, 100.0), (50, 500, 1000), (10, 5, 50), (1, 990, 1000)] {
+            let fewer = FewerStreams(
+                streams: Double(streams), time: time * Self.millisecond, every: every * Self.millisecond)
+            let formula = fewer.rate(usual: 100, cycle: 10 * Self.millisecond, most: .infinity)
+            let rate = loop {
+                ($0.streams, $0.connections, $0.link.roundTrip) = (100, 20, 10 * Self.millisecond)
+                $0.batch = 1
+                $0.clientCost = .constant(4000)
+                $0.fewerStreams = fewer
+                $0.pushes = 1_000_000
+            }
+            // What is under way when the limit falls is still answered: at most so many a second more.
+            let more = 20 * Double(100 - streams) / every * 1000
+            #expect(
+                rate >= 20 * formula * 0.99 && rate <= (20 * formula + more) * 1.01,
+                "\(streams) for \(time) of \(every) ms: \(rate), \(20 * formula)")
+        }
+    }
+
+    @Test("What fewer streams carry, worked out by hand; absurd texts are none")
+    func fewerStreamsByHand() {
+        let second = 1e9
+        // 100 streams for 8 s and 20 for 2 s of 10 s, 0.1 s each.
+        let fewer = FewerStreams(streams: 20, time: 2 * second, every: 10 * second)
+        #expect(isClose(fewer.rate(usual: 100, cycle: second / 10, most: .infinity), 800 + 40, 1e-9))
+        // Of a limit of 500/s: 400/s + 40/s.
+        #expect(isClose(fewer.rate(usual: 100, cycle: second / 10, most: 500), 400 + 40, 1e-9))
+        #expect(fewer.rate(usual: 20, cycle: second, most: .infinity) == 20)
+        #expect(FewerStreams(parsing: "100:1s/10s") == FewerStreams(streams: 100, time: 1e9, every: 1e10))
+        for text in [
+            "", "100", "100:1s", "0:1s/2s", "5:2s/2s", "5:0s/2s", "x:1s/2s", "5:1s/2s/3s", "5:1/2", "5:/", ":",
+            "-1:1s/2s",
+        ] {
+            #expect(FewerStreams(parsing: text) == nil, "\(text)")
+        }
+    }
 }

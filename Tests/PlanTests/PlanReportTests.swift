@@ -73,6 +73,15 @@ import Testing
         #expect(text.contains("\n  connections made anew (GOAWAY) ") && !text.contains("streams over"), "\(text)")
     }
 
+    @Test("Where there are fewer streams at times, their bound says so, with GOAWAY too")
+    func fewerStreams() {
+        var fewer = plan
+        fewer.question.fewerStreams = FewerStreams(streams: 10, time: 1e9, every: 1e10)
+        #expect(PlanReport.text(fewer).contains("\n  streams over round trip, fewer at times "))
+        fewer.question.goAwayEvery = 500
+        #expect(PlanReport.text(fewer).contains("\n  streams over round trip, fewer at times and GOAWAY "))
+    }
+
     @Test("Of devices with several registrations pushes and devices are said, each as many as there are")
     func pushesAndDevices() {
         var several = plan

@@ -36,10 +36,23 @@ import Testing
         "So do intervals of groups, as long as runs do not follow their neighbours",
         arguments: [Noise.logNormal, .heavy])
     func groups(_ noise: Noise) {
-        for (design, runs) in [(SidesTruth.Design.alternating, 3), (.after, 6), (.alternating, 12)] {
+        for (design, runs) in [(SidesTruth.Design.alternating, 3), (.alternating, 6), (.alternating, 12)] {
             let truth = SidesTruth(design, noise, runs: runs, draws: draws, seed: seed)
             let note = "\(noise), \(runs) runs a side, seed \(seed): \(truth)"
             #expect(isNear(truth.covered, truth.said), "\(note)")
+            #expect(isAtMost(truth.calledDifferent, SidesTruth.level), "\(note)")
+            #expect(isAtMost(truth.calledSame, SidesTruth.level), "\(note)")
+        }
+    }
+
+    @Test(
+        "Where B was made after A they cover at least that, though runs follow their neighbours",
+        arguments: Noise.allCases)
+    func after(_ noise: Noise) {
+        for runs in [4, 6, 12] {
+            let truth = SidesTruth(.after, noise, runs: runs, draws: draws, seed: seed)
+            let note = "\(noise), \(runs) runs a side, seed \(seed): \(truth)"
+            #expect(isNear(truth.covered, truth.said) || truth.covered.share > truth.said ?? 1, "\(note)")
             #expect(isAtMost(truth.calledDifferent, SidesTruth.level), "\(note)")
             #expect(isAtMost(truth.calledSame, SidesTruth.level), "\(note)")
         }
@@ -65,9 +78,9 @@ import Testing
 
     @Test("Shapes of equal sides are seldom said to differ, though pushes of one run resemble each other")
     func shapes() {
-        for (inRounds, runs) in [(false, 5), (true, 8)] {
+        for (design, runs) in [(SidesTruth.Design.alternating, 5), (.after, 8), (.rounds, 8)] {
             for noise in Noise.allCases {
-                let truth = ShapeTruth(inRounds: inRounds, noise, runs: runs, draws: 30, seed: seed)
+                let truth = ShapeTruth(design, noise, runs: runs, draws: 30, seed: seed)
                 // Binomial(30, 0.025): more than 5 once in 10,000 times.
                 #expect(truth.calledDifferent.hits <= 5, "\(noise), \(runs) runs, seed \(seed): \(truth)")
             }

@@ -22,11 +22,17 @@ public struct ProfileMix: Sendable {
     /// - Throws: one line naming the part that is wrong.
     public init(parsing text: String, longestToken: Int = SyntheticDevices.tokenLength) throws(PayloadError) {
         var entries: [Entry] = []
+        let isWeighted = text.contains(":")
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: ":", omittingEmptySubsequences: false).map { String($0).trimmed }
             guard pieces.count <= 2, let name = pieces.first, !name.isEmpty else {
                 throw PayloadError(
                     "profile mix \"\(text)\": expected name:weight pairs, as in alert:80,silent:15,rich:5")
+            }
+            guard pieces.count == 2 || !isWeighted else {
+                throw PayloadError(
+                    "profile mix \"\(text)\": \"\(name)\" has no weight; expected name:weight of all, or names alone, each as "
+                        + "often as the others")
             }
             var weight: UInt64 = 1
             if pieces.count == 2 {

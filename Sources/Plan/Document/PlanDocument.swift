@@ -67,12 +67,14 @@ struct PlanDocument: Codable, Sendable, Equatable {
         /// Shares, 0 ... 1.
         var loss = 0.0
         @Nullable var goAwayEvery: Double? = nil
+        @Nullable var fewerStreams: FewerStreams? = nil
         var sentAgain = 0.0
 
         enum CodingKeys: String, CodingKey {
             case devices, pushes, streams, utilisation, bandwidth, answers, loss
             case jitter = "jitter_ns"
             case goAwayEvery = "goaway_every"
+            case fewerStreams = "fewer_streams"
             case sentAgain = "sent_again"
             case within = "within_ns"
             case roundTrip = "rtt_ns"

@@ -13,6 +13,8 @@ struct EventHeap {
         case atClient
         /// The server lets the client send more.
         case window
+        /// It allows a connection fewer streams, or as many as before.
+        case streams
     }
 
     struct Event {

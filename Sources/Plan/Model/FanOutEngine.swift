@@ -96,6 +96,7 @@ final class FanOutEngine {
         clientThreads = workers
         for _ in 0..<settings.serverThreads { threads.append(Thread()) }
         for worker in 0..<workers { threads[worker].nextDue = firstDue(worker) }
+        beginFewerStreams()
     }
 
     let clientThreads: Int
@@ -104,6 +105,8 @@ final class FanOutEngine {
         for worker in 0..<clientThreads { wake(worker) }
         while !heap.isEmpty {
             let event = heap.take()
+            // What would go on for ever ends with the last answer.
+            if event.kind == .streams, untaken == 0, inSystem == 0 { continue }
             now = event.time
             switch event.kind {
             case .threadDone: threadDone(Int(event.place))
@@ -116,6 +119,7 @@ final class FanOutEngine {
             case .window:
                 connections[Int(event.place)].window += Double(event.count) * settings.payloadBytes
                 wake(connections[Int(event.place)].worker)
+            case .streams: changeStreams(event)
             }
         }
         return finish()
@@ -240,6 +244,33 @@ final class FanOutEngine {
     }
 
     // MARK: The server
+
+    /// Each connection is somewhere in its period.
+    private func beginFewerStreams() {
+        guard let fewer = settings.fewerStreams else { return }
+        for connection in connections.indices {
+            let gone = random.share() * fewer.every
+            let isLow = gone < fewer.time
+            if isLow { connections[connection].freeStreams = Int(fewer.streams) }
+            heap.put(
+                .streams, at: (isLow ? fewer.time : fewer.every) - gone, place: Int32(connection),
+                count: isLow ? change(fewer) : -change(fewer))
+        }
+    }
+
+    private func change(_ fewer: FewerStreams) -> Int32 {
+        Int32(clamping: settings.streams - Int(fewer.streams))
+    }
+
+    /// What is under way when there are to be fewer stays so: less than none are free then.
+    private func changeStreams(_ event: EventHeap.Event) {
+        guard let fewer = settings.fewerStreams else { return }
+        connections[Int(event.place)].freeStreams += Int(event.count)
+        heap.put(
+            .streams, at: now + (event.count < 0 ? fewer.time : fewer.every - fewer.time), place: event.place,
+            count: -event.count)
+        wake(connections[Int(event.place)].worker)
+    }
 
     func atServer(_ event: EventHeap.Event) {
         let server = connections[Int(event.place)].server

@@ -29,6 +29,8 @@ struct FanOutSimulation: Sendable {
         var sentAgain = 0.0
         /// A connection is made anew after so many pushes, and sends nothing meanwhile, ns; nil: never.
         var renewal: (every: Int, pause: Double)?
+        /// Of every connection, from a random time of it on; nil: never. Fewer than `streams`.
+        var fewerStreams: FewerStreams?
         /// Of a push and of its answer, as the link carries them.
         var requestBytes = 0.0
         var answerBytes = 0.0

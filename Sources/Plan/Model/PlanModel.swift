@@ -112,9 +112,16 @@ struct PlanModel {
         return every / max(every / rate, max(0, sending) + renewal / 1e9)
     }
 
+    private var streamRate: Double {
+        let streams = Double(question.streams)
+        guard let fewer = question.fewerStreams else { return streams / cycle * 1e9 }
+        let others = Self.perConnectionBounds.filter { $0 != .streams }.compactMap(steady).min()
+        return fewer.rate(usual: streams, cycle: cycle, most: others ?? .infinity)
+    }
+
     private func steady(_ name: PlanDocument.BoundName) -> Double? {
         switch name {
-        case .streams: cycle > 0 ? Double(question.streams) / cycle * 1e9 : nil
+        case .streams: cycle > 0 ? streamRate : nil
         case .window: windowRate
         case .connectionRate:
             question.linkRate.map { min($0 / question.requestBytes, $0 / max(question.answerBytes, 1e-9)) }

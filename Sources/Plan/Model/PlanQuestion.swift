@@ -38,6 +38,8 @@ struct PlanQuestion: Sendable, Equatable {
     var loss = 0.0
     /// The server ends a connection after so many pushes (GOAWAY); nil: never.
     var goAwayEvery: Double?
+    /// The server allows each connection fewer streams at times; nil: never.
+    var fewerStreams: FewerStreams?
     /// Share of the attempts that are answered 429 or 503 and sent again, until they are accepted, 0 ... below 1.
     var sentAgain = 0.0
     /// Due times are drawn independently of each other instead of lying at equal distances.

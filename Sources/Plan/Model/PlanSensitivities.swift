@@ -77,6 +77,10 @@ enum PlanSensitivities {
             "pushes until GOAWAY",
             { question, _, factor in question.goAwayEvery = question.goAwayEvery.map { $0 * factor } }
         ),
+        (
+            "streams while fewer",
+            { question, _, factor in question.fewerStreams?.streams *= factor }
+        ),
         ("share sent again", { question, _, factor in question.sentAgain = min(0.99, question.sentAgain * factor) }),
         ("utilisation", { question, _, factor in question.utilisation *= factor }),
     ]

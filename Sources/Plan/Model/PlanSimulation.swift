@@ -12,6 +12,8 @@ struct PlanSimulation {
     /// Seeds, where chance decides something.
     static let replications = 5
     static let fewest = 50_000
+    /// Of all connections' limits of streams, in one simulation.
+    static let mostChanges = 4e6
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
 
@@ -50,7 +52,8 @@ struct PlanSimulation {
         let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
         // Of connections that are made anew, several lives.
         let lives = 6 * Double(connections) * (question.goAwayEvery ?? 0)
-        return replications(&settings, pushes: max(inFlight / question.attempts * Self.cycles, lives))
+        return replications(
+            &settings, pushes: max(inFlight / question.attempts * Self.cycles, lives, periods(formula)), rate: formula)
     }
 
     /// At a rate of all machines, each push due at its time.
@@ -62,19 +65,41 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
-        return replications(&settings, pushes: rate * model.cycle / 1e9 * Self.cycles)
+        return replications(&settings, pushes: max(rate * model.cycle / 1e9 * Self.cycles, periods(rate)), rate: rate)
+    }
+
+    /// Pushes in six of the periods in which there are fewer streams for a time.
+    ///
+    /// - Parameter rate: of what is simulated.
+    private func periods(_ rate: Double) -> Double { 6 * rate * (question.fewerStreams?.every ?? 0) / 1e9 }
+
+    /// Pushes during which limits of streams change no more often than can be simulated within seconds.
+    private func changes(_ rate: Double) -> Double {
+        question.fewerStreams.map { Self.mostChanges / 2 / Double(connections) * rate * $0.every / 1e9 } ?? .infinity
+    }
+
+    /// How many of the periods in which there are fewer streams for a time a simulation of a rate of all machines sees; nil: there
+    /// are none.
+    func periodsSeen(_ perSecond: Double) -> Double? {
+        question.fewerStreams.map { fewer in
+            let rate = perSecond * share
+            let pushes = min(Double(question.simulated / Self.replications), changes(rate))
+            return pushes / (rate * fewer.every / 1e9)
+        }
     }
 
     /// Where chance decides nothing, one says it all.
     private func replications(
-        _ settings: inout FanOutSimulation.Settings, pushes: Double
+        _ settings: inout FanOutSimulation.Settings, pushes: Double, rate: Double
     ) -> [FanOutSimulation.Outcome] {
         let isCertain =
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
-            && question.sentAgain == 0 && (settings.arrivals == .closed || !question.isPoisson)
+            && question.sentAgain == 0 && question.fewerStreams == nil
+            && (settings.arrivals == .closed || !question.isPoisson)
         let times = isCertain ? 1 : Self.replications
         settings.pushes = Int(
-            min(max(pushes, Double(Self.fewest)), Double(question.simulated / times)).rounded(.up))
+            max(1, min(max(pushes, Double(Self.fewest)), Double(question.simulated / times), changes(rate))).rounded(
+                .up))
         settings.warmup = settings.pushes / 4
         var seeds = SplitMix(seed: question.seed)
         return (0..<times).map { time in
@@ -98,7 +123,8 @@ struct PlanSimulation {
     var meanValue: Double? {
         let binding = model.bounds(configuration).prefix(2).map(\.name)
         let population = connections * question.streams
-        guard question.sharedCores == nil, question.goAwayEvery == nil, population <= 5_000_000,
+        guard question.sharedCores == nil, question.goAwayEvery == nil, question.fewerStreams == nil,
+            population <= 5_000_000,
             binding.allSatisfy({ [.streams, .clientCPU, .serverCPU].contains($0) })
         else { return nil }
         var demands = [Double](
@@ -123,6 +149,7 @@ struct PlanSimulation {
         settings.link = FanOutLink(roundTrip: question.roundTrip, jitter: question.jitter, loss: question.loss)
         settings.sentAgain = question.sentAgain
         settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.renewal) }
+        settings.fewerStreams = question.fewerStreams.flatMap { $0.streams < Double(question.streams) ? $0 : nil }
         settings.requestBytes = question.requestBytes
         settings.answerBytes = question.answerBytes
         settings.payloadBytes = question.payloadBytes

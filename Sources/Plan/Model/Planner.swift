@@ -82,6 +82,11 @@ enum Planner {
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
                     + "near where two bounds meet the formula promises too much")
         }
+        if let seen = full.periodsSeen(draft.needs?.perSecond ?? full.formula), seen < 2 {
+            warnings.append(
+                "of the period of --fewer-streams the simulation sees \(Units.fixed(seen, places: 2)): its latencies and rate are "
+                    + "those of that time")
+        }
         if let needs = draft.needs {
             warnings += PlanWarnings.shortfalls(model, draft.configuration, needs)
         }
@@ -312,7 +317,7 @@ enum Planner {
                 payload: question.payloadBytes, request: question.requestBytes, answer: question.answerBytes,
                 wire: question.wireBytes, bandwidth: question.bandwidth, linkRate: question.linkRate,
                 window: question.window, answers: question.answers, jitter: question.jitter, loss: question.loss,
-                goAwayEvery: question.goAwayEvery, sentAgain: question.sentAgain),
+                goAwayEvery: question.goAwayEvery, fewerStreams: question.fewerStreams, sentAgain: question.sentAgain),
             measured: measured, needed: needed,
             configuration: .init(
                 machines: Int(configuration.machines), workers: Int(configuration.workers),

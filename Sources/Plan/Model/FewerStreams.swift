@@ -1,0 +1,43 @@
+import Settings
+
+/// The server allows each connection fewer streams for a part of every period (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113, section
+/// 6.5.2): those of one connection begin when they happen to, whatever the others do.
+struct FewerStreams: Codable, Sendable, Equatable {
+    /// Meanwhile, at least 1.
+    var streams: Double
+    /// How long, and from one such time to the next, ns.
+    var time: Double
+    var every: Double
+
+    enum CodingKeys: String, CodingKey {
+        case streams
+        case time = "for_ns"
+        case every = "every_ns"
+    }
+
+    init(streams: Double, time: Double, every: Double) {
+        (self.streams, self.time, self.every) = (streams, time, every)
+    }
+
+    /// `100:1s/10s`: 100 streams, for one second of every ten.
+    init?(parsing text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let times = (parts.last ?? "").split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, times.count == 2, let streams = try? Units.count(String(parts[0])), streams > 0,
+            let time = try? Units.duration(times[0]), let every = try? Units.duration(times[1]), time > 0, time < every
+        else { return nil }
+        self.init(streams: Double(streams), time: Double(time), every: Double(every))
+    }
+
+    /// Pushes a second that streams carry, averaged over a period. What is under way when there are to be fewer is still answered,
+    /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out.
+    ///
+    /// - Parameters:
+    ///   - usual: streams at all other times; where they are not more than `streams`, nothing changes.
+    ///   - cycle: from a push being put on a stream to the stream being free again, ns; above 0.
+    ///   - most: pushes a second by what else is a connection's own.
+    func rate(usual: Double, cycle: Double, most: Double) -> Double {
+        func rate(_ streams: Double) -> Double { min(streams / cycle * 1e9, most) }
+        return (rate(usual) * (every - time) + rate(min(streams, usual)) * time) / every
+    }
+}
