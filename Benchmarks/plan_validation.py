@@ -9,16 +9,18 @@ rows say is the median of the rounds, and how far they are off the median of the
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
 the machine is run again (a neighbour's is not). All rows are written, misses too; the status is 1 when there are any: a prediction further off
 than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
-of lossy_link.py. The echo of the devices is a table of its own.
+of lossy_link.py. Rows against other servers (nginx, nghttpd: one worker each, which answer every push by itself) say what a push costs the
+client; plan and run know nothing of the server but its address. The echo of the devices is a table of its own.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
                                   [--only ROW,ROW | --only echo] [--rounds 5] [--block NAME]
                                   [--programs FOLDER]
 
-Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss).
+Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss), s1 (other servers).
 """
 
 import argparse
+import contextlib
 import functools
 import json
 import os
@@ -30,7 +32,7 @@ import tempfile
 import time
 import urllib.parse
 
-from peers import common
+from peers import common, servers
 from tables import write
 
 ALLOWED, ALLOWED_P99 = 0.10, 0.20
@@ -110,6 +112,12 @@ WHOLE = [
 # Loss, round trip of the namespace's loopback, connections, streams.
 LOSSES = [("0.05%", "20ms", 4, 500), ("0.2%", "20ms", 8, 500), ("1%", "20ms", 16, 500), ("0.1%", "80ms", 16, 1000)]
 
+# Server, pushes a second (None: as fast as it goes), connections, streams.
+OTHERS = [
+    ("nginx", None, 4, 500), ("nginx", None, 32, 100), ("nginx", 20_000, 4, 1000), ("nginx", 50_000, 8, 500),
+    ("nghttpd", None, 4, 500), ("nghttpd", None, 32, 100), ("nghttpd", 20_000, 4, 1000), ("nghttpd", 50_000, 8, 500),
+]
+
 # Profile, pushes a second, and the device model: on, or what a file says.
 ECHOES = [
     ("silent", 2000, "on"),
@@ -187,7 +195,33 @@ def rows(cores):
         # A window's saw has teeth of seconds.
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{8 * SECONDS}s", "--warmup", f"{8 * WARMUP}s"]
         settings[f"l{number}"] = {"kind": "loss", "plan": plan, "run": run, "link": [loss, rtt]}
+    for number, (server, rate, connections, streams) in enumerate(OTHERS, 1):
+        plan = ["--devices", str((rate or 10_000) * SECONDS), "--within", f"{SECONDS}s", "--connections", str(connections),
+                "--streams", str(streams), "--cores", "1", "--machines", "1", "--rtt", "0"]
+        run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]
+        near = ["-c", str(connections), "-m", str(round(0.8 * streams)), *NEAR_TIME]
+        settings[f"s{number}"] = {
+            "kind": "paced" if rate else "cost", "plan": plan, "run": run, "server": server,
+            "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES)] if rate
+            else neighbours(connections, streams, *NEAR_TIME)}
     return settings
+
+
+@contextlib.contextmanager
+def target(setting):
+    """Flags of runs against the setting's server; none where it is the bundled mock, or the link's."""
+    if "server" not in setting:
+        yield []
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        # The mock makes the credentials.
+        with common.running_mock(folder) as (_, _, credentials):
+            _, path = common.h2load_headers(folder, credentials)
+        with open(f"{folder}/devices", "w") as file:
+            file.write(path.rsplit("/", 1)[1] + "\n")
+        made = servers.nginx(folder, credentials) if setting["server"] == "nginx" else servers.nghttpd(folder, credentials, path)
+        with made as (_, url):
+            yield ["--target", url, "--credentials", credentials, "--device-file", f"{folder}/devices"]
 
 
 def predict(prefix, calibrations, setting):
@@ -200,15 +234,15 @@ def predict(prefix, calibrations, setting):
 
 def predict_near(prefix, setting):
     """The same from runs of the neighbours."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, target(setting) as further:
         for flags in setting["near"]:
-            call(prefix, "run", "--quiet", "--output", folder, *flags)
+            call(prefix, "run", "--quiet", "--output", folder, *flags, *further)
         return predicted(setting, "--from", folder)
 
 
 def flags_of(setting):
     """What a prediction and its runs are of."""
-    return [setting["plan"], setting["run"], setting.get("near")]
+    return [setting["plan"], setting["run"], setting.get("near"), setting.get("server")]
 
 
 def predicted(setting, *source):
@@ -223,6 +257,8 @@ def predicted(setting, *source):
         figures["client CPU a push, ns"] = plan["measured"]["paced_client_cpu_ns_per_push"]["value"]
         # No latency: the plan says that what is due waits ever longer.
         figures["p50, us"], figures["p99, us"] = (latency[part] / 1e3 if latency else float("inf") for part in ("p50", "p99"))
+    elif setting["kind"] == "cost":
+        figures["client CPU a push, ns"] = plan["measured"]["client_cpu_ns_per_push"]["value"]
     else:
         figures["client memory, MB"] = plan["needed"]["memory_bytes"]["value"] / 1e6
         figures["time to finish, s"] = plan["needed"]["shortest_ns"]["value"] / 1e9
@@ -234,8 +270,8 @@ def measure(prefix, setting, prediction):
     flags = list(setting["run"])
     if setting["kind"] == "paced":
         flags += ["--rate", str(round(prediction["figures"]["rate"]))]
-    with tempfile.TemporaryDirectory() as folder:
-        script = [*prefix, sys.executable, __file__, "--programs", common.BUILD, "--one", folder, *flags]
+    with tempfile.TemporaryDirectory() as folder, target(setting) as further:
+        script = [*prefix, sys.executable, __file__, "--programs", common.BUILD, "--one", folder, *flags, *further]
         if "link" in setting:
             script = over_link(*setting["link"]) + script
         done = subprocess.run(script, capture_output=True, text=True)
@@ -268,7 +304,8 @@ def one(folder, flags):
         with common.running_mock(folder, "--host", "0.0.0.0", "--threads", "1", "--san", beyond) as (_, start, credentials):
             url = f"https://{beyond}:{urllib.parse.urlsplit(start['url']).port}"
             return one_run(folder, [*flags, "--target", url, "--allow-target", beyond, "--credentials", credentials], None)
-    one_run(folder, flags, machine_time())
+    # What another server takes is not in the result.
+    one_run(folder, flags, None if "--target" in flags else machine_time())
 
 
 def one_run(folder, flags, before):
@@ -326,7 +363,7 @@ def off(rounds, figure, measured):
 
 def figure_lines(name, setting, rounds):
     lines, offs = [], []
-    flags = shlex.join(setting["run"] + (["--rate", str(round(middle(rounds, "rate")))] if setting["kind"] == "paced" else []))
+    flags = (f"{setting['server']}: " if "server" in setting else "") + shlex.join(setting["run"] + (["--rate", str(round(middle(rounds, "rate")))] if setting["kind"] == "paced" else []))
     if "link" in setting:
         flags += f", {setting['link'][1]} with a loss of {setting['link'][0]} each way"
     for figure in rounds[0][0]:
