@@ -40,7 +40,7 @@ LEAST_COUNTED = 40_000_000
 # What client and mock together are made of: the functions of each part, by a piece of their demangled names; the first part that
 # has one counts.
 PARTS = [
-    ("mock: payload as JSON", r"PayloadBytes|JSONWalk|JSONScratch"),
+    ("mock: payload as JSON", r"PayloadBytes|JSONWalk|JSONScratch|PayloadShape|RepeatedPayloads|ShapeNotes"),
     ("mock: rules", r"RequestChecks|HexDigits"),
     ("mock: request kept and handed on", r"MockSession\.did|MockSession\.begin|RequestState|HeaderPattern|in MockSession"),
     ("mock: frames, header block, streams", r"ServerSession|ServerStreams|RepeatedBlock|HPACKDecoder"),

@@ -31,6 +31,24 @@ static inline uint32_t pushload_special(const uint8_t *bytes) {
 #endif
 }
 
+// Bit n: byte n of sixteen is not that of the other sixteen.
+static inline uint32_t pushload_differences_plainly(const uint8_t *bytes, const uint8_t *others) {
+    uint32_t found = 0;
+    for (int place = 0; place < 16; place++) {
+        if (bytes[place] != others[place]) found |= UINT32_C(1) << place;
+    }
+    return found;
+}
+
+static inline uint32_t pushload_differences(const uint8_t *bytes, const uint8_t *others) {
+#if defined(__SSE2__)
+    __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)bytes), _mm_loadu_si128((const __m128i *)others));
+    return (uint32_t)_mm_movemask_epi8(equal) ^ 0xFFFF;
+#else
+    return pushload_differences_plainly(bytes, others);
+#endif
+}
+
 // Bit n: byte n of sixteen is no hexadecimal digit.
 static inline uint32_t pushload_no_digits_plainly(const uint8_t *bytes) {
     uint32_t found = 0;

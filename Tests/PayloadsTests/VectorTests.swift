@@ -16,6 +16,10 @@ import Testing
                 for byte in UInt8.min ... .max {
                     var bytes = [UInt8](repeating: filler, count: 16)
                     bytes[place] = byte
+                    let others = [UInt8](repeating: filler, count: 16)
+                    #expect(
+                        pushload_differences(bytes, others) == pushload_differences_plainly(bytes, others)
+                            && pushload_differences(bytes, others) == (byte == filler ? 0 : 1 << UInt32(place)))
                     for (number, agrees) in pairs.enumerated() {
                         #expect(agrees(bytes), "\(number): byte \(byte) at \(place) among \(filler)")
                     }

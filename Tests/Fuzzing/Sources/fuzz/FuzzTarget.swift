@@ -92,11 +92,21 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
+    nonisolated(unsafe) private static let scratch = JSONScratch(capacity: 8192)
+
     private static func json(_ bytes: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(bytes)
         let walk = JSONWalk.over(raw)
         precondition((walk == nil) == (bytes.isEmpty || JSONWalk.failure(raw) != nil))
         if let trace = walk?.trace { _ = TraceTag.parse(trace) }
+        // Like those before it, or like itself: the same is found.
+        for _ in 0..<2 {
+            let again = JSONWalk.over(raw, in: scratch)
+            precondition((again == nil) == (walk == nil))
+            guard let walk, let again else { continue }
+            precondition(again.hasAPS == walk.hasAPS && again.hasMDM == walk.hasMDM)
+            precondition(again.trace?.baseAddress == walk.trace?.baseAddress && again.trace?.count == walk.trace?.count)
+        }
         // What the walk takes for JSON, Foundation must be able to read; it refuses lone surrogates, and numbers that are too
         // large for it.
         let hasLargeNumber = bytes.contains { $0 | 0x20 == 0x65 } || bytes.count { (48...57).contains($0) } > 15

@@ -1,0 +1,220 @@
+import CVector
+
+/// What payloads are like that a sender makes of one template: the same keys, brackets and order, and other values. A payload that is
+/// like one before it need not be walked over: what stands between its values is compared, and each value must be a text, number or
+/// word (`true`, `false`, `null`) where the other had one. It is then JSON as that one was, with the same keys.
+///
+/// Bounded: `most` kinds of payload, each of at most `PayloadShape.mostBytes` and `PayloadShape.mostValues`. Where payloads are like none
+/// before them, only one in sixteen is looked at, and walked over for what comes after it.
+struct RepeatedPayloads {
+    static let most = 4
+    /// So many payloads in a row that are like none before them are looked at.
+    private static let patience = 32
+
+    private let shapes: UnsafeMutablePointer<PayloadShape>
+    private var known = 0
+    /// Where the last one was found, and where the next goes.
+    private var last = 0
+    private var next = 0
+    private var misses = 0
+
+    init() {
+        shapes = .allocate(capacity: Self.most)
+        shapes.initialize(repeating: PayloadShape(), count: Self.most)
+    }
+
+    func deallocate() {
+        for place in 0..<known { shapes[place].deallocate() }
+        shapes.deallocate()
+    }
+
+    /// What a walk over the payload finds; nil when it is not one JSON object.
+    @inline(__always)
+    mutating func walk(_ bytes: PayloadBytes) -> JSONWalk? {
+        if known > 0, misses < Self.patience, let walk = shapes[last].walk(bytes) {
+            misses = 0
+            return walk
+        }
+        return other(bytes)
+    }
+
+    /// Whether it need not be walked over, being like the last that was.
+    func isLikeLast(_ bytes: PayloadBytes) -> Bool { known > 0 && shapes[last].walk(bytes) != nil }
+
+    @inline(never)
+    private mutating func other(_ bytes: PayloadBytes) -> JSONWalk? {
+        if misses < Self.patience || misses & 15 == 0 {
+            for place in 0..<known where place != last || misses >= Self.patience {
+                guard let walk = shapes[place].walk(bytes) else { continue }
+                (last, misses) = (place, 0)
+                return walk
+            }
+            if bytes.end <= PayloadShape.mostBytes { return learn(bytes) }
+        }
+        misses &+= 1
+        var walk = JSONWalk()
+        var notes = NoNotes()
+        return bytes.whole(&walk, &notes) >= 0 ? walk : nil
+    }
+
+    private mutating func learn(_ bytes: PayloadBytes) -> JSONWalk? {
+        misses &+= 1
+        if next == known { shapes[next].allocate() }
+        var walk = JSONWalk()
+        var notes = ShapeNotes(shapes[next], bytes.bytes)
+        // What was there is gone, whatever comes.
+        shapes[next].forget()
+        let isWhole = bytes.whole(&walk, &notes) >= 0
+        if isWhole, notes.finish(bytes.end) { shapes[next].take(notes.count, walk) }
+        known = max(known, next &+ 1)
+        if shapes[next].isKnown {
+            last = next
+            next = (next &+ 1) % Self.most
+        }
+        return isWhole ? walk : nil
+    }
+}
+
+/// One payload's text between its values, and what these are.
+struct PayloadShape {
+    static let mostBytes = 5120
+    static let mostValues = 64
+
+    enum Kind: UInt8 {
+        case text
+        case number
+        case word
+    }
+
+    /// A value and what stands before it, from the end of the value before; of a text its quotes do.
+    struct Part {
+        var literalCount: UInt16 = 0
+        var kind = Kind.text
+        /// Where the value stood in the payload that was looked at last; of a text behind its quote.
+        var start: UInt16 = 0
+        /// A bit for each of the literal's bytes, of those that are compared last.
+        var lastBytes: UInt32 = 0
+    }
+
+    /// One after the other, with room behind them for as many bytes as are compared together.
+    private(set) var literals: UnsafeMutablePointer<UInt8>! = nil
+    private(set) var parts: UnsafeMutablePointer<Part>! = nil
+    private var count = 0
+    private var found = JSONWalk()
+    /// Which value is the trace tag; -1: none.
+    private var trace = -1
+    private(set) var isKnown = false
+
+    mutating func allocate() {
+        literals = .allocate(capacity: Self.mostBytes + PayloadBytes.slack)
+        literals.initialize(repeating: 0, count: Self.mostBytes + PayloadBytes.slack)
+        parts = .allocate(capacity: Self.mostValues + 1)
+        parts.initialize(repeating: Part(), count: Self.mostValues + 1)
+    }
+
+    func deallocate() {
+        literals.deallocate()
+        parts.deallocate()
+    }
+
+    mutating func forget() { isKnown = false }
+
+    /// - Parameters:
+    ///   - count: of the values; what is behind the last is a part of its own.
+    ///   - walk: what was found in the payload.
+    mutating func take(_ count: Int, _ walk: JSONWalk) {
+        self.count = count
+        found = walk
+        trace = -1
+        if walk.traceStart >= 0 {
+            trace = (0..<count).first { Int(parts[$0].start) == walk.traceStart } ?? -1
+        }
+        isKnown = true
+    }
+
+    /// What a walk would find in a payload that is like this one; nil when it is not, or no JSON.
+    @inline(__always)
+    func walk(_ payload: PayloadBytes) -> JSONWalk? {
+        guard isKnown else { return nil }
+        let bytes = payload.bytes
+        var place = 0
+        var literal = UnsafePointer<UInt8>(literals!)
+        var part = parts!
+        let tail = part + count
+        while true {
+            // What stands before the value: behind the payload there are zeros, of which no literal has any.
+            var left = Int(part.pointee.literalCount)
+            while left > 16 {
+                guard pushload_differences(bytes + place, literal) == 0 else { return nil }
+                place &+= 16
+                literal += 16
+                left &-= 16
+            }
+            guard pushload_differences(bytes + place, literal) & part.pointee.lastBytes == 0 else { return nil }
+            place &+= left
+            literal += left
+            part.pointee.start = UInt16(truncatingIfNeeded: place)
+            if part == tail { break }
+            switch part.pointee.kind {
+            case .text: place = payload.endOfText(place)
+            case .number: place = payload.endOfNumber(place)
+            case .word: place = payload.word(place)
+            }
+            guard place >= 0 else { return nil }
+            part += 1
+        }
+        guard place == payload.end else { return nil }
+        guard trace >= 0 else { return JSONWalk(like: found, traceStart: -1, traceEnd: -1) }
+        // Up to the quote with which what is behind it begins.
+        let next = parts[trace &+ 1]
+        return JSONWalk(
+            like: found, traceStart: Int(parts[trace].start), traceEnd: Int(next.start) &- Int(next.literalCount) &- 1)
+    }
+}
+
+/// Takes the shape of a payload on the way over it.
+private struct ShapeNotes: MemberNotes {
+    private let shape: PayloadShape
+    private let bytes: UnsafePointer<UInt8>
+    /// Values so far, also those for which there was no room.
+    private(set) var count = 0
+    /// Where the last has ended, and how many bytes of literals there are.
+    private var ended = 0
+    private var kept = 0
+
+    init(_ shape: PayloadShape, _ bytes: UnsafePointer<UInt8>) {
+        (self.shape, self.bytes) = (shape, bytes)
+    }
+
+    func begin(depth: Int) -> Int { 0 }
+    func end(_ place: Int, key: Int, keyEnd: Int, value: Int, valueEnd: Int) {}
+
+    mutating func value(_ start: Int, _ end: Int) {
+        let first = bytes[start]
+        // Their members have been here.
+        if first == 0x7B || first == 0x5B { return }
+        let kind: PayloadShape.Kind = first == 0x22 ? .text : first >= 0x61 ? .word : .number
+        keep(from: ended, to: kind == .text ? start &+ 1 : start, kind)
+        ended = end
+    }
+
+    /// What is behind the last value. Whether there was room for all of them.
+    mutating func finish(_ end: Int) -> Bool {
+        keep(from: ended, to: end, .word)
+        count &-= 1
+        return count <= PayloadShape.mostValues
+    }
+
+    private mutating func keep(from first: Int, to last: Int, _ kind: PayloadShape.Kind) {
+        if count <= PayloadShape.mostValues {
+            (shape.literals + kept).update(from: bytes + first, count: last &- first)
+            kept &+= last &- first
+            // All sixteen where they are a multiple of it: as many are left for the last comparison.
+            let left = last > first ? (last &- first &- 1) & 15 &+ 1 : 0
+            shape.parts[count] = PayloadShape.Part(
+                literalCount: UInt16(last &- first), kind: kind, start: UInt16(last),
+                lastBytes: UInt32(1) << UInt32(left) &- 1)
+        }
+        count &+= 1
+    }
+}
