@@ -33,6 +33,7 @@ import time
 import urllib.parse
 
 from peers import common, servers
+from peers.common import ROOT
 from tables import write
 
 ALLOWED, ALLOWED_P99 = 0.10, 0.20
@@ -80,6 +81,8 @@ RATES = [
     ("sent by and by", 8, 500, 1, 1, "20ms", ("--jitter", "2ms", "--jitter 2ms"), ()),
     ("GOAWAY", 4, 500, 1, 1, "20ms", ("--goaway-every", "10000", "--goaway-after 10000"), ()),
     ("sent again", 4, 500, 1, 1, "20ms", ("--sent-again", "10%", "--reject ServiceUnavailable=10%"), ("--retry", "5xx", "--expect-reasons", "ServiceUnavailable")),
+    # One period within what counts of a run.
+    ("fewer streams", 4, 500, 1, 1, "20ms", ("--fewer-streams", "100:1s/2s", f"--faults {ROOT}/Benchmarks/fewer_streams.yaml"), ()),
 ]
 
 BINDS_ON_CPU = ("the bend", "mock's CPU", "all cores", "client's CPU")

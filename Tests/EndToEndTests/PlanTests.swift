@@ -286,6 +286,12 @@ import Testing
                 == "pushload: --loss 1: expected 0% to 5%; 1 is 100%: for 1 per cent write 1%\n")
         #expect(try question("1M", "60s", "--sent-again", "95%") == "pushload: --sent-again 95%: expected 0% to 90%\n")
         #expect(try question("1M", "60s", "--goaway-every", "0").hasPrefix("pushload: --goaway-every 0: expected 1 to"))
+        for text in ["1000:1s/2s", "5:2s/2s", "5", "x:1s/2s", "0:1s/2s"] {
+            #expect(
+                try question("1M", "60s", "--fewer-streams", text)
+                    == "pushload: --fewer-streams \(text): expected streams:time/period, as in 100:1s/10s, with fewer than "
+                    + "--streams (1000) and a time shorter than the period\n")
+        }
         #expect(
             try question("1M", "60s", "--bandwidth", "fast").hasPrefix(
                 "pushload: --bandwidth: \"fast\" is not a bandwidth"))

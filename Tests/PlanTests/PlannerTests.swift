@@ -204,6 +204,46 @@ import Testing
         #expect(plan.warnings.contains("the runs differ in version: 1; 2; their costs are mixed"))
     }
 
+    @Test(
+        "Of another server's runs nothing is assumed but that the server is that one; runs against it and the mock are not mixed"
+    )
+    func otherServers() throws {
+        var other = samples
+        for index in other.indices { other[index].isBundledMock = false }
+        let plan = try Planner.plan(question, samples: other, origin: "x")
+        #expect(plan.assumptions.contains("the server answers as the one that the runs were made against"))
+        #expect(!plan.assumptions.contains { $0.contains("together together") })
+        #expect(!plan.warnings.contains { $0.contains("server:") })
+        let mixed = try Planner.plan(question, samples: samples + other, origin: "x")
+        #expect(
+            mixed.warnings.contains("the runs differ in server: another; the bundled mock; their costs are mixed"))
+        #expect(mixed.assumptions.contains { $0.contains("together together") })
+    }
+
+    @Test("Fewer streams at times ask for more connections, and what a simulation sees too little of is said")
+    func fewerStreams() throws {
+        let plain = try Planner.plan(question, samples: samples, origin: "x")
+        var fewer = question
+        fewer.simulated = 200_000
+        // A tenth of the streams for half of the time.
+        fewer.fewerStreams = FewerStreams(streams: 100, time: 0.5e9, every: 1e9)
+        let plan = try Planner.plan(fewer, samples: samples, origin: "x")
+        let more = try #require(plan.needed).connections.value / #require(plain.needed).connections.value
+        #expect(isClose(more, 1 / 0.55), "\(more)")
+        #expect(!plan.warnings.contains { $0.contains("--fewer-streams") }, "\(plan.warnings)")
+        #expect(plan.question.fewerStreams == fewer.fewerStreams && plan.simulation.meanValue == nil)
+        // Of a day the simulation sees next to nothing; of changes within nanoseconds it takes the mean.
+        fewer.fewerStreams = FewerStreams(streams: 100, time: 3600e9, every: 86_400e9)
+        let day = try Planner.plan(fewer, samples: samples, origin: "x")
+        #expect(day.warnings.contains { $0.hasPrefix("of the period of --fewer-streams the simulation sees 0.0") })
+        fewer.fewerStreams = FewerStreams(streams: 1, time: 1, every: 2)
+        let rapid = try Planner.plan(fewer, samples: samples, origin: "x")
+        #expect(
+            try isClose(
+                #require(rapid.needed).connections.value / #require(plain.needed).connections.value, 1000 / 500.5))
+        #expect(abs(rapid.simulation.difference) < 0.05, "\(rapid.simulation)")
+    }
+
     @Test("Goals of a plan that does not reach the devices in time: latencies grow, the rate is what can be done")
     func shortGoals() throws {
         var small = question

@@ -56,6 +56,8 @@ struct CostModel: Sendable {
     let connectionRange: ClosedRange<Double>
     let streamRange: ClosedRange<Double>
     let settings: Int
+    /// Nothing is known of how the server answers but what it cost the client.
+    let isOfOtherServers: Bool
     /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
     let isOfBusyRuns: Bool
 
@@ -66,6 +68,7 @@ struct CostModel: Sendable {
     init?(_ samples: [CostSample]) {
         let samples = samples.filter { $0.clientCPU > 0 && $0.threads > 0 }
         guard !samples.isEmpty else { return nil }
+        isOfOtherServers = !samples.contains(where: \.isBundledMock)
         let closed = samples.filter { $0.pace == nil && !$0.makesConnections }
         // Of a server whose way of answering is the usual one; where there is none of these, of what there is.
         let usual = closed.filter { !$0.isSingle }

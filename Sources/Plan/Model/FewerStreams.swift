@@ -29,6 +29,9 @@ struct FewerStreams: Codable, Sendable, Equatable {
         self.init(streams: Double(streams), time: Double(time), every: Double(every))
     }
 
+    /// Streams on average.
+    func mean(usual: Double) -> Double { (usual * (every - time) + min(streams, usual) * time) / every }
+
     /// Pushes a second that streams carry, averaged over a period. What is under way when there are to be fewer is still answered,
     /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out.
     ///

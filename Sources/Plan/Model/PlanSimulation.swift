@@ -47,7 +47,7 @@ struct PlanSimulation {
 
     /// Every stream used all the time, pushes a second: each replication's.
     func full() -> [FanOutSimulation.Outcome] {
-        var settings = settings(model.clientCost(configuration))
+        var settings = settings(model.clientCost(configuration), rate: formula)
         settings.wait = .constant(model.overhead)
         let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
         // Of connections that are made anew, several lives.
@@ -61,7 +61,8 @@ struct PlanSimulation {
         let wait = model.wait(configuration, at: perSecond)
         // What was measured has the time in it that waking up and sending took.
         var settings = settings(
-            wait == nil ? model.clientCost(configuration, at: perSecond) : model.clientCost(configuration))
+            wait == nil ? model.clientCost(configuration, at: perSecond) : model.clientCost(configuration),
+            rate: perSecond * share)
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
@@ -75,17 +76,26 @@ struct PlanSimulation {
 
     /// Pushes during which limits of streams change no more often than can be simulated within seconds.
     private func changes(_ rate: Double) -> Double {
-        question.fewerStreams.map { Self.mostChanges / 2 / Double(connections) * rate * $0.every / 1e9 } ?? .infinity
+        guard let fewer = question.fewerStreams, !isTooOften(fewer, rate) else { return .infinity }
+        return changes(fewer, rate)
+    }
+
+    private func changes(_ fewer: FewerStreams, _ rate: Double) -> Double {
+        Self.mostChanges / 2 / Double(connections) * rate * fewer.every / 1e9
+    }
+
+    /// Whether limits change too often for each change to be simulated: as many streams as there are on average are then.
+    private func isTooOften(_ fewer: FewerStreams, _ rate: Double) -> Bool {
+        changes(fewer, rate) < 2000 || Double(2 * connections) * model.cycle / fewer.every > Self.mostChanges
     }
 
     /// How many of the periods in which there are fewer streams for a time a simulation of a rate of all machines sees; nil: there
-    /// are none.
+    /// are none, or only their mean is simulated.
     func periodsSeen(_ perSecond: Double) -> Double? {
-        question.fewerStreams.map { fewer in
-            let rate = perSecond * share
-            let pushes = min(Double(question.simulated / Self.replications), changes(rate))
-            return pushes / (rate * fewer.every / 1e9)
-        }
+        let rate = perSecond * share
+        guard let fewer = question.fewerStreams, !isTooOften(fewer, rate) else { return nil }
+        let pushes = min(Double(question.simulated / Self.replications), changes(rate))
+        return pushes / (rate * fewer.every / 1e9)
     }
 
     /// Where chance decides nothing, one says it all.
@@ -136,7 +146,7 @@ struct PlanSimulation {
             .map { $0 / question.attempts }
     }
 
-    private func settings(_ clientCost: Double) -> FanOutSimulation.Settings {
+    private func settings(_ clientCost: Double, rate: Double) -> FanOutSimulation.Settings {
         var settings = FanOutSimulation.Settings()
         settings.workers = workers
         settings.connections = connections
@@ -149,7 +159,13 @@ struct PlanSimulation {
         settings.link = FanOutLink(roundTrip: question.roundTrip, jitter: question.jitter, loss: question.loss)
         settings.sentAgain = question.sentAgain
         settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.renewal) }
-        settings.fewerStreams = question.fewerStreams.flatMap { $0.streams < Double(question.streams) ? $0 : nil }
+        if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
+            if isTooOften(fewer, rate) {
+                settings.streams = Int(fewer.mean(usual: Double(question.streams)))
+            } else {
+                settings.fewerStreams = fewer
+            }
+        }
         settings.requestBytes = question.requestBytes
         settings.answerBytes = question.answerBytes
         settings.payloadBytes = question.payloadBytes

@@ -16,6 +16,7 @@ enum PlanWarnings {
         mixed("engine", \.engine)
         mixed("version", \.version)
         mixed("machine", \.machine)
+        mixed("server") { $0.isBundledMock ? "the bundled mock" : "another" }
         if !CostModel.hasRepeats(samples) {
             warnings.append("each setting was run once: no intervals; repeat runs to have them")
         }
@@ -98,7 +99,9 @@ enum PlanWarnings {
     ) -> [String] {
         let question = model.question
         var assumptions = ["each worker is a thread with a core and connections of its own"]
-        if question.answers == nil {
+        if model.costs.isOfOtherServers {
+            assumptions.append("the server answers as the one that the runs were made against")
+        } else if question.answers == nil {
             assumptions.append(
                 "the server answers what came together together; --answers single plans with one that does not")
         }
