@@ -54,7 +54,7 @@ extension ComparedMetric {
             metrics[index].adjusted = p
             metrics[index].detectable =
                 switch analysis {
-                case .groups: DetectableRatio.of(a, b, level: order.independentP(level))
+                case .groups: DetectableRatio.of(a, b, level: level, in: order)
                 case .rounds: DetectableRatio.of(rounds: a, b, level: level)
                 }
         }
@@ -68,7 +68,10 @@ extension ComparedMetric {
     static func fewestRuns(
         _ judged: Int, by analysis: ComparisonDocument.Analysis, in order: RunOrder = .independent
     ) -> Int {
-        (2...).first { smallestP($0, $0, analysis, order) * Double(max(judged, 1)) <= ResultComparison.level } ?? .max
+        (2...).first { runs in
+            let order = order == .independent ? order : RunOrder(before: runs, after: runs)
+            return smallestP(runs, runs, analysis, order) * Double(max(judged, 1)) <= ResultComparison.level
+        } ?? .max
     }
 
     private static func smallestP(

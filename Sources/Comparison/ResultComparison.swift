@@ -115,8 +115,11 @@ enum ResultComparison {
         }
     }
 
-    /// In which the runs of two sides were made, those of one moment in turn.
+    /// In which the runs of two sides were made: those of one second in turn; of runs that do not say when, one side after the other.
     static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> RunOrder {
+        guard (a + b).allSatisfy({ !$0.run.startedAt.isEmpty }) else {
+            return RunOrder(before: a.count, after: b.count)
+        }
         let runs = [(a, false), (b, true)].flatMap { side, isB in
             side.map(\.run.startedAt).sorted().enumerated().map { (at: $0.element, place: $0.offset, isB: isB) }
         }

@@ -11,15 +11,19 @@ package enum DetectableRatio {
     /// level is the largest p-value at or below the one given that such samples can have. nil when a side has fewer than three
     /// values, or one that is not above 0, or no p-value is as small.
     ///
-    /// - Parameter level: at which the difference is called; where several figures are judged, a figure's part of it.
-    package static func of(_ a: [Double], _ b: [Double], level: Double = 0.05) -> Double? {
+    /// - Parameters:
+    ///   - level: at which the difference is called; where several figures are judged, a figure's part of it.
+    ///   - order: in which the values were made.
+    package static func of(
+        _ a: [Double], _ b: [Double], level: Double = 0.05, in order: RunOrder = .independent
+    ) -> Double? {
         guard a.count > 2, b.count > 2, (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         let degrees = a.count + b.count - 2
         let spread = ((squares(a.map { log($0) }) + squares(b.map { log($0) })) / Double(degrees)).squareRoot()
         let tails = MannWhitney.Tails(a.count, b.count)
         return ratio(
-            spread * (1 / Double(a.count) + 1 / Double(b.count)).squareRoot(), degrees, level, a.count * b.count,
-            tails.atMost)
+            spread * (1 / Double(a.count) + 1 / Double(b.count)).squareRoot(), degrees, order.independentP(level),
+            a.count * b.count, stretch: order.stretch, tails.atMost)
     }
 
     /// The same of rounds, by the spread of the logarithms of their ratios.
@@ -33,13 +37,13 @@ package enum DetectableRatio {
     }
 
     private static func ratio(
-        _ error: Double, _ degrees: Int, _ level: Double, _ most: Int, _ tail: (Int) -> Double
+        _ error: Double, _ degrees: Int, _ level: Double, _ most: Int, stretch: Double = 1, _ tail: (Int) -> Double
     ) -> Double? {
         let reached = 2 * tail(RankTail.place(below: level / 2, of: most / 2, tail: tail))
         guard reached <= level else { return nil }
         let factor =
             StudentDistribution.quantile(1 - reached / 2, degrees: degrees)
-            + StudentDistribution.quantile(0.8, degrees: degrees)
+            + stretch * StudentDistribution.quantile(0.8, degrees: degrees)
         let ratio = exp(ranksAgainstMeans * factor * error)
         return ratio.isFinite ? ratio : nil
     }

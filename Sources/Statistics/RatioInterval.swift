@@ -59,6 +59,7 @@ package struct RatioInterval: Sendable, Equatable {
         low = end(ratios[place])
         high = end(ratios[ratios.count - 1 - place])
         coverage = max(0, 1 - 2 * tail(place))
+        guard low > 0, high.isFinite else { return nil }
     }
 
     private static func arePositive(_ values: [Double]) -> Bool { values.allSatisfy { $0 > 0 && $0.isFinite } }

@@ -29,6 +29,8 @@ public final class PushClient {
     @exclusivity(unchecked) private var retries = RetryQueue()
     /// Pushes that wait for the connection they belong to.
     private var bound: BoundPushes
+    /// Connections that were being made at the last tick, and those begun since.
+    private var handshakes = 0
     /// Lanes whose connections have something to write.
     private var touched: LaneQueue
     /// With `bindsPushes`: every connection has been open, or could not be made.
@@ -163,7 +165,7 @@ public final class PushClient {
         let now = loop.now
         reachability = Reachability(targets: targets.count, now: now)
         nextTick = now
-        for lane in lanes.indices { connect(lane, now: now) }
+        for lane in lanes.indices.prefix(options.handshakes) { connect(lane, now: now) }
     }
 
     /// One round of the loop: sends what is due, and takes in what the network brought.
@@ -447,6 +449,7 @@ public final class PushClient {
 
     private func connect(_ lane: Int, now: UInt64) {
         nextToken += 1
+        handshakes += 1
         do throws(NetworkError) {
             let connection = try makeConnection(lane, now)
             byToken[nextToken] = connection
@@ -576,9 +579,13 @@ public final class PushClient {
         var isHeldBack = false
         let mayReconnect = !isHopeless
         let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
+        var handshakes = 0
         for lane in lanes.indices {
             if let connection = lanes[lane].connection {
-                guard connection.state == .open else { continue }
+                guard connection.state == .open else {
+                    handshakes += 1
+                    continue
+                }
                 holdUps.look(connection, isSomethingDue: isSomethingDue)
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
@@ -587,14 +594,16 @@ public final class PushClient {
                     isHeldBack = true
                     lanes[lane].noteAsked()
                 }
-            } else if mayReconnect, now >= lanes[lane].retryAt,
+            } else if mayReconnect, now >= lanes[lane].retryAt, self.handshakes < options.handshakes,
                 !isFinished || !retries.isEmpty || !bound.isEmpty || inFlight > 0,
                 draining.count(where: { $0.lane == lane }) < 2
             {
-                driver.connection(options.firstConnection + lane, .reconnecting)
+                if lanes[lane].attempts > 0 { driver.connection(options.firstConnection + lane, .reconnecting) }
                 connect(lane, now: now)
+                handshakes += 1
             }
         }
+        self.handshakes = handshakes
         if !hasGivenUp, !isUsable,
             reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
         {

@@ -57,6 +57,9 @@ public struct TransportOptions: Sendable {
     /// Engine `wire`: code header strings with Huffman where that makes them shorter; `nghttp2` chooses for itself.
     public var huffman = false
     public var socket = SocketOptions()
+    /// Connections that are being made at once, at least 1: each holds 45 KB for its handshake, a few KB once it is open. As many as
+    /// keep a core busy over a round trip of 100 ms.
+    public var handshakes = 512
     /// TCP, TLS and the peer's SETTINGS must be there after so long.
     public var connectTimeout: UInt64 = 10_000_000_000
     /// A push without an answer for so long since it was started is reset and failed.

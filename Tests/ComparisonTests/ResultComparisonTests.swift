@@ -15,10 +15,20 @@ import Testing
         .init(name: name, runs: results.map { ("\(name)/\($0.run.id)", $0) })
     }
 
+    /// A run of a side of which as many runs of the other lie between its own.
+    private func inTurn(_ result: ResultDocument, _ side: String, _ place: Int) -> ResultDocument {
+        let minute = 2 * place + (side == "a" ? 0 : 1)
+        var result = result
+        result.run.startedAt = "2026-11-21T\(10 + minute / 50):\(10 + minute % 50):00Z"
+        return result
+    }
+
     private func side(_ name: String, _ factors: [Double], _ values: [UInt64] = [100, 200, 300])
         -> ResultComparison.Side
     {
-        side(name, factors.enumerated().map { result("\(name)\($0.offset)", $0.element, values) })
+        side(
+            name,
+            factors.enumerated().map { inTurn(result("\(name)\($0.offset)", $0.element, values), name, $0.offset) })
     }
 
     private func verdicts(_ comparison: ComparisonDocument) -> [String: FigureVerdict] {
@@ -173,7 +183,7 @@ import Testing
                 var result = result("b\(index)", factor * 1.5)
                 result.throughput.accepted = result.throughput.answered * share
                 result.pushes.rejected = share < 1 ? 1 : 0
-                return result
+                return inTurn(result, "b", index)
             }
             return (side("a", calm), side("b", b))
         }
@@ -248,23 +258,27 @@ import Testing
             let document = try ResultComparison.compare(made("a", a, 1), made("b", b, 2), by: analysis)
             return (document, try #require(document.metrics.first))
         }
-        let inTurn = try compare([0, 3, 4, 7, 8, 11], [1, 2, 5, 6, 9, 10])
+        let turns = try compare([0, 3, 4, 7, 8, 11], [1, 2, 5, 6, 9, 10])
         let apart = try compare([5, 4, 3, 2, 1, 0], [6, 8, 7, 11, 10, 9])
+        let unknown = try ResultComparison.compare(
+            side("a", (0..<6).map { result("a\($0)", 1 + Double($0) / 100) }),
+            side("b", (0..<6).map { result("b\($0)", 2 + Double($0) / 100) }))
+        #expect(unknown.stretch == RunOrder(before: 6, after: 6).stretch, "runs that do not say when they were made")
         let partly = try compare([0, 1, 2, 3, 4, 6], [5, 7, 8, 9, 10, 11])
         let rounds = try compare([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], .rounds)
-        #expect(inTurn.document.stretch == 1 && rounds.document.stretch == 1)
+        #expect(turns.document.stretch == 1 && rounds.document.stretch == 1)
         #expect(apart.document.stretch == RunOrder(before: 6, after: 6).stretch)
         #expect(partly.document.stretch > 1 && partly.document.stretch < apart.document.stretch)
-        let (low, high) = (try #require(inTurn.rate.low), try #require(inTurn.rate.high))
-        #expect(apart.rate.ratio == inTurn.rate.ratio && apart.rate.coverage == inTurn.rate.coverage)
+        let (low, high) = (try #require(turns.rate.low), try #require(turns.rate.high))
+        #expect(apart.rate.ratio == turns.rate.ratio && apart.rate.coverage == turns.rate.coverage)
         #expect(try #require(apart.rate.low) < low && #require(apart.rate.high) > high)
-        #expect(try #require(inTurn.rate.p) < 0.0022 && #require(apart.rate.p) > 0.02)
-        #expect(try #require(apart.rate.sameWithin) > #require(inTurn.rate.sameWithin))
+        #expect(try #require(turns.rate.p) < 0.0022 && #require(apart.rate.p) > 0.02)
+        #expect(try #require(apart.rate.sameWithin) > #require(turns.rate.sameWithin))
         // Of so few runs none can be called at a ninth of the level, and no ratio could have been seen.
-        #expect(inTurn.rate.detectable != nil && apart.rate.detectable == nil)
-        #expect(inTurn.document.fewestRuns == 6 && apart.document.fewestRuns == 8)
-        #expect(inTurn.rate.verdict == .faster && apart.rate.verdict == .tooFewRuns)
-        let distances = [inTurn, apart].map { $0.document.distributions.compactMap(\.p) }
+        #expect(turns.rate.detectable != nil && apart.rate.detectable == nil)
+        #expect(turns.document.fewestRuns == 6 && apart.document.fewestRuns == 8)
+        #expect(turns.rate.verdict == .faster && apart.rate.verdict == .tooFewRuns)
+        let distances = [turns, apart].map { $0.document.distributions.compactMap(\.p) }
         #expect(!distances[0].isEmpty && zip(distances[0], distances[1]).allSatisfy { $0 < $1 }, "\(distances)")
     }
 

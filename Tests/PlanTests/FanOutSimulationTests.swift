@@ -211,7 +211,7 @@ import Testing
 
     @Test("Fewer streams for a part of every period: the simulated rate is the formula's, and the simulation ends")
     func fewerStreams() {
-        for (streams, time, every) in [(10, 40.0, 100.0), (50, 500, 1000), (10, 5, 50), (1, 990, 1000)] {
+        for (streams, time, every) in [(10, 40.0, 100.0), (50, 500, 1000), (10, 15, 50), (1, 990, 1000)] {
             let fewer = FewerStreams(
                 streams: Double(streams), time: time * Self.millisecond, every: every * Self.millisecond)
             let formula = fewer.rate(usual: 100, cycle: 10 * Self.millisecond, most: .infinity)
@@ -230,6 +230,24 @@ import Testing
         }
     }
 
+    @Test(
+        "Changing limits end with what they are changed for: no push can be sent any more, or only answers are to come")
+    func fewerStreamsEnd() {
+        let fewer = FewerStreams(streams: 10, time: Self.millisecond, every: 2 * Self.millisecond)
+        // A window that never opens again: after ten pushes each connection is stuck.
+        var stuck = FanOutSimulation.Settings()
+        (stuck.streams, stuck.connections, stuck.fewerStreams, stuck.pushes) = (100, 3, fewer, 1000)
+        (stuck.window, stuck.windowReopen, stuck.payloadBytes, stuck.largestPayload) = (1000, 1, 100, 100)
+        stuck.link.roundTrip = Self.millisecond
+        #expect(FanOutSimulation(stuck).run().answered == 30)
+        // Answers after hours.
+        var slow = FanOutSimulation.Settings()
+        (slow.streams, slow.connections, slow.fewerStreams, slow.pushes) = (100, 3, fewer, 30)
+        slow.serverTime = .constant(1e14)
+        let outcome = FanOutSimulation(slow).run()
+        #expect(outcome.answered == 30 && outcome.seconds > 99_000 && outcome.events < 1000, "\(outcome.events)")
+    }
+
     @Test("What fewer streams carry, worked out by hand; absurd texts are none")
     func fewerStreamsByHand() {
         let second = 1e9
@@ -239,6 +257,10 @@ import Testing
         // Of a limit of 500/s: 400/s + 40/s.
         #expect(isClose(fewer.rate(usual: 100, cycle: second / 10, most: 500), 400 + 40, 1e-9))
         #expect(fewer.rate(usual: 20, cycle: second, most: .infinity) == 20)
+        // Shorter than a cycle.
+        let short = FewerStreams(streams: 20, time: 0.05 * second, every: 0.1 * second)
+        #expect(short.rate(usual: 100, cycle: second / 10, most: .infinity) == 1000)
+        #expect(short.mean(usual: 100, cycle: second / 10) == 100 && fewer.mean(usual: 100, cycle: second / 10) == 84)
         #expect(FewerStreams(parsing: "100:1s/10s") == FewerStreams(streams: 100, time: 1e9, every: 1e10))
         for text in [
             "", "100", "100:1s", "0:1s/2s", "5:2s/2s", "5:0s/2s", "x:1s/2s", "5:1s/2s/3s", "5:1/2", "5:/", ":",

@@ -55,11 +55,14 @@ private final class ScriptedAddresses: TargetAddresses {
     }
 
     /// - Parameter first: number of the first connection within the run.
-    private func client(_ targets: [Target], connections: Int, first: Int = 0) throws -> PushClient {
+    private func client(
+        _ targets: [Target], connections: Int, first: Int = 0, handshakes: Int? = nil
+    ) throws -> PushClient {
         var options = TransportOptions()
         options.connections = connections
         options.firstConnection = first
         options.giveUpAfter = 1_000_000_000
+        if let handshakes { options.handshakes = handshakes }
         let client = try PushClient(driver, over: loop, control: control, options: options, targets: targets)
         client.begin()
         pass(300_000_000, client)
@@ -91,6 +94,40 @@ private final class ScriptedAddresses: TargetAddresses {
         #expect(first == [7, 8, 9].map { "127.0.0.1:\($0)" })
         #expect(loop.asked.dropFirst(6) == ["127.0.0.1:9"] && driver.abandonedBy == nil)
         client.end()
+    }
+
+    @Test(
+        "Only so many connections are made at once; the others, and those that are lost, wait until one of them is there"
+    )
+    func handshakes() throws {
+        loop.isSilent = true
+        let client = try client([try target(1)], connections: 7, handshakes: 3)
+        func making() -> Int { loop.asked.count - greeted - lost }
+        var (greeted, lost) = (0, 0)
+        #expect(loop.asked.count == 3)
+        for stream in loop.streams.prefix(2) { stream.greet() }
+        greeted = 2
+        pass(100_000_000, client)
+        #expect(loop.asked.count == 5 && making() == 3)
+        // One ends before it is there: it is another's turn, and its own when that one is.
+        loop.streams[2].isHungUp = true
+        lost = 1
+        pass(500_000_000, client)
+        #expect(loop.asked.count == 6 && making() == 3)
+        // And two that were there.
+        for stream in loop.streams.prefix(2) { stream.isHungUp = true }
+        pass(500_000_000, client)
+        #expect(loop.asked.count == 6 && driver.abandonedBy == nil)
+        while let stream = loop.streams.first(where: { !$0.hasGreeted && $0 !== loop.streams[2] }) {
+            stream.greet()
+            greeted += 1
+            pass(200_000_000, client)
+            #expect(making() <= 3)
+        }
+        // Seven, and again what was lost thrice.
+        #expect(loop.asked.count == 10 && making() == 0, "\(loop.asked.count)")
+        client.end()
+        #expect(client.contacts.allSatisfy { $0.hasOpened && !$0.isMissing })
     }
 
     @Test("A worker goes on while any target is reachable; one that is down is named and known at the end")

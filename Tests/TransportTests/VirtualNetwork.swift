@@ -10,6 +10,8 @@ final class VirtualLoop: EventLoop {
     var writeCost: UInt64 = 0
     /// Nobody listens any more.
     var isRefusing = false
+    /// Peers of new connections say nothing, before `greet`.
+    var isSilent = false
     /// Where nobody listens.
     var refusing: Set<String> = []
     /// Where connections were to be made, refused ones among them.
@@ -27,7 +29,7 @@ final class VirtualLoop: EventLoop {
     ) throws(NetworkError) -> ByteStream {
         asked.append(address.description)
         if isRefusing || refusing.contains(address.description) { throw NetworkError(.refused, "refused") }
-        let stream = VirtualStream(self, descriptor: Int32(streams.count))
+        let stream = VirtualStream(self, descriptor: Int32(streams.count), isSilent: isSilent)
         streams.append(stream)
         return stream
     }
@@ -66,9 +68,19 @@ final class VirtualStream: ByteStream {
     private var given: UInt64 = 0
     private var sent: UInt64 = 0
 
-    init(_ loop: VirtualLoop, descriptor: Int32) {
+    init(_ loop: VirtualLoop, descriptor: Int32, isSilent: Bool = false) {
         self.loop = loop
         number = descriptor
+        input = []
+        super.init()
+        if !isSilent { greet() }
+    }
+
+    private(set) var hasGreeted = false
+
+    /// The peer says its SETTINGS.
+    func greet() {
+        hasGreeted = true
         input = [UInt8](repeating: 0, count: 9 + 9 + 4)
         Frame.writeHeader(length: 0, type: Frame.settings, flags: 0, stream: 0, into: &input)
         var update = [UInt8](repeating: 0, count: 13)

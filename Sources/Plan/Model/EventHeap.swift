@@ -33,6 +33,7 @@ struct EventHeap {
     private var order: UInt64 = 0
 
     var isEmpty: Bool { events.isEmpty }
+    var count: Int { events.count }
     /// When the next is due, ns.
     var next: Double? { events.first?.time }
     var taken: UInt64 { order &- UInt64(events.count) }

@@ -100,13 +100,23 @@ final class FanOutEngine {
     }
 
     let clientThreads: Int
+    /// Changes of streams, one after the other, while nothing else was to happen.
+    private var unhelped = 0
 
     func run() -> FanOutSimulation.Outcome {
         for worker in 0..<clientThreads { wake(worker) }
         while !heap.isEmpty {
             let event = heap.take()
-            // What would go on for ever ends with the last answer.
-            if event.kind == .streams, untaken == 0, inSystem == 0 { continue }
+            if event.kind == .streams {
+                // What would go on for ever ends with the last push, or where streams are all that changes and none helps.
+                if untaken == 0 { continue }
+                if heap.count < connections.count {
+                    unhelped += 1
+                    if unhelped > 2 * connections.count { continue }
+                } else {
+                    unhelped = 0
+                }
+            }
             now = event.time
             switch event.kind {
             case .threadDone: threadDone(Int(event.place))

@@ -29,11 +29,14 @@ struct FewerStreams: Codable, Sendable, Equatable {
         self.init(streams: Double(streams), time: Double(time), every: Double(every))
     }
 
-    /// Streams on average.
-    func mean(usual: Double) -> Double { (usual * (every - time) + min(streams, usual) * time) / every }
+    /// Streams on average, as far as they are felt.
+    func mean(usual: Double, cycle: Double) -> Double {
+        time < cycle ? usual : (usual * (every - time) + min(streams, usual) * time) / every
+    }
 
     /// Pushes a second that streams carry, averaged over a period. What is under way when there are to be fewer is still answered,
-    /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out.
+    /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out. Times shorter than a cycle
+    /// are hardly felt, and are left out.
     ///
     /// - Parameters:
     ///   - usual: streams at all other times; where they are not more than `streams`, nothing changes.
@@ -41,6 +44,7 @@ struct FewerStreams: Codable, Sendable, Equatable {
     ///   - most: pushes a second by what else is a connection's own.
     func rate(usual: Double, cycle: Double, most: Double) -> Double {
         func rate(_ streams: Double) -> Double { min(streams / cycle * 1e9, most) }
+        guard time >= cycle else { return rate(usual) }
         return (rate(usual) * (every - time) + rate(min(streams, usual)) * time) / every
     }
 }

@@ -115,8 +115,11 @@ struct PlanModel {
     private var streamRate: Double {
         let streams = Double(question.streams)
         guard let fewer = question.fewerStreams else { return streams / cycle * 1e9 }
-        let others = Self.perConnectionBounds.filter { $0 != .streams }.compactMap(steady).min()
-        return fewer.rate(usual: streams, cycle: cycle, most: others ?? .infinity)
+        let others = Self.perConnectionBounds.filter { $0 != .streams }.compactMap(steady).min() ?? .infinity
+        // Nor is a connection faster than a worker that has no other one.
+        let alone = costs.client(
+            connectionsPerWorker: 1, streams: streams, hasLink: hasLink && question.mockThreads > 0, answers: answers)
+        return fewer.rate(usual: streams, cycle: cycle, most: min(others, 1e9 / (alone * costFactor)))
     }
 
     private func steady(_ name: PlanDocument.BoundName) -> Double? {

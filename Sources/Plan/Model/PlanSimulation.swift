@@ -161,7 +161,7 @@ struct PlanSimulation {
         settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.renewal) }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {
-                settings.streams = Int(fewer.mean(usual: Double(question.streams)))
+                settings.streams = Int(fewer.mean(usual: Double(question.streams), cycle: model.cycle).rounded())
             } else {
                 settings.fewerStreams = fewer
             }

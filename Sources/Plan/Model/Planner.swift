@@ -80,7 +80,9 @@ enum Planner {
         if abs(difference) > allowedDifference {
             warnings.append(
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
-                    + "near where two bounds meet the formula promises too much")
+                    + (difference < 0
+                        ? "near where two bounds meet the formula promises too much"
+                        : "the formula promises too little"))
         }
         if let seen = full.periodsSeen(draft.needs?.perSecond ?? full.formula), seen < 2 {
             warnings.append(

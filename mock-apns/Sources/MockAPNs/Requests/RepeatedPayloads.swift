@@ -4,19 +4,24 @@ import CVector
 /// like one before it need not be walked over: what stands between its values is compared, and each value must be a text, number or
 /// word (`true`, `false`, `null`) where the other had one. It is then JSON as that one was, with the same keys.
 ///
-/// Bounded: `most` kinds of payload, each of at most `PayloadShape.mostBytes` and `PayloadShape.mostValues`. Where payloads are like none
-/// before them, only one in sixteen is looked at, and walked over for what comes after it.
+/// Bounded: `most` kinds of payload, each of at most `PayloadShape.mostBytes` and `PayloadShape.mostValues`. A payload is held against
+/// others as long as it is not like one of them for a few values and then no more, which costs as much as it can save; where more
+/// payloads are unlike those before them than like them, only one in sixteen is looked at.
 struct RepeatedPayloads {
     static let most = 4
-    /// So many payloads in a row that are like none before them are looked at.
-    private static let patience = 32
+    /// So much doubt ends the looking.
+    private static let mostDoubt = 32
+    /// A payload that is like another for so many values is likely of its kind, or of one that shares its beginning.
+    private static let fewValues = 2
 
     private let shapes: UnsafeMutablePointer<PayloadShape>
     private var known = 0
     /// Where the last one was found, and where the next goes.
     private var last = 0
     private var next = 0
-    private var misses = 0
+    /// How many more payloads were unlike others than like them, 0 ... `mostDoubt`.
+    private var doubt = 0
+    private var passed = 0
 
     init() {
         shapes = .allocate(capacity: Self.most)
@@ -31,47 +36,65 @@ struct RepeatedPayloads {
     /// What a walk over the payload finds; nil when it is not one JSON object.
     @inline(__always)
     mutating func walk(_ bytes: PayloadBytes) -> JSONWalk? {
-        if known > 0, misses < Self.patience, let walk = shapes[last].walk(bytes) {
-            misses = 0
+        guard doubt < Self.mostDoubt else { return doubtful(bytes) }
+        var values = 0
+        if let walk = shapes[last].walk(bytes, &values) {
+            if doubt > 0 { doubt &-= 1 }
             return walk
         }
-        return other(bytes)
+        return other(bytes, values)
     }
 
     /// Whether it need not be walked over, being like the last that was.
-    func isLikeLast(_ bytes: PayloadBytes) -> Bool { known > 0 && shapes[last].walk(bytes) != nil }
+    func isLikeLast(_ bytes: PayloadBytes) -> Bool {
+        var values = 0
+        return shapes[last].walk(bytes, &values) != nil
+    }
 
     @inline(never)
-    private mutating func other(_ bytes: PayloadBytes) -> JSONWalk? {
-        if misses < Self.patience || misses & 15 == 0 {
-            for place in 0..<known where place != last || misses >= Self.patience {
-                guard let walk = shapes[place].walk(bytes) else { continue }
-                (last, misses) = (place, 0)
-                return walk
-            }
-            if bytes.end <= PayloadShape.mostBytes { return learn(bytes) }
+    private mutating func doubtful(_ bytes: PayloadBytes) -> JSONWalk? {
+        passed &+= 1
+        if passed & 15 != 0 { return plain(bytes) }
+        return other(bytes, 0)
+    }
+
+    /// - Parameter values: for how many it was like the last one.
+    @inline(never)
+    private mutating func other(_ bytes: PayloadBytes, _ values: Int) -> JSONWalk? {
+        var values = values
+        for place in 0..<known where place != last || doubt == Self.mostDoubt {
+            if values >= Self.fewValues { break }
+            guard let walk = shapes[place].walk(bytes, &values) else { continue }
+            last = place
+            doubt = max(0, doubt &- (doubt == Self.mostDoubt ? Self.mostDoubt / 2 : 1))
+            return walk
         }
-        misses &+= 1
+        if doubt < Self.mostDoubt { doubt &+= 1 }
+        return bytes.end <= PayloadShape.mostBytes ? learn(bytes) : plain(bytes)
+    }
+
+    private func plain(_ bytes: PayloadBytes) -> JSONWalk? {
         var walk = JSONWalk()
         var notes = NoNotes()
         return bytes.whole(&walk, &notes) >= 0 ? walk : nil
     }
 
     private mutating func learn(_ bytes: PayloadBytes) -> JSONWalk? {
-        misses &+= 1
-        if next == known { shapes[next].allocate() }
+        if next == known {
+            shapes[next].allocate()
+            known &+= 1
+        }
         var walk = JSONWalk()
         var notes = ShapeNotes(shapes[next], bytes.bytes)
         // What was there is gone, whatever comes.
         shapes[next].forget()
-        let isWhole = bytes.whole(&walk, &notes) >= 0
-        if isWhole, notes.finish(bytes.end) { shapes[next].take(notes.count, walk) }
-        known = max(known, next &+ 1)
-        if shapes[next].isKnown {
+        guard bytes.whole(&walk, &notes) >= 0 else { return nil }
+        if notes.finish(bytes.end) {
+            shapes[next].take(notes.count, walk)
             last = next
             next = (next &+ 1) % Self.most
         }
-        return isWhole ? walk : nil
+        return walk
     }
 }
 
@@ -133,9 +156,11 @@ struct PayloadShape {
     }
 
     /// What a walk would find in a payload that is like this one; nil when it is not, or no JSON.
+    ///
+    /// - Parameter values: is set, where it is nil, to how many values it is like this one for.
     @inline(__always)
-    func walk(_ payload: PayloadBytes) -> JSONWalk? {
-        guard isKnown else { return nil }
+    func walk(_ payload: PayloadBytes, _ values: inout Int) -> JSONWalk? {
+        guard isKnown, payload.end <= UInt16.max else { return nil }
         let bytes = payload.bytes
         var place = 0
         var literal = UnsafePointer<UInt8>(literals!)
@@ -145,12 +170,14 @@ struct PayloadShape {
             // What stands before the value: behind the payload there are zeros, of which no literal has any.
             var left = Int(part.pointee.literalCount)
             while left > 16 {
-                guard pushload_differences(bytes + place, literal) == 0 else { return nil }
+                guard pushload_differences(bytes + place, literal) == 0 else { return unlike(part, &values) }
                 place &+= 16
                 literal += 16
                 left &-= 16
             }
-            guard pushload_differences(bytes + place, literal) & part.pointee.lastBytes == 0 else { return nil }
+            guard pushload_differences(bytes + place, literal) & part.pointee.lastBytes == 0 else {
+                return unlike(part, &values)
+            }
             place &+= left
             literal += left
             part.pointee.start = UInt16(truncatingIfNeeded: place)
@@ -160,15 +187,21 @@ struct PayloadShape {
             case .number: place = payload.endOfNumber(place)
             case .word: place = payload.word(place)
             }
-            guard place >= 0 else { return nil }
+            guard place >= 0 else { return unlike(part, &values) }
             part += 1
         }
-        guard place == payload.end else { return nil }
+        guard place == payload.end else { return unlike(part, &values) }
         guard trace >= 0 else { return JSONWalk(like: found, traceStart: -1, traceEnd: -1) }
         // Up to the quote with which what is behind it begins.
         let next = parts[trace &+ 1]
         return JSONWalk(
             like: found, traceStart: Int(parts[trace].start), traceEnd: Int(next.start) &- Int(next.literalCount) &- 1)
+    }
+
+    @inline(never)
+    private func unlike(_ part: UnsafeMutablePointer<Part>, _ values: inout Int) -> JSONWalk? {
+        values = part - parts
+        return nil
     }
 }
 
