@@ -1,8 +1,10 @@
 import CVector
+import Glibc
 
 /// What payloads are like that a sender makes of one template: the same keys, brackets and order, and other values. A payload that is
 /// like one before it need not be walked over: what stands between its values is compared, and each value must be a text, number or
-/// word (`true`, `false`, `null`) where the other had one. It is then JSON as that one was, with the same keys.
+/// word (`true`, `false`, `null`) where the other had one. It is then JSON as that one was, with the same keys. Values that were the same in
+/// all of the first few payloads are compared with what stands around them, in one piece.
 ///
 /// Bounded: `most` kinds of payload, each of at most `PayloadShape.mostBytes` and `PayloadShape.mostValues`. A payload is held against
 /// others as long as it is not like one of them for a few values and then no more, which costs as much as it can save; where more
@@ -40,6 +42,7 @@ struct RepeatedPayloads {
         var values = 0
         if let walk = shapes[last].walk(bytes, &values) {
             if doubt > 0 { doubt &-= 1 }
+            if shapes[last].isOnTrial { shapes[last].observe(bytes) }
             return walk
         }
         return other(bytes, values)
@@ -90,7 +93,7 @@ struct RepeatedPayloads {
         shapes[next].forget()
         guard bytes.whole(&walk, &notes) >= 0 else { return nil }
         if notes.finish(bytes.end) {
-            shapes[next].take(notes.count, walk)
+            shapes[next].take(notes.count, walk, bytes)
             last = next
             next = (next &+ 1) % Self.most
         }
@@ -115,13 +118,38 @@ struct PayloadShape {
         var kind = Kind.text
         /// Where the value stood in the payload that was looked at last; of a text behind its quote.
         var start: UInt16 = 0
+        /// And in `sample`, up to the end of the value, of a text behind its quote.
+        var sampleStart: UInt16 = 0
+        var sampleEnd: UInt16 = 0
+        /// The value is the sample's in all payloads so far.
+        var isConstant = true
         /// A bit for each of the literal's bytes, of those that are compared last.
         var lastBytes: UInt32 = 0
+
+        init() {}
+
+        /// - Parameter other: has the value.
+        init(literalOf count: Int, _ other: Part) {
+            self = other
+            literalCount = UInt16(count)
+            // All sixteen where they are a multiple of it: as many are left for the last comparison.
+            let left = count > 0 ? (count &- 1) & 15 &+ 1 : 0
+            lastBytes = UInt32(1) << UInt32(left) &- 1
+        }
+
+        /// Where the literal begins in the payload that was looked at last.
+        var beginning: UInt16 { start &- literalCount }
     }
 
     /// One after the other, with room behind them for as many bytes as are compared together.
     private(set) var literals: UnsafeMutablePointer<UInt8>! = nil
     private(set) var parts: UnsafeMutablePointer<Part>! = nil
+    /// The payload that it was taken from.
+    private var sample: UnsafeMutablePointer<UInt8>! = nil
+    private var sampleCount = 0
+    /// Payloads that are still to be looked at for values that are always the same.
+    private var trials = 0
+    private static let trials = 32
     private var count = 0
     private var found = JSONWalk()
     /// Which value is the trace tag; -1: none.
@@ -133,11 +161,13 @@ struct PayloadShape {
         literals.initialize(repeating: 0, count: Self.mostBytes + PayloadBytes.slack)
         parts = .allocate(capacity: Self.mostValues + 1)
         parts.initialize(repeating: Part(), count: Self.mostValues + 1)
+        sample = .allocate(capacity: Self.mostBytes)
     }
 
     func deallocate() {
         literals.deallocate()
         parts.deallocate()
+        sample.deallocate()
     }
 
     mutating func forget() { isKnown = false }
@@ -145,8 +175,16 @@ struct PayloadShape {
     /// - Parameters:
     ///   - count: of the values; what is behind the last is a part of its own.
     ///   - walk: what was found in the payload.
-    mutating func take(_ count: Int, _ walk: JSONWalk) {
+    ///   - payload: of at most `mostBytes`.
+    mutating func take(_ count: Int, _ walk: JSONWalk, _ payload: PayloadBytes) {
         self.count = count
+        sample.update(from: payload.bytes, count: payload.end)
+        sampleCount = payload.end
+        trials = Self.trials
+        for number in 0..<count {
+            parts[number].sampleStart = parts[number].start
+            parts[number].sampleEnd = parts[number &+ 1].beginning
+        }
         found = walk
         trace = -1
         if walk.traceStart >= 0 {
@@ -198,6 +236,45 @@ struct PayloadShape {
             like: found, traceStart: Int(parts[trace].start), traceEnd: Int(next.start) &- Int(next.literalCount) &- 1)
     }
 
+    /// Payloads are still looked at for what never changes.
+    @inline(__always)
+    var isOnTrial: Bool { trials > 0 }
+
+    /// Of a payload that was just found to be like this one: which values are the sample's.
+    @inline(never)
+    mutating func observe(_ payload: PayloadBytes) {
+        for number in 0..<count where parts[number].isConstant {
+            let part = parts[number]
+            let (length, ofSample) = (
+                Int(parts[number &+ 1].beginning) &- Int(part.start), Int(part.sampleEnd) &- Int(part.sampleStart)
+            )
+            parts[number].isConstant =
+                length == ofSample
+                && memcmp(payload.bytes + Int(part.start), sample + Int(part.sampleStart), length) == 0
+        }
+        trials &-= 1
+        if trials == 0 { merge() }
+    }
+
+    /// Makes values that never changed a part of what stands before the next, but for the trace tag, whose place is told.
+    private mutating func merge() {
+        var (kept, bytes, begin) = (0, 0, 0)
+        var keptTrace = -1
+        for number in 0...count {
+            let part = parts[number]
+            let isTail = number == count
+            if !isTail, part.isConstant, number != trace { continue }
+            let end = isTail ? sampleCount : Int(part.sampleStart)
+            (literals + bytes).update(from: sample + begin, count: end &- begin)
+            bytes &+= end &- begin
+            if number == trace { keptTrace = kept }
+            parts[kept] = Part(literalOf: end &- begin, part)
+            begin = Int(part.sampleEnd)
+            kept &+= 1
+        }
+        (count, trace) = (kept &- 1, keptTrace)
+    }
+
     @inline(never)
     private func unlike(_ part: UnsafeMutablePointer<Part>, _ values: inout Int) -> JSONWalk? {
         values = part - parts
@@ -242,11 +319,9 @@ private struct ShapeNotes: MemberNotes {
         if count <= PayloadShape.mostValues {
             (shape.literals + kept).update(from: bytes + first, count: last &- first)
             kept &+= last &- first
-            // All sixteen where they are a multiple of it: as many are left for the last comparison.
-            let left = last > first ? (last &- first &- 1) & 15 &+ 1 : 0
-            shape.parts[count] = PayloadShape.Part(
-                literalCount: UInt16(last &- first), kind: kind, start: UInt16(last),
-                lastBytes: UInt32(1) << UInt32(left) &- 1)
+            var part = PayloadShape.Part()
+            (part.kind, part.start) = (kind, UInt16(last))
+            shape.parts[count] = PayloadShape.Part(literalOf: last &- first, part)
         }
         count &+= 1
     }
