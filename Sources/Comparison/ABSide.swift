@@ -99,6 +99,9 @@ struct ABBinarySide: ABSide {
                 "--\(name.lowercased()): \(word.prefix { $0 != "=" }): ab judges differences, not thresholds: pushload run does"
             )
         }
+        for word in own where word == "--until" || word.hasPrefix("--until=") {
+            throw HarnessError("--\(name.lowercased()): --until: runs of ab are all as long: pushload run does")
+        }
         arguments = shared + own
         description = [run.executable, flags].filter { !$0.isEmpty }.joined(separator: " ")
         Console.diagnostic("\(name): \(run.executable) (pushload \(run.version)), bundled mock \(run.mock)\n")

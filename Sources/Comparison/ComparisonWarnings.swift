@@ -25,9 +25,9 @@ enum ComparisonWarnings {
     static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> String? {
         let (timesA, timesB) = (a.map(\.run.startedAt), b.map(\.run.startedAt))
         guard a.count > 1, b.count > 1, let firstA = timesA.min(), let lastA = timesA.max(), let firstB = timesB.min(),
-            let lastB = timesB.max(), lastA < firstB || lastB < firstA
+            let lastB = timesB.max(), lastA <= firstB || lastB <= firstA, (firstA, lastA) != (firstB, lastB)
         else { return nil }
-        let (before, after) = lastA < firstB ? ("A", "B") : ("B", "A")
+        let (before, after) = lastA <= firstB ? ("A", "B") : ("B", "A")
         return
             "all runs of \(before) were made before those of \(after): what changed on the machine meanwhile counts as a "
             + "difference (alternate them, or use pushload ab)"

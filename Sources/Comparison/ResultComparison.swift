@@ -115,16 +115,14 @@ enum ResultComparison {
         }
     }
 
-    /// In which the runs of two sides were made: those of one second in turn; of runs that do not say when, one side after the other.
+    /// In which the runs of two sides were made: of those of one second, or that do not say when, one side's after the other's.
     static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> RunOrder {
-        guard (a + b).allSatisfy({ !$0.run.startedAt.isEmpty }) else {
-            return RunOrder(before: a.count, after: b.count)
+        let runs = a.map { (at: $0.run.startedAt, side: 0) } + b.map { (at: $0.run.startedAt, side: 1) }
+        // Which side is the first of a second's is not known: the order that widens intervals more.
+        let orders = [1, -1].map { sign in
+            RunOrder(isB: runs.sorted { ($0.at, sign * $0.side) < ($1.at, sign * $1.side) }.map { $0.side == 1 })
         }
-        let runs = [(a, false), (b, true)].flatMap { side, isB in
-            side.map(\.run.startedAt).sorted().enumerated().map { (at: $0.element, place: $0.offset, isB: isB) }
-        }
-        return RunOrder(
-            isB: runs.sorted { ($0.at, $0.place, $0.isB ? 1 : 0) < ($1.at, $1.place, $1.isB ? 1 : 0) }.map(\.isB))
+        return orders[0].stretch >= orders[1].stretch ? orders[0] : orders[1]
     }
 
     private static func distributions(

@@ -129,6 +129,9 @@ import Testing
         #expect(
             try refusal(["--a-binary", binary, "--a", "--threshold 'p99 < 1s'"])
                 == "pushload: --a: --threshold: \(thresholds)")
+        #expect(
+            try refusal(["--a-binary", binary, "--a", "--until 'p99 +- 2 %'"])
+                == "pushload: --a: --until: runs of ab are all as long: pushload run does\n")
         #expect(try refusal(["--b", "-m '5"]) == "pushload: --b: -m '5: a quote is not closed\n")
     }
 

@@ -213,11 +213,37 @@ import Testing
         let plan = try Planner.plan(question, samples: other, origin: "x")
         #expect(plan.assumptions.contains("the server answers as the one that the runs were made against"))
         #expect(!plan.assumptions.contains { $0.contains("together together") })
-        #expect(!plan.warnings.contains { $0.contains("server:") })
+        #expect(!plan.warnings.contains { $0.contains("servers") })
         let mixed = try Planner.plan(question, samples: samples + other, origin: "x")
         #expect(
-            mixed.warnings.contains("the runs differ in server: another; the bundled mock; their costs are mixed"))
+            mixed.warnings.contains {
+                $0.hasPrefix("the runs were made against several servers: another; the bundled mock; ")
+            })
         #expect(mixed.assumptions.contains { $0.contains("together together") })
+        var two = other
+        (two[0].target, two[1].target) = ("https://a", "https://b")
+        let several = try Planner.plan(question, samples: two, origin: "x")
+        #expect(several.warnings.contains { $0.contains("several servers: https://a; https://b; ") })
+        var asked = question
+        (asked.answers, asked.mockThreads, asked.machines) = (.single, 1, 1)
+        let ignored = try Planner.plan(asked, samples: other, origin: "x").warnings
+        #expect(ignored.contains { $0.hasPrefix("--answers changes nothing: ") })
+        #expect(ignored.contains { $0.hasPrefix("no run against the bundled mock: ") })
+        #expect(!ignored.contains { $0.hasPrefix("no run against a server that") })
+    }
+
+    @Test("A window that would never open again is refused")
+    func closedWindow() throws {
+        var closed = question
+        (closed.window, closed.windowReopen) = (65_535, 1)
+        #expect {
+            try Planner.plan(closed, samples: samples, origin: "x")
+        } throws: {
+            "\($0)".contains(
+                "--window-reopen: the window holds 218 payloads, and the server would open it again after 219: no push")
+        }
+        closed.windowReopen = 0.9
+        #expect(throws: Never.self) { try Planner.plan(closed, samples: samples, origin: "x") }
     }
 
     @Test("Fewer streams at times ask for more connections, and what a simulation sees too little of is said")

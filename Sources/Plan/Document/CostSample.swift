@@ -41,6 +41,11 @@ struct CostSample: Codable, Sendable, Equatable {
     /// Pushes answered for each connection that was opened, where the server ended them (GOAWAY) ten times as often as there were
     /// connections; nil elsewhere.
     @AddedLater var pushesPerConnection: Double? = nil
+    /// Where another server than the bundled mock was; nil: it was that, or an older calibration.
+    @AddedLater var target: String? = nil
+
+    /// As warnings name it.
+    var server: String { isBundledMock ? "the bundled mock" : target ?? "another" }
 
     /// How a server answers.
     enum Answers: String, Codable, Sendable, CaseIterable {
@@ -90,6 +95,7 @@ struct CostSample: Codable, Sendable, Equatable {
         case mockThreads = "mock_threads"
         case cores, answers
         case pushesPerConnection = "pushes_per_connection"
+        case target
         case pace = "offered_per_second"
         case totals = "total_ns"
     }
@@ -136,6 +142,7 @@ extension CostSample {
         answers = isBundled && isSingle ? .single : nil
         self.totals = totals
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
+        target = isBundled ? nil : result.run.target
     }
 }
 

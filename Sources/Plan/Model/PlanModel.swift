@@ -136,14 +136,9 @@ struct PlanModel {
     /// The server says more once a share of the window is used; a client that has sent all of the window waits for it a round
     /// trip. What is used beyond the last such step is not there for it.
     private var windowRate: Double? {
-        guard let window = question.window, question.payloadBytes > 0 else { return nil }
         let wait = question.roundTrip + question.jitter + overhead
-        guard wait > 0 else { return nil }
-        let step = (window * question.windowReopen / question.payloadBytes).rounded(.down) + 1
-        let held =
-            ((window - max(question.largestPayload, question.payloadBytes)) / question.payloadBytes).rounded(.down) + 1
-        let steps = (held / step).rounded(.down)
-        return max(1, steps * step) / wait * 1e9
+        guard wait > 0, let use = question.windowUse else { return nil }
+        return max(1, (use.held / use.step).rounded(.down) * use.step) / wait * 1e9
     }
 
     static let perConnectionBounds: [PlanDocument.BoundName] = [.streams, .window, .connectionRate, .loss]

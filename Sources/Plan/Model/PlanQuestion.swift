@@ -54,6 +54,16 @@ struct PlanQuestion: Sendable, Equatable {
 
     init() {}
 
+    /// Payloads that a window holds, and after how many the server says more; nil: there is none. With fewer of the first nothing opens
+    /// it again.
+    var windowUse: (held: Double, step: Double)? {
+        guard let window, payloadBytes > 0 else { return nil }
+        return (
+            ((window - max(largestPayload, payloadBytes)) / payloadBytes).rounded(.down) + 1,
+            (window * windowReopen / payloadBytes).rounded(.down) + 1
+        )
+    }
+
     /// Until a connection may have all its streams: TCP, TLS 1.3, the server's SETTINGS, and the first push, which is alone on its
     /// connection until its token was found valid. The mock's emulated link brings SETTINGS in half a round trip.
     var setupRoundTrips: Double { mockThreads > 0 ? 3.5 : 4 }

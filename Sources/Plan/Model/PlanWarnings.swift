@@ -16,7 +16,12 @@ enum PlanWarnings {
         mixed("engine", \.engine)
         mixed("version", \.version)
         mixed("machine", \.machine)
-        mixed("server") { $0.isBundledMock ? "the bundled mock" : "another" }
+        let servers = Set(samples.map(\.server)).sorted()
+        if servers.count > 1 {
+            warnings.append(
+                "the runs were made against several servers: \(servers.joined(separator: "; ")); a push is taken to cost what it "
+                    + "did with those that kept the client or the mock busiest: give --from runs of one of them")
+        }
         if !CostModel.hasRepeats(samples) {
             warnings.append("each setting was run once: no intervals; repeat runs to have them")
         }
@@ -43,10 +48,16 @@ enum PlanWarnings {
                 "no run with a round-trip time and idle workers: what a push waits besides the link is taken as 0")
         }
         warnings += ofPace(costs, model, configuration)
-        if model.question.answers == .single, !costs.knowsSingle {
+        if costs.isOfOtherServers, model.question.answers != nil {
+            warnings.append(
+                "--answers changes nothing: the runs are of another server, and cost what its way to answer does")
+        } else if model.question.answers == .single, !costs.knowsSingle {
             warnings.append(
                 "no run against a server that answers each push by itself: what that costs the client is not in the plan"
             )
+        }
+        if model.question.mockThreads > 0, costs.isOfOtherServers {
+            warnings.append("no run against the bundled mock: what it takes of the machine is not in the plan")
         }
         if model.question.goAwayEvery != nil, costs.handshake == nil {
             warnings.append(
@@ -99,7 +110,7 @@ enum PlanWarnings {
     ) -> [String] {
         let question = model.question
         var assumptions = ["each worker is a thread with a core and connections of its own"]
-        if model.costs.isOfOtherServers {
+        if model.costs.isOfOtherServers, question.mockThreads == 0 {
             assumptions.append("the server answers as the one that the runs were made against")
         } else if question.answers == nil {
             assumptions.append(

@@ -66,6 +66,13 @@ enum Planner {
             throw Failure(description: "\(origin): no run with a CPU time a push to plan with")
         }
         try check(goals, hasEcho: echo != nil)
+        if let use = question.windowUse, use.held < use.step {
+            throw Failure(
+                description:
+                    "--window-reopen: the window holds \(PlanReport.count(use.held)) payloads, and the server would open it again after "
+                    + "\(PlanReport.count(use.step)): no push could be sent any more; expected a smaller share, or a larger --window"
+            )
+        }
         let echoGoals = goals.filter(isOfEcho)
         let goals = goals.filter { !isOfEcho($0) }
         let model = PlanModel(question, costs)
