@@ -254,18 +254,9 @@ struct CostModel: Sendable {
         return LinearSystem.solve(matrix, right, least: 1e-6).map { zip($0, scales).map { $0 / $1 } }
     }
 
-    /// The samples drawn anew with replacement, each setting by itself.
-    static func resampled(_ samples: [CostSample], _ random: inout SplitMix) -> [CostSample] {
-        let groups = Dictionary(grouping: samples, by: Setting.init)
-        return groups.sorted { $0.key < $1.key }.flatMap { _, runs -> [CostSample] in
-            // Runs of one process have one peak of memory: those without are no draw of it.
-            let memories = runs.compactMap(\.clientMemory)
-            return runs.map { run in
-                var drawn = runs[random.below(runs.count)]
-                drawn.clientMemory = run.clientMemory == nil ? nil : memories[random.below(memories.count)]
-                return drawn
-            }
-        }
+    /// The runs as they might have come out as well.
+    static func drawn(from samples: [CostSample]) -> DrawnSamples {
+        DrawnSamples(Dictionary(grouping: samples, by: Setting.init).sorted { $0.key < $1.key }.map(\.value))
     }
 
     /// Whether any setting was run more than once.

@@ -1,20 +1,20 @@
 import Results
 import Statistics
 
-/// Intervals of a plan's figures: the measured runs are drawn anew with replacement, each setting by itself, the plan is made
-/// again, and 95 % of the answers lie within (percentile bootstrap). What was not measured (devices, round-trip time, sizes) is
-/// taken as exact.
+/// Intervals of a plan's figures: the measured runs are drawn anew (`DrawnSamples`), the plan is made again, and 95 % of the answers lie
+/// within. What was not measured (devices, round-trip time, sizes) is taken as exact.
 struct PlanIntervals {
     static let resamples = 1000
     /// Of drawn runs; none where there was nothing to draw from.
     private(set) var models: [CostModel] = []
 
     /// Without repeated runs there is nothing to draw from, and no interval.
-    init(_ samples: [CostSample], seed: UInt64) {
+    init(_ samples: [CostSample], seed: UInt64, resamples: Int = resamples) {
         guard CostModel.hasRepeats(samples) else { return }
         var random = SplitMix(seed: seed)
-        for _ in 0..<Self.resamples {
-            if let model = CostModel(CostModel.resampled(samples, &random)) { models.append(model) }
+        let drawn = CostModel.drawn(from: samples)
+        for _ in 0..<resamples {
+            if let model = CostModel(drawn.draw(&random)) { models.append(model) }
         }
     }
 

@@ -1,0 +1,98 @@
+import Foundation
+import Statistics
+import Testing
+
+@testable import Plan
+
+/// What the 95 % of a plan's intervals hold, of calibrations whose truth is known.
+@Suite struct PlanIntervalsTests: MeasuredCosts {
+    enum Noise: String, CaseIterable {
+        case logNormal, heavyTails, correlated
+    }
+
+    /// Connections and streams, and pushes a second of those at a rate.
+    private static let settings: [(Int, Int, Double?)] = [
+        (1, 100, nil), (1, 1000, nil), (4, 300, nil), (16, 100, nil), (16, 1000, nil), (200, 100, nil), (200, 500, nil),
+        (4, 1000, 10_000), (4, 1000, 50_000), (4, 1000, 200_000),
+    ]
+
+    /// Three rounds of all settings, whose runs differ by 5 % (as logarithms); in the order of time, each like the one before it
+    /// where they are correlated (0.3).
+    private func calibration(_ noise: Noise?, _ random: inout SplitMix) -> [CostSample] {
+        func normal() -> Double {
+            (-2 * log(Double.random(in: 1e-300..<1, using: &random))).squareRoot()
+                * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
+        }
+        var last = normal()
+        return (0..<3).flatMap { round in
+            Self.settings.enumerated().map { place, setting in
+                let (connections, streams, pace) = setting
+                let factor: Double
+                switch noise {
+                case nil: factor = 1
+                case .logNormal: factor = exp(0.05 * normal())
+                case .heavyTails:
+                    let square = (0..<3).reduce(0.0) { sum, _ in
+                        let value = normal()
+                        return sum + value * value
+                    }
+                    factor = exp(0.05 * normal() / (square / 3).squareRoot())
+                case .correlated:
+                    last = 0.3 * last + (1 - 0.3 * 0.3).squareRoot() * normal()
+                    factor = exp(0.05 * last)
+                }
+                let cost = pace.map { 1000 + 2e8 / $0 } ?? 600 * (1 + 0.1 * log(Double(connections)))
+                return sample(
+                    "\(round)-\(place)", connections: connections, streams: streams, cpu: cost * factor,
+                    rate: pace ?? 1e9 / cost, pace: pace)
+            }
+        }
+    }
+
+    /// Of each figure, in how many draws its interval held what a plan without noise says.
+    private func held(_ noise: Noise, draws: Int, resamples: Int, seed: UInt64) throws -> [String: Int] {
+        var random = SplitMix(seed: seed)
+        let figures: [(String, Int, PlanModel.Configuration)] = [
+            // At a setting that was run, and between several.
+            ("one setting", 1000, .init(machines: 1, workers: 1, connections: 16)),
+            ("between", 500, .init(machines: 1, workers: 1, connections: 40)),
+            ("far", 1000, .init(machines: 1, workers: 1, connections: 1000)),
+        ]
+        func costs(_ costs: CostModel) -> [Double] {
+            figures.map { _, streams, configuration in
+                var question = question
+                question.streams = streams
+                return PlanModel(question, costs).clientCost(configuration)
+            } + [PlanModel(question, costs).clientCost(figures[1].2, at: 100_000)]
+        }
+        let truth = costs(try #require(CostModel(calibration(nil, &random))))
+        var held: [String: Int] = [:]
+        for draw in 0..<draws {
+            let samples = calibration(noise, &random)
+            let values = costs(try #require(CostModel(samples)))
+            let again = PlanIntervals(samples, seed: UInt64(draw), resamples: resamples).models.map(costs)
+            for (place, name) in (figures.map(\.0) + ["at a rate"]).enumerated() {
+                let figure = PlanIntervals.figure(values[place], again.map { $0[place] })
+                let low = try #require(figure.low)
+                let high = try #require(figure.high)
+                if low <= truth[place], high >= truth[place] { held[name, default: 0] += 1 }
+            }
+        }
+        return held
+    }
+
+    @Test(
+        "Intervals of costs hold the truth about as often as they say, of three runs a setting",
+        arguments: Noise.allCases)
+    func coverage(_ noise: Noise) throws {
+        let draws = ProcessInfo.processInfo.environment["PLAN_DRAWS"].flatMap(Int.init) ?? 60
+        let held = try held(noise, draws: draws, resamples: draws > 60 ? 300 : 200, seed: 20_261_126)
+        if draws > 60 { print("\(noise.rawValue), \(draws) draws: \(held.mapValues { Double($0) / Double(draws) })") }
+        for (name, count) in held {
+            // Binomial(60, 0.95): fewer than 50 once in 2,000 times; of 75 %, as a bootstrap of each setting's three runs has, most times.
+            #expect(
+                Double(count) >= Double(draws) * 0.95 - 4.2 * (Double(draws) * 0.95 * 0.05).squareRoot(),
+                "\(name): \(count) of \(draws)")
+        }
+    }
+}
