@@ -118,12 +118,13 @@ bench-instructions: deps ## instructions a push of every stage; fails when one m
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind >/dev/null; }
 	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
-bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, hey, nginx and nghttpd: writes results/peers.md
+bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, hey, nginx and nghttpd: writes results/peers.md and its picture
 	swift build -c release --package-path Benchmarks/peers/nio
 	@missing=""; for p in nghttp2-client nghttp2-server nginx-light hey; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	Benchmarks/peers/compare.py --write results/peers.md
+	Benchmarks/peers/picture.py results/peers.md docs/images/peers.svg
 	Benchmarks/idle_connections.py
 
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search

@@ -33,7 +33,8 @@ struct ScalabilityLaw: Sendable, Equatable {
 
 /// Fitting.
 extension ScalabilityLaw {
-    /// The law that lies closest to measured rates (least squares), with σ and κ not below 0. Two numbers of workers allow for
+    /// The law that lies closest to measured rates (least squares of their logarithms: runs differ by a share of what they are), with σ
+    /// and κ not below 0. Two numbers of workers allow for
     /// contention only, one for neither.
     ///
     /// - Parameter measured: workers (at least 1) and pushes a second (above 0).
@@ -70,7 +71,7 @@ extension ScalabilityLaw {
         let scale = measured.map(\.rate).max()!
         let fitted = minimise(measured, free: free)
         let p = [fitted.law.rate / scale, fitted.law.contention, fitted.law.crosstalk]
-        let slopes = measured.map { Self.slopes(p, $0.workers) }
+        let slopes = measured.map { Self.relativeSlopes(p, $0.workers) }
         let normal = free.map { a in free.map { b in slopes.reduce(0) { $0 + $1[a] * $1[b] } } }
         let quantile = StudentDistribution.quantile(0.975, degrees: degrees)
         var ranges: [Int: ClosedRange<Double>] = [:]
@@ -94,7 +95,7 @@ extension ScalabilityLaw {
         let data = measured.map { (n: $0.workers, y: $0.rate / scale) }
         func error(_ p: [Double]) -> Double {
             data.reduce(0) { sum, point in
-                let difference = value(p, point.n) - point.y
+                let difference = log(value(p, point.n) / point.y)
                 return sum + difference * difference
             }
         }
@@ -105,8 +106,8 @@ extension ScalabilityLaw {
             var normal = [[Double]](repeating: [Double](repeating: 0, count: free.count), count: free.count)
             var gradient = [Double](repeating: 0, count: free.count)
             for point in data {
-                let slope = slopes(p, point.n)
-                let difference = point.y - value(p, point.n)
+                let slope = relativeSlopes(p, point.n)
+                let difference = log(point.y / value(p, point.n))
                 for (row, a) in free.enumerated() {
                     gradient[row] += slope[a] * difference
                     for (column, b) in free.enumerated() { normal[row][column] += slope[a] * slope[b] }
@@ -134,9 +135,9 @@ extension ScalabilityLaw {
         p[0] * n / (1 + p[1] * (n - 1) + p[2] * n * (n - 1))
     }
 
-    private static func slopes(_ p: [Double], _ n: Double) -> [Double] {
+    /// Of the logarithm.
+    private static func relativeSlopes(_ p: [Double], _ n: Double) -> [Double] {
         let below = 1 + p[1] * (n - 1) + p[2] * n * (n - 1)
-        let common = -p[0] * n / (below * below)
-        return [n / below, common * (n - 1), common * n * (n - 1)]
+        return [1 / p[0], -(n - 1) / below, -n * (n - 1) / below]
     }
 }

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Draws what a push costs each client, from the table of results/peers.md.
+
+    Benchmarks/peers/picture.py results/peers.md docs/images/peers.svg
+"""
+
+import re
+import sys
+
+ROW = re.compile(r"\| (?P<client>[^|]+) \| (?P<server>mock-apns|nginx) \| [^|]+ \| (?P<cost>[\d.]+) \(")
+NAMES = {"pushload wire": "pushload", "pushload wire, read batch 50 us": "pushload --read-batch 50us", "pushload nghttp2": "pushload --engine nghttp2"}
+LEFT, WIDTH, HEIGHT, BAR = 190, 420, 22, 14
+
+
+def panel(top, server, rows):
+    """The bars of one server, the cheapest first; nothing is cut off, so that the longest is as long as there is room."""
+    most = max(cost for _, cost in rows)
+    lines = [f'<text class="head" x="0" y="{top}">CPU of the client a push against {server}, µs</text>']
+    for place, (client, cost) in enumerate(rows):
+        y = top + 14 + place * HEIGHT
+        own = ' class="own"' if client.startswith("pushload") else ' class="other"'
+        lines.append(f'<text x="{LEFT - 8}" y="{y + 11}" text-anchor="end">{NAMES.get(client, client)}</text>')
+        lines.append(f'<rect{own} x="{LEFT}" y="{y}" width="{max(1, cost / most * WIDTH):.1f}" height="{BAR}"/>')
+        lines.append(f'<text x="{LEFT + cost / most * WIDTH + 6:.1f}" y="{y + 11}">{cost:g}</text>')
+    return lines, top + 14 + len(rows) * HEIGHT + 24
+
+
+def main():
+    source, target = sys.argv[1:]
+    with open(source) as file:
+        rows = [(found["server"], found["client"], float(found["cost"])) for found in ROW.finditer(file.read())]
+    if not rows:
+        sys.exit(f"{source}: no row of a client against mock-apns or nginx; expected the table of compare.py")
+    lines, top = [], 16
+    for server in ("mock-apns", "nginx"):
+        own = sorted(((client, cost) for name, client, cost in rows if name == server), key=lambda row: row[1])
+        drawn, top = panel(top, server, own)
+        lines += drawn
+    style = ("text{font:12px sans-serif;fill:#24292f}.head{font-weight:bold}.own{fill:#0969da}.other{fill:#8c959f}"
+             "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.own{fill:#4493f8}.other{fill:#6e7681}}")
+    with open(target, "w") as file:
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 60} {top - 10}" role="img">'
+                   f"<title>CPU of the client a push</title><style>{style}</style>\n" + "\n".join(lines) + "\n</svg>\n")
+
+
+if __name__ == "__main__":
+    main()
