@@ -110,7 +110,8 @@ import Testing
     )
     func fewPoints() throws {
         let one = try #require(ScalabilityLaw(fitting: [(2, 100), (2, 110)]))
-        #expect(isClose(one.rate, 52.5) && one.contention == 0 && one.crosstalk == 0 && one.points == 1)
+        // The geometric mean of 50 and 55.
+        #expect(isClose(one.rate, 2750.0.squareRoot()) && one.contention == 0 && one.crosstalk == 0 && one.points == 1)
         #expect(one.peak == nil && one.contentionRange == nil && one.crosstalkRange == nil)
         let two = try #require(ScalabilityLaw(fitting: [(1, 100), (4, 200)]))
         #expect(isClose(two.rate(of: 4), 200) && isClose(two.contention, 1 / 3) && two.crosstalk == 0)
