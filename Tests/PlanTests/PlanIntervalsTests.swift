@@ -86,7 +86,7 @@ import Testing
         arguments: Noise.allCases)
     func coverage(_ noise: Noise) throws {
         let draws = ProcessInfo.processInfo.environment["PLAN_DRAWS"].flatMap(Int.init) ?? 60
-        let held = try held(noise, draws: draws, resamples: draws > 60 ? 100 : 200, seed: 20_261_126)
+        let held = try held(noise, draws: draws, resamples: 200, seed: 20_261_126)
         if draws > 60 { print("\(noise.rawValue), \(draws) draws: \(held.mapValues { Double($0) / Double(draws) })") }
         for (name, count) in held {
             // Binomial(60, 0.95): fewer than 50 once in 2,000 times; of 75 %, as a bootstrap of each setting's three runs has, most times.

@@ -67,6 +67,9 @@ struct DrawnSamples {
 
     private static func median(_ values: [Double]) -> Double { Quantile.median(values) ?? 0 }
 
+    /// Runs resemble those before and after them, which are of other settings: means of several settings deviate further for it.
+    private static let stretch = ((1 + RunOrder.correlation) / (1 - RunOrder.correlation)).squareRoot()
+
     /// Of so few values the distances from their mean are too small by √((n − 1) / n), which is put back; none where a value has no
     /// logarithm.
     private static func residuals(_ values: [Double]) -> [Double] {
@@ -74,6 +77,6 @@ struct DrawnSamples {
         let logarithms = values.map { log($0) }
         let count = Double(values.count)
         let mean = logarithms.reduce(0, +) / count
-        return logarithms.map { ($0 - mean) * (count / (count - 1)).squareRoot() }
+        return logarithms.map { ($0 - mean) * (count / (count - 1)).squareRoot() * stretch }
     }
 }
