@@ -220,7 +220,8 @@ let package = Package(
         .testTarget(name: "GateTests", dependencies: asked + ["Gate"], swiftSettings: strict),
         .testTarget(name: "SweepTests", dependencies: asked + ["Sweep"], swiftSettings: strict),
         .testTarget(
-            name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads", "Transport"], swiftSettings: strict
+            name: "PlanTests", dependencies: asked + ["Plan", "Devices", "Payloads", "Transport", "coverage"],
+            swiftSettings: strict
         ),
         .testTarget(name: "WorkersTests", dependencies: asked + ["Workers"], swiftSettings: strict),
         .testTarget(name: "HistoryTests", dependencies: asked + ["History"], swiftSettings: strict),

@@ -9,7 +9,7 @@ rows say is the median of the rounds, and how far they are off the median of the
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
 the machine is run again (a neighbour's is not). All rows are written, misses too; the status is 1 when there are any: a prediction further off
 than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
-of lossy_link.py. Rows against other servers (nginx, nghttpd: one worker each, which answer every push by itself) say what a push costs the
+of lossy_link.py. Rows against other servers (nginx, which answers every push by itself, and nghttpd; one worker each) say what a push costs the
 client; plan and run know nothing of the server but its address. The echo of the devices is a table of its own.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]

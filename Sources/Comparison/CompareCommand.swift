@@ -12,7 +12,8 @@ package struct CompareCommand: ParsableCommand {
         abstract: "Hold two groups of runs against each other.",
         discussion: """
             Each side is a result file, a run's folder, or a folder of runs; what cannot be used is left out, and named. Six runs a side are the fewest of which a \
-            difference of all figures can be called, four of one figure that is named (--metric). Exit status: 0 whatever \
+            difference of all figures can be called, four of one figure that is named (--metric), if they were made in turn; one side after the other, eight or nine, \
+            and five. Exit status: 0 whatever \
             the verdict, 64 for what cannot be compared.
             """)
 

@@ -3,13 +3,10 @@ import Statistics
 import Testing
 
 @testable import Plan
+@testable import coverage
 
 /// What the 95 % of a plan's intervals hold, of calibrations whose truth is known.
 @Suite struct PlanIntervalsTests: MeasuredCosts {
-    enum Noise: String, CaseIterable {
-        case logNormal, heavyTails, correlated
-    }
-
     /// Connections and streams, and pushes a second of those at a rate.
     private static let settings: [(Int, Int, Double?)] = [
         (1, 100, nil), (1, 1000, nil), (4, 300, nil), (16, 100, nil), (16, 1000, nil), (200, 100, nil), (200, 500, nil),
@@ -19,31 +16,16 @@ import Testing
     /// Three rounds of all settings, whose runs differ by 5 % (as logarithms); in the order of time, each like the one before it
     /// where they are correlated (0.3).
     private func calibration(_ noise: Noise?, _ random: inout SplitMix) -> [CostSample] {
-        func normal() -> Double {
-            (-2 * log(Double.random(in: 1e-300..<1, using: &random))).squareRoot()
-                * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
-        }
-        var last = normal()
+        let count = 3 * Self.settings.count
+        let factors =
+            noise?.factors(count, spread: 0.05, &random) ?? [Double](repeating: 1, count: count)
         return (0..<3).flatMap { round in
             Self.settings.enumerated().map { place, setting in
                 let (connections, streams, pace) = setting
-                let factor: Double
-                switch noise {
-                case nil: factor = 1
-                case .logNormal: factor = exp(0.05 * normal())
-                case .heavyTails:
-                    let square = (0..<3).reduce(0.0) { sum, _ in
-                        let value = normal()
-                        return sum + value * value
-                    }
-                    factor = exp(0.05 * normal() / (square / 3).squareRoot())
-                case .correlated:
-                    last = 0.3 * last + (1 - 0.3 * 0.3).squareRoot() * normal()
-                    factor = exp(0.05 * last)
-                }
                 let cost = pace.map { 1000 + 2e8 / $0 } ?? 600 * (1 + 0.1 * log(Double(connections)))
                 return sample(
-                    "\(round)-\(place)", connections: connections, streams: streams, cpu: cost * factor,
+                    "\(round)-\(place)", connections: connections, streams: streams,
+                    cpu: cost * factors[round * Self.settings.count + place],
                     rate: pace ?? 1e9 / cost, pace: pace)
             }
         }

@@ -3,6 +3,7 @@ import Statistics
 import Testing
 
 @testable import Plan
+@testable import coverage
 
 @Suite struct ScalabilityLawTests {
     private func isClose(_ one: Double, _ other: Double, _ within: Double = 1e-6) -> Bool {
@@ -56,10 +57,6 @@ import Testing
         #expect(isClose(range.upperBound, 0.024675391075105652, 1e-4), "\(range)")
     }
 
-    enum Noise: String, CaseIterable {
-        case logNormal, heavyTails, correlated
-    }
-
     @Test(
         "Of fits to noisy rates about 95 % of the intervals hold the σ and κ that the rates were drawn from",
         arguments: Noise.allCases)
@@ -68,30 +65,12 @@ import Testing
         let law = ScalabilityLaw(rate: 1e6, contention: 0.04, crosstalk: 0.002)
         let seed = UInt64.random(in: 0..<1_000_000)
         var random = SplitMix(seed: seed)
-        func normal() -> Double {
-            (-2 * log(Double.random(in: 1e-300..<1, using: &random))).squareRoot()
-                * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
-        }
         var held = (contention: 0, crosstalk: 0)
         for _ in 0..<draws {
             // Three rounds of five numbers of workers; runs differ by 3 %, and resemble the one before where they are correlated.
-            var last = normal()
-            let points = (0..<15).map { place in
+            let points = noise.factors(15, spread: 0.03, &random).enumerated().map { place, factor in
                 let workers = Double(1 << (place % 5))
-                let deviation: Double
-                switch noise {
-                case .logNormal: deviation = normal()
-                case .heavyTails:
-                    let square = (0..<3).reduce(0.0) { sum, _ in
-                        let value = normal()
-                        return sum + value * value
-                    }
-                    deviation = normal() / (square / 3).squareRoot()
-                case .correlated:
-                    last = 0.3 * last + (1 - 0.3 * 0.3).squareRoot() * normal()
-                    deviation = last
-                }
-                return (workers: workers, rate: law.rate(of: workers) * exp(0.03 * deviation))
+                return (workers: workers, rate: law.rate(of: workers) * factor)
             }
             let fitted = try #require(ScalabilityLaw(fitting: points))
             if fitted.contentionRange?.contains(0.04) == true { held.contention += 1 }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Statistics
+@testable import coverage
 
 @Suite struct RunOrderTests {
     private func order(_ runs: String) -> RunOrder { RunOrder(isB: runs.map { $0 == "B" }) }
@@ -45,18 +46,10 @@ import Testing
     func coverage() throws {
         let seed: UInt64 = 20_261_126
         var random = SplitMix(seed: seed)
-        func normal() -> Double {
-            (-2 * log(Double.random(in: 1e-300..<1, using: &random))).squareRoot()
-                * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
-        }
         let (draws, runs) = (2000, 8)
         var (held, heldWithout) = (0, 0)
         for _ in 0..<draws {
-            var last = normal()
-            let values = (0..<2 * runs).map { _ in
-                last = 0.3 * last + (1 - 0.3 * 0.3).squareRoot() * normal()
-                return exp(0.05 * last)
-            }
+            let values = Noise.correlated.factors(2 * runs, spread: 0.05, &random)
             let (a, b) = (Array(values[..<runs]), values[runs...].map { 2 * $0 })
             let interval = try #require(RatioInterval(a, b, in: RunOrder(before: runs, after: runs)))
             let without = try #require(RatioInterval(a, b))

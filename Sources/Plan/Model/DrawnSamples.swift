@@ -68,7 +68,7 @@ struct DrawnSamples {
     private static func median(_ values: [Double]) -> Double { Quantile.median(values) ?? 0 }
 
     /// Runs resemble those before and after them, which are of other settings: means of several settings deviate further for it.
-    private static let stretch = ((1 + RunOrder.correlation) / (1 - RunOrder.correlation)).squareRoot()
+    private static let stretch = SerialCorrelation.stretch(RunOrder.correlation)
 
     /// Of so few values the distances from their mean are too small by √((n − 1) / n), which is put back; none where a value has no
     /// logarithm.
