@@ -67,9 +67,14 @@ import Testing
         "Intervals of costs hold the truth about as often as they say, of three runs a setting",
         arguments: Noise.allCases)
     func coverage(_ noise: Noise) throws {
-        let draws = ProcessInfo.processInfo.environment["PLAN_DRAWS"].flatMap(Int.init) ?? 60
-        let held = try held(noise, draws: draws, resamples: 200, seed: 20_261_126)
-        if draws > 60 { print("\(noise.rawValue), \(draws) draws: \(held.mapValues { Double($0) / Double(draws) })") }
+        let environment = ProcessInfo.processInfo.environment
+        let draws = environment["PLAN_DRAWS"].flatMap(Int.init) ?? 60
+        let resamples = environment["PLAN_RESAMPLES"].flatMap(Int.init) ?? 200
+        let held = try held(noise, draws: draws, resamples: resamples, seed: 20_261_126)
+        if draws > 60 {
+            let shares = held.sorted { $0.key < $1.key }.map { "\($0.key): \(Double($0.value) / Double(draws))" }
+            print("\(noise.rawValue), \(draws) draws of \(resamples): \(shares.joined(separator: ", "))")
+        }
         for (name, count) in held {
             // Binomial(60, 0.95): fewer than 50 once in 2,000 times; of 75 %, as a bootstrap of each setting's three runs has, most times.
             #expect(

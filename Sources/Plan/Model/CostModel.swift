@@ -255,8 +255,17 @@ struct CostModel: Sendable {
     }
 
     /// The runs as they might have come out as well.
+    ///
+    /// - Parameter samples: in the order in which they were made.
     static func drawn(from samples: [CostSample]) -> DrawnSamples {
-        DrawnSamples(Dictionary(grouping: samples, by: Setting.init).sorted { $0.key < $1.key }.map(\.value))
+        var places: [Setting: Int] = [:]
+        return DrawnSamples(samples, settings: samples.map { sample in
+            let setting = Setting(sample)
+            return places[setting] ?? {
+                places[setting] = places.count
+                return places.count - 1
+            }()
+        })
     }
 
     /// Whether any setting was run more than once.
