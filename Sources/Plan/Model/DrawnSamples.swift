@@ -61,7 +61,7 @@ struct DrawnSamples {
             guard groups[setting].runs.count > 1, let scale = pools[groups[setting].isPaced]?.scale[0], scale > 0 else {
                 return nil
             }
-            return residuals[setting][next[setting]] / scale
+            return residuals[setting][next[setting]][0] / scale
         }
         if let seen = Self.correlation(inOrder, settings) { correlation = seen }
     }
