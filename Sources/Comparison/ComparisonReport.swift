@@ -1,6 +1,7 @@
 import Reports
 import Results
 import Settings
+import Statistics
 
 /// A comparison for a person at a terminal.
 enum ComparisonReport {
@@ -42,9 +43,13 @@ enum ComparisonReport {
         case .rounds: return ["\(comparison.a.runs.count) rounds: each run of B against the run of A in its round"]
         case .groups:
             guard comparison.stretch >= 1.005 else { return [] }
+            let covered = comparison.metrics.lazy.compactMap(\.coverage).first.map {
+                RunOrder.independentCoverage($0, stretch: comparison.stretch)
+            }
             return [
                 "runs of a side were made together, and may resemble their neighbours: intervals are "
                     + "\(Units.fixed(comparison.stretch, places: 2)) times as wide for it, and p larger"
+                    + (covered.map { " (where they do not, they cover \(Units.fixed($0 * 100, places: 0)) %)" } ?? "")
             ]
         }
     }

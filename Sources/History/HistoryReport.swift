@@ -52,11 +52,11 @@ enum HistoryReport {
         return "\(change.verdict.rawValue) by \(Units.fixed(abs(ratio - 1) * 100, places: 1)) %" + known
     }
 
-    /// `1.410 - 1.620 (95 %)`: of few runs it covers less.
+    /// `1.410 - 1.620 (95 % or more)`: of few runs it covers less; more where runs do not resemble their neighbours.
     static func interval(_ change: HistoryDocument.Change) -> String {
         guard let low = change.low, let high = change.high, let coverage = change.coverage else { return "-" }
         return
-            "\(Units.fixed(low, places: 3)) - \(Units.fixed(high, places: 3)) (\(Units.fixed(coverage * 100, places: 0)) %)"
+            "\(Units.fixed(low, places: 3)) - \(Units.fixed(high, places: 3)) (\(Units.fixed(coverage * 100, places: 0)) % or more)"
     }
 
     /// A commit as people write it.

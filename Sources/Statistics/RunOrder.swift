@@ -40,7 +40,16 @@ package struct RunOrder: Sendable, Equatable {
     package func p(_ p: Double) -> Double { stretch == 1 ? p : erfc(Self.deviations(p) / stretch) }
 
     /// The p-value of independent runs that comes to this one.
-    package func independentP(_ p: Double) -> Double { stretch == 1 ? p : erfc(Self.deviations(p) * stretch) }
+    package func independentP(_ p: Double) -> Double { Self.independentP(p, stretch: stretch) }
+
+    /// What an interval covers of runs that owe nothing to their order, 0…1: it was made wider for nothing.
+    package static func independentCoverage(_ coverage: Double, stretch: Double) -> Double {
+        1 - independentP(1 - coverage, stretch: stretch)
+    }
+
+    private static func independentP(_ p: Double, stretch: Double) -> Double {
+        stretch == 1 ? p : erfc(deviations(p) * stretch)
+    }
 
     /// Of a sum with these weights of values with a variance of 1.
     private static func variance(_ weights: [Double]) -> Double {

@@ -69,7 +69,7 @@ import Testing
         #expect(
             apart.contains(
                 "B: two (2 runs)\nruns of a side were made together, and may resemble their neighbours: intervals are 1.28 "
-                    + "times as wide for it, and p larger\n"), "\(apart)")
+                    + "times as wide for it, and p larger (where they do not, they cover 95 %)\n"), "\(apart)")
     }
 
     @Test("Why nothing can be called of so few runs is said once, and that sides share runs before anything else")

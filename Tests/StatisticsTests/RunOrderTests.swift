@@ -61,4 +61,13 @@ import Testing
         #expect(held >= 1866, "seed \(seed): \(held) of \(draws)")
         #expect(heldWithout < 1780, "seed \(seed): \(heldWithout) of \(draws)")
     }
+
+    @Test("What a wider interval covers of independent runs is what the normal distribution has within so many deviations")
+    func independentCoverage() {
+        // SciPy: 2 norm.cdf(k norm.ppf((1 + c) / 2)) - 1.
+        #expect(isClose(RunOrder.independentCoverage(0.95, stretch: 1), 0.95))
+        #expect(abs(RunOrder.independentCoverage(0.95, stretch: 1.3627252786095545) - 0.9924339) < 1e-5)
+        #expect(abs(RunOrder.independentCoverage(0.875, stretch: 1.2826) - 0.9508845) < 1e-4)
+        #expect(RunOrder.independentCoverage(1, stretch: 1.3) == 1)
+    }
 }
