@@ -91,7 +91,8 @@ import Testing
         #expect(page.components(separatedBy: "<polyline").count == 1 + 4)
         #expect(page.components(separatedBy: "class=\"change\"").count == 1 + 1)
         for part in [
-            "more by 50.0 %", "1.410 - 1.620 (90 % or more)", "runs/z: the run was interrupted", "too few to find a change",
+            "more by 50.0 %", "1.410 - 1.620 (90 % or more)", "runs/z: the run was interrupted",
+            "too few to find a change",
         ] {
             #expect(page.contains(part), "\(part)")
         }

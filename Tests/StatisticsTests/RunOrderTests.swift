@@ -62,7 +62,9 @@ import Testing
         #expect(heldWithout < 1780, "seed \(seed): \(heldWithout) of \(draws)")
     }
 
-    @Test("What a wider interval covers of independent runs is what the normal distribution has within so many deviations")
+    @Test(
+        "What a wider interval covers of independent runs is what the normal distribution has within so many deviations"
+    )
     func independentCoverage() {
         // SciPy: 2 norm.cdf(k norm.ppf((1 + c) / 2)) - 1.
         #expect(isClose(RunOrder.independentCoverage(0.95, stretch: 1), 0.95))

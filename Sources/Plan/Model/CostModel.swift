@@ -259,13 +259,16 @@ struct CostModel: Sendable {
     /// - Parameter samples: in the order in which they were made.
     static func drawn(from samples: [CostSample]) -> DrawnSamples {
         var places: [Setting: Int] = [:]
-        return DrawnSamples(samples, settings: samples.map { sample in
-            let setting = Setting(sample)
-            return places[setting] ?? {
-                places[setting] = places.count
-                return places.count - 1
-            }()
-        })
+        return DrawnSamples(
+            samples,
+            settings: samples.map { sample in
+                let setting = Setting(sample)
+                return places[setting]
+                    ?? {
+                        places[setting] = places.count
+                        return places.count - 1
+                    }()
+            })
     }
 
     /// Whether any setting was run more than once.

@@ -45,7 +45,9 @@ struct DrawnSamples {
         var residuals: [[Residual]] = []
         for place in groups.indices where !groups[place].runs.isEmpty {
             let runs = groups[place].runs
-            let figures = [runs.map(\.clientCPU), runs.map { $0.mockCPU ?? 0 }, runs.map(\.perSecond), runs.map(\.service)]
+            let figures = [
+                runs.map(\.clientCPU), runs.map { $0.mockCPU ?? 0 }, runs.map(\.perSecond), runs.map(\.service),
+            ]
             groups[place].memories = runs.compactMap(\.clientMemory)
             groups[place].knowsMock = runs.allSatisfy { $0.mockCPU != nil }
             groups[place].medians = Residual(figures.map { Quantile.median($0) ?? 0 })
@@ -53,7 +55,13 @@ struct DrawnSamples {
             residuals.append(runs.indices.map { run in Residual(own.map { $0[run] }) })
             if runs.count > 1 { pools[groups[place].isPaced, default: Pool()].residuals += residuals[place] }
         }
-        for key in pools.keys { pools[key]!.scale = Self.scale(pools[key]!.residuals) }
+        let free = groups.reduce(0) { $0 + max(0, $1.runs.count - 1) }
+        // The spread itself is known from so many runs only: drawn ones deviate as Student's t does.
+        let wider = StudentDistribution.quantile(0.975, degrees: max(1, free)) / 1.959964
+        for key in pools.keys {
+            pools[key]!.residuals = pools[key]!.residuals.map { $0 * wider }
+            pools[key]!.scale = Self.scale(pools[key]!.residuals)
+        }
         // Back into the order of time.
         var next = groups.map { _ in 0 }
         let inOrder = settings.map { setting -> Double? in
