@@ -11,12 +11,7 @@ package struct SerialCorrelation: Sendable, Equatable {
     /// By which factor a mean of such values, or a rank statistic, deviates further than one of independent values:
     /// √((1 + ρ) / (1 − ρ)), of an autoregressive process of the first order (Bayley, Hammersley: The "Effective" Number of
     /// Independent Observations in an Autocorrelated Time Series, 1946), with ρ = `upper`. At least 1.
-    package var stretch: Double { Self.stretch(upper) }
-
-    /// The same of a correlation that is known, 0 … below 1.
-    package static func stretch(_ correlation: Double) -> Double {
-        ((1 + correlation) / (1 - correlation)).squareRoot()
-    }
+    package var stretch: Double { ((1 + upper) / (1 - upper)).squareRoot() }
 
     /// nil when no sequence has two values.
     ///

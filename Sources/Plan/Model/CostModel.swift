@@ -6,7 +6,7 @@ import Statistics
 /// mean weighted by 1 / distance² (Shepard: A two-dimensional interpolation function for irregularly-spaced data, 1968) over the
 /// logarithms of connections a worker and of streams. At a measured setting it is what was measured there.
 struct CostModel: Sendable {
-    private struct Setting: Hashable, Comparable {
+    private struct Setting: Hashable {
         let numbers: [Double]
 
         init(_ sample: CostSample) {
@@ -15,10 +15,6 @@ struct CostModel: Sendable {
                 sample.hasLink ? 1 : 0, sample.isSingle ? 1 : 0, sample.makesConnections ? 1 : 0,
                 ((sample.pace ?? 0) / 100).rounded(), Double(sample.mockThreads ?? 0),
             ]
-        }
-
-        static func < (one: Setting, other: Setting) -> Bool {
-            one.numbers.lexicographicallyPrecedes(other.numbers)
         }
     }
 
@@ -259,16 +255,8 @@ struct CostModel: Sendable {
     /// - Parameter samples: in the order in which they were made.
     static func drawn(from samples: [CostSample]) -> DrawnSamples {
         var places: [Setting: Int] = [:]
-        return DrawnSamples(
-            samples,
-            settings: samples.map { sample in
-                let setting = Setting(sample)
-                return places[setting]
-                    ?? {
-                        places[setting] = places.count
-                        return places.count - 1
-                    }()
-            })
+        for setting in samples.map(Setting.init) where places[setting] == nil { places[setting] = places.count }
+        return DrawnSamples(samples, settings: samples.map { places[Setting($0)]! })
     }
 
     /// Whether any setting was run more than once.
