@@ -14,4 +14,20 @@ package enum Quantile {
         let high = min(low + 1, sorted.count - 1)
         return sorted[low] + (place - Double(low)) * (sorted[high] - sorted[low])
     }
+
+    /// Between which a share of what was drawn lies, so that one more of the same distribution lies there that often, however few were
+    /// drawn: the places (n + 1) p and (n + 1) (1 − p), linear between neighbours (type 6 of Hyndman and Fan). nil of nothing.
+    ///
+    /// - Parameter share: 0…1.
+    package static func limits(_ sorted: [Double], holding share: Double) -> ClosedRange<Double>? {
+        guard !sorted.isEmpty else { return nil }
+        let outside = max(0, Double(sorted.count + 1) * (1 - share) / 2 - 1)
+        let low = Int(outside)
+        let part = outside - Double(low)
+        func from(_ place: Int, towards next: Int) -> Double { sorted[place] + part * (sorted[next] - sorted[place]) }
+        let middle = (sorted.count - 1) / 2
+        if low >= middle { return sorted[middle]...sorted[sorted.count - 1 - middle] }
+        let last = sorted.count - 1 - low
+        return from(low, towards: low + 1)...from(last, towards: last - 1)
+    }
 }

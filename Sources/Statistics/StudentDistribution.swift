@@ -2,6 +2,9 @@ import Foundation
 
 /// Student's t distribution for whole degrees of freedom.
 package enum StudentDistribution {
+    /// What 97.5 % lie below with degrees of freedom without end, as in the normal distribution.
+    package static let normal = 1.959963984540054
+
     /// The chance of a value at or below `t`; Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
     package static func cumulative(_ t: Double, degrees: Int) -> Double {
         let angle = atan(t / Double(degrees).squareRoot())

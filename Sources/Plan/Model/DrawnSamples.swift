@@ -57,7 +57,7 @@ struct DrawnSamples {
         }
         let free = groups.reduce(0) { $0 + max(0, $1.runs.count - 1) }
         // The spread itself is known from so many runs only: drawn ones deviate as Student's t does.
-        let wider = StudentDistribution.quantile(0.975, degrees: max(1, free)) / 1.959964
+        let wider = StudentDistribution.quantile(0.975, degrees: max(1, free)) / StudentDistribution.normal
         for key in pools.keys {
             pools[key]!.residuals = pools[key]!.residuals.map { $0 * wider }
             pools[key]!.scale = Self.scale(pools[key]!.residuals)

@@ -21,7 +21,9 @@ struct PlanIntervals {
     /// - Parameter again: the same of drawn runs.
     static func figure(_ value: Double, _ again: [Double]) -> PlanDocument.Figure {
         let values = again.filter(\.isFinite).sorted()
-        guard values.count > 1 else { return PlanDocument.Figure(value) }
-        return PlanDocument.Figure(value, low: Quantile.of(values, 0.025), high: Quantile.of(values, 0.975))
+        guard values.count > 1, let limits = Quantile.limits(values, holding: 0.95) else {
+            return PlanDocument.Figure(value)
+        }
+        return PlanDocument.Figure(value, low: limits.lowerBound, high: limits.upperBound)
     }
 }

@@ -1,0 +1,69 @@
+import Foundation
+import Statistics
+import Testing
+
+@testable import Plan
+@testable import coverage
+
+/// What drawn runs have in common with those measured.
+@Suite struct DrawnSamplesTests: MeasuredCosts {
+    /// Runs of four settings in turn.
+    private func rounds(_ factors: [Double]) -> [CostSample] {
+        factors.enumerated().map { place, factor in
+            sample("\(place)", connections: 1 << (place % 4), cpu: Double(600 + 100 * (place % 4)) * factor)
+        }
+    }
+
+    @Test("Neighbours' correlation is that of the noise", arguments: Noise.allCases)
+    func correlation(_ noise: Noise) {
+        var random = SplitMix(seed: 20_261_126)
+        let found = (0..<20).map { _ in
+            CostModel.drawn(from: rounds(noise.factors(400, spread: 0.05, &random))).correlation
+        }
+        // One of 400 runs has a standard error of 0.05; negative ones count as 0, whose mean is 0.02 then. Ranks of a correlation of 0.3
+        // have 0.287.
+        let mean = found.reduce(0, +) / 20
+        #expect(abs(mean - (noise == .correlated ? 0.287 : 0.02)) < 0.045, "\(mean)")
+    }
+
+    @Test("Of few pairs of neighbours it is the usual one, and it has a largest")
+    func bounds() {
+        var random = SplitMix(seed: 5)
+        #expect(CostModel.drawn(from: rounds(Noise.logNormal.factors(20, spread: 0.05, &random))).correlation == 0.3)
+        // A machine that gets slower all the time.
+        #expect(CostModel.drawn(from: rounds((0..<400).map { exp(0.002 * Double($0)) })).correlation == 0.7)
+        // Neighbours of one setting say nothing: their mean is taken out of both.
+        let one = (0..<100).map { sample("\($0)", cpu: 600 + Double($0)) }
+        #expect(CostModel.drawn(from: one).correlation == 0.3)
+    }
+
+    @Test("Drawn runs scatter as those measured, by Student's t, and resemble their neighbours as much")
+    func draws() {
+        var random = SplitMix(seed: 17)
+        let samples = rounds(Noise.correlated.factors(48, spread: 0.05, &random))
+        let drawn = CostModel.drawn(from: samples)
+        // Around each setting's median.
+        let centre = (0..<4).map { setting in
+            Quantile.median(samples.enumerated().filter { $0.offset % 4 == setting }.map(\.element.clientCPU))!
+        }
+        var (squares, products, count) = (0.0, 0.0, 0)
+        for _ in 0..<500 {
+            let distances = drawn.draw(&random).enumerated().map { log($1.clientCPU / centre[$0 % 4]) }
+            squares += distances.reduce(0) { $0 + $1 * $1 }
+            products += zip(distances, distances.dropFirst()).reduce(0) { $0 + $1.0 * $1.1 }
+            count += distances.count
+        }
+        // 44 degrees of freedom.
+        let means = (0..<4).map { setting in
+            let own = samples.enumerated().filter { $0.offset % 4 == setting }.map { log($0.element.clientCPU) }
+            return own.reduce(0, +) / Double(own.count)
+        }
+        let own = samples.enumerated().reduce(0.0) { sum, run in
+            let distance = log(run.element.clientCPU) - means[run.offset % 4]
+            return sum + distance * distance
+        }
+        let wanted = (own / 44).squareRoot() * StudentDistribution.quantile(0.975, degrees: 44) / 1.96
+        #expect(abs((squares / Double(count)).squareRoot() / wanted - 1) < 0.03)
+        #expect(abs(products / squares * 48 / 47 - drawn.correlation) < 0.03)
+    }
+}
