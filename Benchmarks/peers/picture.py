@@ -7,13 +7,14 @@
 import re
 import sys
 
-ROW = re.compile(r"\| (?P<client>[^|]+) \| (?P<server>mock-apns|nginx) \| [^|]+ \| (?P<cost>[\d.]+) \(")
-NAMES = {"pushload wire": "pushload", "pushload wire, read batch 50 us": "pushload --read-batch 50us", "pushload nghttp2": "pushload --engine nghttp2"}
+ROW = re.compile(r"\| (?P<client>[^|]+) \| (?P<server>mock-apns|nginx) \| [^|]+ \| (?P<cost>[\d.,]+) \(")
+NAMES = {"pushload wire": "pushload", "pushload wire, read batch 50 us": "pushload --read-batch 50us",
+         "pushload nghttp2": "pushload --engine nghttp2"}
 LEFT, WIDTH, HEIGHT, BAR = 190, 420, 22, 14
 
 
 def panel(top, server, rows):
-    """The bars of one server, the cheapest first; nothing is cut off, so that the longest is as long as there is room."""
+    """The bars of one server, the cheapest first; nothing is cut off, so that the longest takes all the room."""
     most = max(cost for _, cost in rows)
     lines = [f'<text class="head" x="0" y="{top}">CPU of the client a push against {server}, µs</text>']
     for place, (client, cost) in enumerate(rows):
@@ -28,7 +29,8 @@ def panel(top, server, rows):
 def main():
     source, target = sys.argv[1:]
     with open(source) as file:
-        rows = [(found["server"], found["client"], float(found["cost"])) for found in ROW.finditer(file.read())]
+        rows = [(found["server"], found["client"], float(found["cost"].replace(",", "")))
+                for found in ROW.finditer(file.read())]
     if not rows:
         sys.exit(f"{source}: no row of a client against mock-apns or nginx; expected the table of compare.py")
     lines, top = [], 16

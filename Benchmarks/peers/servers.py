@@ -77,9 +77,11 @@ def nghttpd(folder, credentials, path):
     os.makedirs(os.path.dirname(root + path))
     with open(root + path, "w"):
         pass
+    # Its window of 65,535 bytes would be full before 500 streams are open: aioapns loses streams then.
     process = subprocess.Popen(
-        ["nghttpd", "--max-concurrent-streams=1000", "-d", root, str(port), f"{credentials}/server.key",
-         f"{credentials}/server.pem"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ["nghttpd", "--max-concurrent-streams=1000", "--connection-window-bits=30", "-d", root, str(port),
+         f"{credentials}/server.key", f"{credentials}/server.pem"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with ending(process):
         wait_for(port)
         yield process.pid, f"https://127.0.0.1:{port}"

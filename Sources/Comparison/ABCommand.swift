@@ -108,7 +108,11 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         defer { signals.cancel() }
         var made = ABRounds()
         // Another toss each time, unless one is asked for again.
-        let seed = try source.scenario(given).seed
+        let scenario = try source.scenario(given)
+        if scenario.abortOnFail || !scenario.thresholds.isEmpty {
+            Console.diagnostic("note: the scenario's thresholds are not heeded: ab judges differences\n")
+        }
+        let seed = scenario.seed
         let isAsked = load.seed != nil || seed != Scenario().seed
         let order = ABRounds.order(of: rounds, seed: isAsked ? seed : .random(in: 1 ... .max))
         let end = try await made.make(order, of: sides, in: series, keep: keep)

@@ -49,6 +49,22 @@ struct SocketPort {
         gatheredEnd = 0
     }
 
+    /// Seals a record behind what is gathered, and before it the KeyUpdate that is owed.
+    ///
+    /// - Returns: false: there is no room for it.
+    @inline(__always)
+    mutating func seal(
+        _ content: UnsafePointer<UInt8>, _ count: Int, type: UInt8 = TLSContent.data,
+        _ records: UnsafeMutablePointer<TLSRecords>
+    ) -> Bool {
+        guard let gathered, gatheredCapacity - gatheredEnd >= count + TLSDirection.overhead + TLSRecords.updateSize else {
+            return false
+        }
+        if records.pointee.owesUpdate { gatheredEnd += records.pointee.sealUpdate(into: gathered + gatheredEnd) }
+        gatheredEnd += records.pointee.seal(content, count, type: type, into: gathered + gatheredEnd)
+        return true
+    }
+
     /// What OpenSSL writes goes behind what is gathered already.
     ///
     /// - Returns: bytes taken, -1 when there is no room.

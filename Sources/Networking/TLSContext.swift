@@ -89,7 +89,9 @@ public final class TLSContext: @unchecked Sendable {
         var mode = Int(SSL_MODE_ENABLE_PARTIAL_WRITE) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         if options.releaseIdleBuffers { mode |= Int(SSL_MODE_RELEASE_BUFFERS) }
         _ = pushload_SSL_CTX_set_mode(context, mode)
-        _ = pushload_SSL_CTX_set_read_ahead(context, 1)
+        // What lies behind the handshake's last message is left in the socket, for `TLSRecords`.
+        _ = pushload_SSL_CTX_set_read_ahead(context, options.kernelTLS ? 1 : 0)
+        if !options.kernelTLS { TLSSecrets.enable(context) }
         SSL_CTX_set_default_read_buffer_len(context, options.readBuffer)
         // TLS-level renegotiation is forbidden in HTTP/2 (RFC 9113 section 9.2.1); compression is a leak (section 9.2).
         _ = SSL_CTX_set_options(context, pushload_SSL_OP_HTTP2)

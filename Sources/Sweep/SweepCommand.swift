@@ -120,6 +120,9 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
                 "\(resume): made by version \(plan.version), this is \(Versions.pushload); the runs of two versions do not "
                     + "belong in one sweep")
         }
+        if plan.scenario.abortOnFail {
+            Console.diagnostic("note: abort_on_fail is not heeded: a sweep makes whole runs, and none ends early\n")
+        }
         let session = try SweepSession(plan, most: runs, isQuiet: quiet)
         if list {
             Console.output(session.listing)

@@ -118,6 +118,24 @@ import Testing
                 == "pushload: \(plan): schema pushload.sweep/7; this version reads pushload.sweep/1\n")
     }
 
+    @Test("A scenario that says abort_on_fail is swept in whole runs, and that is said; ab says so of its thresholds")
+    func aborting() throws {
+        let output = OutputFolder()
+        let file = output.path + "/scenario.yaml"
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        try "pushes: 100\nthreshold: [\"p99 < 1ns\"]\nabort_on_fail: true\n"
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let sweep = try Programs.run(
+            "pushload",
+            ["sweep", file, "--vary", "streams=5", "--repeat", "1", "--output", output.path + "/sweep", "--json"])
+        #expect(sweep.status == 0, "\(sweep)")
+        #expect(sweep.error.contains("note: abort_on_fail is not heeded: a sweep makes whole runs"), "\(sweep)")
+        #expect(try sweep.read(SweepDocument.self).points[0].problem?.contains("threshold crossed") == true, "\(sweep)")
+        let pairs = try Programs.run("pushload", ["ab", file, "--self", "--rounds", "1"])
+        #expect(pairs.status == 0, "\(pairs)")
+        #expect(pairs.error.contains("note: the scenario's thresholds are not heeded: ab judges differences"), "\(pairs)")
+    }
+
     @Test("Points that cannot be run, and points whose pushes fail, are named with the reason and judged by nobody")
     func problems() throws {
         let output = OutputFolder()

@@ -244,7 +244,7 @@ final class MockConnection {
     private func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         var offset = 0
         while offset < count {
-            switch stream.write(bytes + offset, count: min(count - offset, 16_384)) {
+            switch stream.write(bytes + offset, count: count - offset) {
             case .bytes(let written): offset += written
             case .wouldBlock:
                 unsent = Array(UnsafeBufferPointer(start: bytes + offset, count: count - offset))
@@ -263,7 +263,7 @@ final class MockConnection {
     private func writeUnsent() -> Bool {
         while unsentOffset < unsent.count {
             let result = unsent.withUnsafeBufferPointer {
-                stream.write($0.baseAddress! + unsentOffset, count: min(unsent.count - unsentOffset, 16_384))
+                stream.write($0.baseAddress! + unsentOffset, count: unsent.count - unsentOffset)
             }
             switch result {
             case .bytes(let written): unsentOffset += written

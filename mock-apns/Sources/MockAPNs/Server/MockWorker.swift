@@ -27,6 +27,10 @@ final class MockWorker {
     /// How many namespaces' worth of requests are kept.
     private static let fullNamespaces = 16
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
+    /// What connections receive and send is put in.
+    private let buffers: BufferPool
+    /// Four TLS records, and an alert or so.
+    private static let bufferSize = 66_560
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
     /// Read once a round of the loop: UNIX milliseconds and seconds, and ns of the monotonic clock.
@@ -83,7 +87,8 @@ final class MockWorker {
         statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
         recorder = configuration.recording.map { PushRecorder($0, worker: number) }
-        readBuffer = .allocate(capacity: 65_536)
+        readBuffer = .allocate(capacity: Self.bufferSize)
+        buffers = BufferPool(capacity: Self.bufferSize)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
         settings.streamWindow = configuration.streamWindow
@@ -382,7 +387,8 @@ final class MockWorker {
             return
         }
         do throws(NetworkError) {
-            adopt(try SocketStream(accepted: descriptor, tls: tls, options: .accepted), role)
+            adopt(
+                try SocketStream(accepted: descriptor, tls: tls, options: .accepted, gathering: buffers), role)
         } catch {
             shared.spread.ended(number)
             log.warning("\(error)")
