@@ -69,16 +69,16 @@ import Testing
     func coverage(_ noise: Noise) throws {
         let environment = ProcessInfo.processInfo.environment
         let draws = environment["PLAN_DRAWS"].flatMap(Int.init) ?? 60
-        let resamples = environment["PLAN_RESAMPLES"].flatMap(Int.init) ?? 200
+        let resamples = environment["PLAN_RESAMPLES"].flatMap(Int.init) ?? 199
         let held = try held(noise, draws: draws, resamples: resamples, seed: 20_261_126)
         if draws > 60 {
             let shares = held.sorted { $0.key < $1.key }.map { "\($0.key): \(Double($0.value) / Double(draws))" }
             print("\(noise.rawValue), \(draws) draws of \(resamples): \(shares.joined(separator: ", "))")
         }
         for (name, count) in held {
-            // Binomial(60, 0.95): fewer than 50 once in 2,000 times; of 75 %, as a bootstrap of each setting's three runs has, most times.
+            // Of very many, within two points of 95 %. Binomial(60, 0.95): fewer than 50 once in 2,000 times; of 75 %, as a bootstrap of each setting's three runs has, most times.
             #expect(
-                Double(count) >= Double(draws) * 0.95 - 4.2 * (Double(draws) * 0.95 * 0.05).squareRoot(),
+                Double(count) >= Double(draws) * min(0.93, 0.95 - 4.2 * (0.95 * 0.05 / Double(draws)).squareRoot()),
                 "\(name): \(count) of \(draws)")
         }
     }
