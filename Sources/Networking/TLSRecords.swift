@@ -98,6 +98,8 @@ struct TLSRecords {
         _ port: UnsafeMutablePointer<SocketPort>, into buffer: UnsafeMutablePointer<UInt8>, capacity: Int
     ) -> (count: Int, outcome: Outcome?) {
         if !opened.isEmpty { return (takeOpened(buffer, capacity), nil) }
+        // No more than one full record at a time, or as much of small ones: the reader then finds them in the processor's first cache.
+        let capacity = min(capacity, TLSDirection.mostSealed)
         var count = open(into: buffer, capacity)
         if count == 0, outcome == nil {
             let received = receive(port)
