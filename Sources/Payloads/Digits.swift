@@ -56,6 +56,33 @@ enum Digits {
         }
     }
 
+    /// The digits of 0 to 999, three each, looked up: half the instructions of reckoning them. Owned by who makes it.
+    struct Thousands {
+        /// A byte a digit, not yet text, the first in the lowest.
+        private let digits = UnsafeMutablePointer<UInt32>.allocate(capacity: 1000)
+
+        init() {
+            for value in 0..<1000 {
+                digits[value] = UInt32(value / 100 | value / 10 % 10 << 8 | value % 10 << 16)
+            }
+        }
+
+        func deallocate() { digits.deallocate() }
+
+        /// Decimal digits of a number below 10^6, 1…6; returns how many. Touches eight bytes.
+        @inline(__always)
+        func writeSix(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
+            let upper = value / 1000
+            let all =
+                UInt64(digits[Int(upper)]) | UInt64(digits[Int(value &- upper &* 1000)]) &<< 24
+            // The bit set in the last digit stops the count there: zero keeps one digit.
+            let zeroBits = (all | 1 &<< 47).trailingZeroBitCount & 56
+            UnsafeMutableRawPointer(output).storeBytes(
+                of: ((all | asciiZeros) &>> UInt64(truncatingIfNeeded: zeroBits)).littleEndian, as: UInt64.self)
+            return 6 &- zeroBits &>> 3
+        }
+    }
+
     /// Decimal digits of a number below 100, 1 or 2; returns how many. Touches two bytes.
     @inline(__always)
     static func writeTiny(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {

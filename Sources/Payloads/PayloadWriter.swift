@@ -42,6 +42,7 @@ public final class PayloadWriter {
     private let sealer: Sealer?
 
     private let time: UnsafeMutablePointer<TimeText>
+    private let thousands = Digits.Thousands()
 
     /// A time and its digits.
     private struct TimeText {
@@ -52,6 +53,8 @@ public final class PayloadWriter {
 
     /// What a payload of one profile is written from: a template's memory without the object.
     private struct Steps {
+        let beginning: UnsafePointer<UInt8>
+        let beginningCount: Int
         let steps: UnsafePointer<CompiledTemplate.Step>
         let choices: UnsafePointer<CompiledTemplate.Choice>
     }
@@ -78,7 +81,9 @@ public final class PayloadWriter {
         profiles = .allocate(capacity: profileCount)
         for (index, template) in templates.enumerated() {
             (profiles + index).initialize(
-                to: Steps(steps: UnsafePointer(template.steps), choices: UnsafePointer(template.choices)))
+                to: Steps(
+                    beginning: template.beginning, beginningCount: template.beginningCount,
+                    steps: UnsafePointer(template.steps), choices: UnsafePointer(template.choices)))
         }
         maximumPayloadSize = mix.entries.map(\.profile.template.maximumSize).max()!
         weights = .allocate(capacity: mix.entries.count)
@@ -109,6 +114,7 @@ public final class PayloadWriter {
         weights.deallocate()
         profiles.deallocate()
         time.deallocate()
+        thousands.deallocate()
         place.deallocate()
     }
 
@@ -175,10 +181,9 @@ public final class PayloadWriter {
         let short = Digits.Short(UInt32(truncatingIfNeeded: sequence))
         let choices = profiles[profile].choices
         var step = profiles[profile].steps
-        var output = buffer
+        Blocks.copy(profiles[profile].beginning, profiles[profile].beginningCount, to: buffer)
+        var output = buffer + profiles[profile].beginningCount
         while true {
-            Blocks.copy(step.pointee.constant, step.pointee.constantCount, to: output)
-            output += step.pointee.constantCount
             switch step.pointee.code {
             case .end:
                 output += sequence < 100_000_000 ? short.write(into: output) : Digits.writeLong(sequence, into: output)
@@ -197,13 +202,24 @@ public final class PayloadWriter {
             case .unixTime: output += writeTime(unixTime, into: output)
             case .shortRandom:
                 output += Digits.writeShort(UInt32(truncatingIfNeeded: Self.number(base, step)), into: output)
+            case .sixRandom:
+                output += thousands.writeSix(UInt32(truncatingIfNeeded: Self.number(base, step)), into: output)
             case .tinyRandom:
                 output += Digits.writeTiny(UInt32(truncatingIfNeeded: Self.number(base, step)), into: output)
             case .random: output += Digits.writeLong(Self.number(base, step), into: output)
-            case .pick: output += Self.write(choices + Int(truncatingIfNeeded: Self.number(base, step)), step, output)
+            case .pick:
+                output += Self.write(choices + Int(truncatingIfNeeded: Self.number(base, step)), step, output)
+                if step.pointee.constantCount == 0 {
+                    step += 1
+                    continue
+                }
             case .devicePick:
                 let choice = step.pointee.first &+ synthetic.tagChoice(device, salt: step.pointee.salt)
                 output += Self.write(choices + Int(truncatingIfNeeded: choice), step, output)
+                if step.pointee.constantCount == 0 {
+                    step += 1
+                    continue
+                }
             case .text:
                 output += RandomText.write(
                     count: Int(truncatingIfNeeded: Self.number(base, step)),
@@ -218,6 +234,8 @@ public final class PayloadWriter {
                         into: output)
                 }
             }
+            Blocks.copy(step.pointee.constant, step.pointee.constantCount, to: output)
+            output += step.pointee.constantCount
             step += 1
         }
     }

@@ -1,12 +1,12 @@
-/// A template bound to a run and its devices, in the form the writer walks over: a flat list of steps, each a stretch of
-/// constant text and the hole after it. What is the same in the whole run has become constant text.
+/// A template bound to a run and its devices, in the form the writer walks over: the constant text it begins with, and a flat list of
+/// steps, each a hole and the constant text after it. What is the same in the whole run has become constant text.
 final class CompiledTemplate {
     enum Code: UInt8 {
         /// The last step: the trace tag's number, and what closes the payload.
         case end
         case deviceIndex, deviceToken, sequence, unixTime
-        /// A random number: any, one of at most eight digits, and one of at most two.
-        case random, shortRandom, tinyRandom
+        /// A random number: any, one of at most eight digits, of at most six, and of at most two.
+        case random, shortRandom, sixRandom, tinyRandom
         /// One of a list of texts: by the push, and by the device.
         case pick, devicePick
         case text, sealed
@@ -14,10 +14,11 @@ final class CompiledTemplate {
         case fileTag
     }
 
-    /// What a step copies and then fills in.
+    /// What a step fills in and then copies.
     struct Step {
         let code: Code
         let constant: UnsafePointer<UInt8>
+        /// 0 where choices have it at their ends.
         let constantCount: Int
         /// What makes the hole's random numbers its own (`Mix.salt`), and those of its characters.
         var salt: UInt64 = 0
@@ -35,6 +36,8 @@ final class CompiledTemplate {
         let count: Int
     }
 
+    let beginning: UnsafePointer<UInt8>
+    let beginningCount: Int
     let steps: UnsafeMutablePointer<Step>
     let choices: UnsafeMutablePointer<Choice>
     private let bytes: UnsafeMutablePointer<UInt8>
@@ -49,6 +52,7 @@ final class CompiledTemplate {
         }
         builder.bytes += Array("\(run)-".utf8)
         builder.step(.end)
+        builder.endStep()
 
         // Choices are copied whole and in blocks: what is read beyond the last one must be there.
         let padding = Builder.longestWhole + Blocks.size
@@ -57,6 +61,8 @@ final class CompiledTemplate {
         base.update(from: builder.bytes, count: count)
         (base + count).initialize(repeating: 0, count: padding)
         bytes = base
+        beginning = UnsafePointer(base + builder.beginning.lowerBound)
+        beginningCount = builder.beginning.count
         steps = .allocate(capacity: builder.steps.count)
         for (index, draft) in builder.steps.enumerated() {
             (steps + index).initialize(
@@ -80,12 +86,12 @@ final class CompiledTemplate {
 
 /// Steps with offsets where the finished ones have pointers.
 private struct Builder {
-    /// Choices up to so many bytes are copied whole.
+    /// Choices up to so many bytes are copied whole, with the constant text behind them if that is not too much.
     static let longestWhole = 128
 
     struct Draft {
         let code: CompiledTemplate.Code
-        let constant: Range<Int>
+        var constant = 0..<0
         var salt: UInt64 = 0
         var textSalt: UInt64 = 0
         var first: UInt64 = 0
@@ -97,10 +103,13 @@ private struct Builder {
     let notification: UInt64
     let population: DevicePopulation
     var bytes: [UInt8] = []
+    private(set) var beginning = 0..<0
     var steps: [Draft] = []
     var choices: [Range<Int>] = []
     /// Where the constant text begins that no step has taken yet.
     private var pending = 0
+    /// Of the last step, which its text is still to come behind.
+    private var texts: [[UInt8]] = []
 
     init(run: RunID, notification: UInt64, population: DevicePopulation) {
         self.run = run
@@ -117,7 +126,9 @@ private struct Builder {
         case .sequence: step(.sequence)
         case .unixTime: step(.unixTime)
         case .random(let low, let high):
-            step(high < 100 ? .tinyRandom : high < 100_000_000 ? .shortRandom : .random, place, low, high)
+            let code: CompiledTemplate.Code =
+                high < 100 ? .tinyRandom : high < 1_000_000 ? .sixRandom : high < 100_000_000 ? .shortRandom : .random
+            step(code, place, low, high)
         case .text(let low, let high): step(.text, place, UInt64(low), UInt64(high))
         case .sealed(let low, let high): step(.sealed, place, UInt64(low), UInt64(high))
         case .pick(let texts): pick(.pick, texts, salt: Mix.salt(place))
@@ -136,8 +147,33 @@ private struct Builder {
     }
 
     mutating func step(_ code: CompiledTemplate.Code) {
-        steps.append(Draft(code: code, constant: pending..<bytes.count))
-        pending = bytes.count
+        endStep()
+        steps.append(Draft(code: code))
+    }
+
+    /// What has come since the last step is its constant text.
+    mutating func endStep() {
+        defer { pending = bytes.count }
+        guard let last = steps.indices.last else {
+            beginning = 0..<bytes.count
+            return
+        }
+        guard !texts.isEmpty else {
+            steps[last].constant = pending..<bytes.count
+            return
+        }
+        let after = Array(bytes[pending...])
+        var longest = texts.map(\.count).max() ?? 0
+        let isFolded = longest + after.count <= Self.longestWhole
+        if isFolded { longest += after.count }
+        steps[last].constant = isFolded ? 0..<0 : pending..<bytes.count
+        steps[last].whole = longest <= Self.longestWhole ? longest : 0
+        for text in texts {
+            choices.append(bytes.count..<(bytes.count + text.count + (isFolded ? after.count : 0)))
+            bytes += text
+            if isFolded { bytes += after }
+        }
+        texts = []
     }
 
     private mutating func step(_ code: CompiledTemplate.Code, _ place: UInt64, _ low: UInt64, _ high: UInt64) {
@@ -153,12 +189,6 @@ private struct Builder {
         steps[steps.count - 1].salt = salt
         steps[steps.count - 1].first = UInt64(choices.count)
         steps[steps.count - 1].span = UInt64(texts.count)
-        let longest = texts.map(\.utf8.count).max() ?? 0
-        steps[steps.count - 1].whole = longest <= Self.longestWhole ? longest : 0
-        for text in texts {
-            choices.append(bytes.count..<(bytes.count + text.utf8.count))
-            bytes += Array(text.utf8)
-        }
-        pending = bytes.count
+        self.texts = texts.map { Array($0.utf8) }
     }
 }
