@@ -63,7 +63,7 @@ enum Digits {
 
         init() {
             for value in 0..<1000 {
-                digits[value] = UInt32(value / 100 | value / 10 % 10 << 8 | value % 10 << 16)
+                digits[value] = UInt32(value / 100 | (value / 10 % 10) << 8 | (value % 10) << 16)
             }
         }
 
