@@ -94,6 +94,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
                 (try? source.scenario(given))?.registrations != nil
                 || [a, b ?? ""].contains { $0.contains("registrations") }
             if hasAudience { shared += ["--set", "feedback=false"] }
+            // A version without that key has nothing to turn off.
+            if (try? source.scenario(given))?.abortOnFail == true { shared += ["--set", "abort_on_fail=false"] }
             sides = [
                 try await ABBinarySide("A", binaryA, shared, a),
                 try await ABBinarySide("B", isSelf ? binaryA : binaryB, shared, isSelf ? a : b ?? ""),

@@ -26,11 +26,12 @@ public struct CycleClock: Sendable {
         }
         let begin = Self.reading()
         // Asleep: a process that sends little should not spend more on its clock.
-        usleep(5000)
+        while MonotonicClock.now() - begin.time < 5_000_000 { usleep(5000) }
         let end = Self.reading()
-        let counted = end.cycles &- begin.cycles
-        nanosecondsPerCycle = counted > 0 ? Double(end.time - begin.time) / Double(counted) : 0
-        usesCounter = nanosecondsPerCycle > 0
+        let cost = Double(end.time - begin.time) / Double(end.cycles &- begin.cycles)
+        // What counts otherwise, or went back, is no clock: counters of 10 MHz to 10 GHz there are.
+        usesCounter = (0.1...100).contains(cost)
+        nanosecondsPerCycle = usesCounter ? cost : 0
     }
 
     /// Both clocks at one moment. A thread that has to leave its core between two readings would spoil every time there is: of

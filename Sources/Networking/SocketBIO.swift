@@ -51,7 +51,7 @@ struct SocketPort {
 
     /// Seals a record behind what is gathered, and before it the KeyUpdate that is owed.
     ///
-    /// - Returns: false: there is no room for it.
+    /// - Returns: false: there is no room for it, or OpenSSL failed.
     @inline(__always)
     mutating func seal(
         _ content: UnsafePointer<UInt8>, _ count: Int, type: UInt8 = TLSContent.data,
@@ -61,8 +61,9 @@ struct SocketPort {
             return false
         }
         if records.pointee.owesUpdate { gatheredEnd += records.pointee.sealUpdate(into: gathered + gatheredEnd) }
-        gatheredEnd += records.pointee.seal(content, count, type: type, into: gathered + gatheredEnd)
-        return true
+        let length = records.pointee.seal(content, count, type: type, into: gathered + gatheredEnd)
+        gatheredEnd += length
+        return length > 0
     }
 
     /// What OpenSSL writes goes behind what is gathered already.

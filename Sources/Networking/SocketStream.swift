@@ -416,7 +416,11 @@ public final class SocketStream: ByteStream {
             let part = min(count - sealed, Self.recordSize)
             let taken: Int
             if let tls13 {
-                guard port.pointee.seal(bytes + sealed, part, tls13) else { break }
+                guard port.pointee.seal(bytes + sealed, part, tls13) else {
+                    if records > 0 { break }
+                    fail(NetworkError(.io, "TLS: a record cannot be sealed"))
+                    return .failed
+                }
                 taken = part
             } else {
                 let written = SSL_write(tls, bytes + sealed, Int32(part))
@@ -441,6 +445,8 @@ public final class SocketStream: ByteStream {
     /// Says an alert (RFC 8446, section 6) behind what has been written, as far as the kernel takes it.
     private func say(_ alert: UInt8, level: UInt8) {
         guard let tls13, let buffers else { return }
+        // Who breaks off tells nobody any more what has been sent.
+        guard level == 1 || port.pointee.gathered == nil else { return }
         if port.pointee.gathered == nil { port.pointee.gather(in: buffers.take(), capacity: buffers.capacity) }
         _ = port.pointee.seal([level, alert], 2, type: TLSContent.alert, tls13)
         _ = sendGathered()

@@ -23,18 +23,25 @@ struct TLSSecrets {
     /// `CLIENT_TRAFFIC_SECRET_0`, the client's random number and the secret, in hexadecimal (draft-ietf-tls-keylogfile); others
     /// are left out.
     mutating func take(_ line: UnsafePointer<CChar>) {
-        let words = String(cString: line).split(separator: " ")
-        guard words.count == 3 else { return }
-        switch words[0] {
-        case "CLIENT_TRAFFIC_SECRET_0": client = Self.bytes(words[2])
-        case "SERVER_TRAFFIC_SECRET_0": server = Self.bytes(words[2])
-        default: break
+        let isClient = strncmp(line, "CLIENT_TRAFFIC_SECRET_0 ", 24) == 0
+        guard isClient || strncmp(line, "SERVER_TRAFFIC_SECRET_0 ", 24) == 0, let space = strrchr(line, 0x20) else {
+            return
         }
+        let secret = Self.bytes(UnsafePointer(space + 1))
+        if isClient { client = secret } else { server = secret }
     }
 
-    private static func bytes(_ text: Substring) -> [UInt8] {
-        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    /// Of pairs of digits up to the first other character.
+    private static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
+        func digit(_ place: Int) -> UInt8? {
+            let character = UInt8(bitPattern: text[place])
+            if character &- 0x30 < 10 { return character &- 0x30 }
+            let letter = character | 0x20
+            return letter &- 0x61 < 6 ? letter &- 0x57 : nil
+        }
+        var bytes: [UInt8] = []
+        while let high = digit(2 * bytes.count), let low = digit(2 * bytes.count + 1) { bytes.append(high << 4 | low) }
+        return bytes
     }
 
     /// HKDF-Expand-Label with an empty context (RFC 8446, section 7.1), for no more bytes than the hash has.

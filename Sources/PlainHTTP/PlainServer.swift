@@ -48,7 +48,9 @@ public final class PlainServer {
     private let hosts: HostRule
     private let limits: PlainLimits
     private let speaksHTTP2: Bool
-    private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_384)
+    /// A TLS record, whose last byte is its content's type.
+    private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 16_640)
+    private let buffers = BufferPool(capacity: 66_560)
 
     /// Told of each connection that was an event stream and is over.
     public var ended: (_ connection: UInt64) -> Void = { _ in }
@@ -157,7 +159,10 @@ public final class PlainServer {
                     close(descriptor)
                     continue
                 }
-                guard let stream = try? SocketStream(accepted: descriptor, tls: tls, options: .accepted) else {
+                guard
+                    let stream = try? SocketStream(
+                        accepted: descriptor, tls: tls, options: .accepted, gathering: buffers)
+                else {
                     continue
                 }
                 connections[nextToken] = PlainConnection(
@@ -246,6 +251,7 @@ public final class PlainServer {
         nextTick = now + Self.tick
         for connection in connections.values.filter({ $0.deadline <= now }) {
             connection.expire(now)
+            if connection.hasMore { handleAgain(connection) }
             settle(connection)
         }
         if !isAccepting, let listener {

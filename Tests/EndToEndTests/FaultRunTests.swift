@@ -33,6 +33,16 @@ import Testing
         #expect(result.connections.goAways + result.connections.lost > 0, "\(result.connections)")
     }
 
+    @Test("What a slow mock has not taken yet from TLS is taken when there is room: nothing is left lying")
+    func slowReading() throws {
+        for flags in ["--slow-reading 64KiB/s", "--bandwidth 64KiB/s --rtt 20ms --all-streams-at-once"] {
+            let (result, status, error) = try Programs.load([
+                "-n", "1000", "-m", "1000", "--timeout", "40s", "--ping-interval", "1h", "--mock-flags", flags,
+            ])
+            #expect(status == 0 && result.pushes.accepted == 1000, "\(flags): \(result.failures) \(error)")
+        }
+    }
+
     @Test("A single rule changes exactly the share of the pushes it names", arguments: Programs.engines)
     func shares(_ engine: String) throws {
         let (result, _, _) = try Programs.load([

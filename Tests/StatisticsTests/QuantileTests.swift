@@ -15,6 +15,7 @@ import Testing
         #expect(Quantile.limits((0..<38).map(Double.init), holding: 0.95) == 0...37)
         #expect(Quantile.limits([3, 5], holding: 0.95) == 3...5)
         #expect(Quantile.limits([3], holding: 0.95) == 3...3)
+        #expect(Quantile.limits([-1.7e308, 1.7e308, 1.7e308], holding: 0.95) == -1.7e308...1.7e308)
         #expect(Quantile.limits([], holding: 0.95) == nil)
         #expect(Quantile.limits([1, 2, 3, 4, 5], holding: 0) == 3...3)
     }

@@ -13,6 +13,8 @@ final class VirtualStream: ByteStream {
     private var isConnecting: Bool
     /// Read from the network, but not by the owner: as records inside TLS.
     private var hidden = 0
+    /// Four TLS records.
+    private static let mostHidden = 65_624
     /// What a write that was refused began with, and how much it was.
     private var refused: (bytes: [UInt8], count: Int)?
 
@@ -56,7 +58,7 @@ final class VirtualStream: ByteStream {
         switch result {
         case .bytes(let count):
             if hidesInput {
-                hidden = min(link.unread(side), 16_384)
+                hidden = min(link.unread(side), Self.mostHidden)
                 if hidden > 0 { world.note(.tlsBuffers) }
             }
             if side == .client { link.books.didRead(buffer, count) }

@@ -23,8 +23,8 @@ final class MockConnection {
     private var requestsBefore: UInt64 = 0
     /// Bytes that each connection may hold without being counted.
     private static let freelyHeld = 8192
-    /// What TLS keeps of a record that the socket does not take, bytes.
-    private static let sealedRecord = 17_000
+    /// What TLS keeps of records that the socket does not take, bytes.
+    private static let sealedRecords = MockWorker.bufferSize
     private let handshakeDeadline: UInt64
     private let failsHandshake: Bool
     private var lastHeard: UInt64
@@ -120,6 +120,13 @@ final class MockConnection {
         drop()
         return false
     }
+
+    /// It has stopped reading, may go on, and what is there the event loop cannot see.
+    var wantsTurn: Bool {
+        !isClosed && session != nil && unsent.isEmpty && input?.isFull != true && stream.hasBufferedInput
+    }
+    /// Its turn will come.
+    var isLagging = false
 
     private func read() -> Bool {
         let buffer = worker.readBuffer
@@ -304,7 +311,7 @@ final class MockConnection {
         held = 0
         if let session, !isClosed {
             var bytes = session.held + unsent.capacity
-            if worker.isSecure, !unsent.isEmpty { bytes += Self.sealedRecord }
+            if worker.isSecure, !unsent.isEmpty { bytes += Self.sealedRecords }
             if bytes > Self.freelyHeld { held = bytes }
         }
         return held - before

@@ -30,7 +30,7 @@ final class MockWorker {
     /// What connections receive and send is put in.
     private let buffers: BufferPool
     /// Four TLS records, and an alert or so.
-    private static let bufferSize = 66_560
+    static let bufferSize = 66_560
     let sessionSettings: SessionSettings
     var hub: EventHub { shared.hub }
     /// Read once a round of the loop: UNIX milliseconds and seconds, and ns of the monotonic clock.
@@ -191,7 +191,10 @@ final class MockWorker {
         guard !lagging.isEmpty else { return }
         let again = lagging
         lagging.removeAll(keepingCapacity: true)
-        for connection in again { handle(connection, .readable) }
+        for connection in again {
+            connection.isLagging = false
+            handle(connection, .readable)
+        }
     }
 
     private func readClocks() {
@@ -346,13 +349,24 @@ final class MockWorker {
     // MARK: Connections
 
     private func handle(_ connection: MockConnection, _ readiness: Readiness) {
-        if connection.handle(readiness) { lagging.append(connection) }
+        if connection.handle(readiness) { lag(connection) }
         look(connection)
     }
 
-    /// After anything was done with it: what it holds now, and whether it is over.
+    private func lag(_ connection: MockConnection) {
+        guard !connection.isLagging else { return }
+        connection.isLagging = true
+        lagging.append(connection)
+    }
+
+    /// After anything was done with it: what it holds now, whether it is over, and whether it may read on though nothing comes.
     private func look(_ connection: MockConnection) {
-        if connection.isClosed { remove(connection) } else { noteHeld(connection) }
+        if connection.isClosed {
+            remove(connection)
+        } else {
+            noteHeld(connection)
+            if connection.wantsTurn { lag(connection) }
+        }
     }
 
     /// Closes those who hold most when more waits for clients than may, until an eighth is free again: looking for them takes time.
