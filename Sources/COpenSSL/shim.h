@@ -39,6 +39,10 @@ static inline int pushload_BIO_get_ktls_send(BIO *bio) {
 static inline int pushload_BIO_get_mem_data(BIO *bio, char **data) {
   return (int)BIO_get_mem_data(bio, data);
 }
+// The error OpenSSL has for a peer's alert.
+static inline unsigned long pushload_alert_error(int alert) {
+  return ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + alert);
+}
 // RFC 9113 section 9.2: TLS without renegotiation and compression.
 static const uint64_t pushload_SSL_OP_HTTP2 = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
 static const uint64_t pushload_SSL_OP_ENABLE_KTLS = SSL_OP_ENABLE_KTLS;

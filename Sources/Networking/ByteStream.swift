@@ -54,7 +54,7 @@ open class ByteStream {
     open func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult { .wouldBlock }
     /// Writes up to `count` bytes.
     ///
-    /// After `.wouldBlock` some of the bytes may be sealed: the next call has to begin with the same ones, at least as many.
+    /// Unless all were taken, some of the others may be sealed: the next call has to begin with the same ones, at least as many.
     open func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult { .wouldBlock }
     /// Lets the close that follows reset the connection (RST) instead of finishing it.
     open func reset() {}

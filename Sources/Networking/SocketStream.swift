@@ -42,7 +42,7 @@ public final class SocketStream: ByteStream {
     /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
     ///
     /// - Parameter buffers: of the thread that uses the stream; with them up to four TLS records come and leave in one call of the
-    ///   kernel. Each holds 70,000 bytes or more. nil: one record at a time.
+    ///   kernel. Each holds 66,560 bytes or more. nil: one record at a time.
     public init(
         connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions,
         gathering buffers: BufferPool? = nil
@@ -268,7 +268,8 @@ public final class SocketStream: ByteStream {
         }
     }
 
-    /// Keeps what was agreed on. From here on OpenSSL has no part in TLS 1.3, but for ciphers that `TLSRecords` does not know.
+    /// Keeps what was agreed on. From here on OpenSSL has no part in TLS 1.3, but for ciphers that `TLSRecords` does not know, and
+    /// records that are to be shorter than others (RFC 6066, section 4).
     private func settle(_ tls: OpaquePointer) -> ConnectResult {
         suite = SSL_get_current_cipher(tls).flatMap { SSL_CIPHER_get_name($0) }
         if isServer {
@@ -276,7 +277,8 @@ public final class SocketStream: ByteStream {
             verification = SSL_get_verify_result(tls)
         }
         let result = checkALPN(tls)
-        if SSL_version(tls) == TLS1_3_VERSION, let secrets, let suite, let buffers,
+        let hasShortRecords = SSL_get_session(tls).map { SSL_SESSION_get_max_fragment_length($0) != 0 } ?? false
+        if SSL_version(tls) == TLS1_3_VERSION, !hasShortRecords, let secrets, let suite, let buffers,
             let records = TLSRecords(
                 suite: String(cString: suite), secrets: secrets.pointee, isServer: isServer, pool: buffers)
         {
@@ -387,7 +389,7 @@ public final class SocketStream: ByteStream {
 
     /// Writes up to `count` bytes; under TLS in records of at most 16,384.
     ///
-    /// After `.wouldBlock` some of the bytes may be sealed: the next call has to begin with the same ones, at least as many.
+    /// Unless all were taken, some of the others may be sealed: the next call has to begin with the same ones, at least as many.
     public override func write(_ bytes: UnsafePointer<UInt8>, count: Int) -> IOResult {
         if tls13 != nil, let buffers { return writeGathered(bytes, count, buffers) }
         guard let tls else {

@@ -18,8 +18,9 @@ struct TLSRecords {
     private var end = 0
     /// How reading goes on when all that came before is read.
     private var outcome: Outcome?
-    /// Records in a row that held no bytes for the reader.
-    private var idle = 0
+    /// Records without bytes, and those of handshake messages, since the last one that held bytes for the reader.
+    private var empty = 0
+    private var messages = 0
     /// Of a handshake message: bytes still to come, and its first four, which may come in pieces.
     private var messageLeft = 0
     private var messageHead: [UInt8] = []
@@ -32,8 +33,10 @@ struct TLSRecords {
         case broken(String, alert: UInt8?)
     }
 
-    /// OpenSSL allows as many empty ones.
-    private static let mostIdle = 32
+    /// As many as OpenSSL allows.
+    private static let mostEmpty = 32
+    /// A server's tickets, and keys that change while nothing is sent.
+    private static let mostMessages = 1000
     /// Four records of a peer that writes as much as it can into each.
     private static let readSize = 4 * (TLSDirection.mostContent + TLSDirection.overhead)
 
@@ -86,7 +89,9 @@ struct TLSRecords {
 
     /// A record, or enough of one to see that it is none, is there.
     private var isWhole: Bool {
-        guard let input, end - start >= TLSDirection.headerSize else { return false }
+        guard let input, end > start else { return false }
+        if input[start] != TLSContent.data { return true }
+        guard end - start >= TLSDirection.headerSize else { return false }
         let length = Int(input[start + 3]) << 8 | Int(input[start + 4])
         return length > TLSDirection.mostSealed || end - start >= TLSDirection.headerSize + length
     }
@@ -174,11 +179,11 @@ struct TLSRecords {
         var filled = 0
         while outcome == nil, isWhole, let input {
             let record = input + start
-            let sealed = Int(record[3]) << 8 | Int(record[4])
             guard record[0] == TLSContent.data else {
                 outcome = .broken("unexpected record of type \(record[0])", alert: 10)
                 break
             }
+            let sealed = Int(record[3]) << 8 | Int(record[4])
             guard sealed <= TLSDirection.mostSealed else {
                 outcome = .broken("a record of \(sealed) bytes, more than \(TLSDirection.mostSealed)", alert: 22)
                 break
@@ -205,22 +210,23 @@ struct TLSRecords {
                     outcome = .broken("data amid a handshake message", alert: 10)
                 } else if fits {
                     filled += count
-                } else {
+                } else if count > 0 {
+                    (empty, messages) = (0, 0)
                     let first = start - sealed
                     opened = first..<(first + count)
                     return takeOpened(buffer, capacity)
                 }
-                if count > 0 {
-                    idle = 0
-                    continue
-                }
-            case TLSContent.alert: take(alert: target, count)
-            case TLSContent.handshake: take(handshake: target, count)
+                if count > 0 { (empty, messages) = (0, 0) } else { empty += 1 }
+            case TLSContent.alert:
+                take(alert: target, count)
+                empty += 1
+            case TLSContent.handshake:
+                take(handshake: target, count)
+                messages += 1
             default: outcome = .broken("unexpected content of type \(type)", alert: 10)
             }
-            idle += 1
-            if outcome == nil, idle > Self.mostIdle {
-                outcome = .broken("\(idle) records in a row without data", alert: 10)
+            if outcome == nil, empty > Self.mostEmpty || messages > Self.mostMessages {
+                outcome = .broken("\(max(empty, messages)) records in a row without data", alert: 10)
             }
         }
         return filled
@@ -236,8 +242,8 @@ struct TLSRecords {
         // user_canceled: close_notify follows.
         case 90: break
         default:
-            let text = SSL_alert_desc_string_long(Int32(alert[1])).map { String(cString: $0) } ?? "unknown"
-            outcome = .broken("the peer's alert \(alert[1]) (\(text))", alert: nil)
+            let text = ERR_reason_error_string(pushload_alert_error(Int32(alert[1]))).map { String(cString: $0) }
+            outcome = .broken(text ?? "the peer's alert \(alert[1])", alert: nil)
         }
     }
 

@@ -159,6 +159,23 @@ import Testing
         #expect(wait(for: 2) { read(stream) } == [4, 5])
     }
 
+    @Test("A client that wants short records gets no longer ones")
+    func shortRecords() throws {
+        let (stream, peer) = try pair(.server) { SSL_set_tlsext_max_fragment_length($0, 1) }
+        let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
+        var sent = 0
+        var got: [UInt8] = []
+        for _ in 0..<5000 where got.count < bytes.count {
+            if sent < bytes.count, case .bytes(let count) = stream.write(Array(bytes[sent...]), count: bytes.count - sent) {
+                sent += count
+            }
+            got += peer.read()
+        }
+        #expect(got == bytes)
+        peer.write([1, 2])
+        #expect(wait(for: 2) { read(stream) } == [1, 2])
+    }
+
     @Test("A peer's KeyUpdate is followed, and answered where it asks for that", arguments: Role.allCases)
     func keyUpdate(_ role: Role) throws {
         let (stream, peer) = try pair(role)
@@ -186,7 +203,7 @@ import Testing
 
     @Test("A server's tickets are passed over")
     func tickets() throws {
-        let (stream, peer) = try pair(.client) { SSL_set_num_tickets($0, 3) }
+        let (stream, peer) = try pair(.client) { SSL_set_num_tickets($0, 50) }
         peer.write([1, 2])
         #expect(wait(for: 2) { read(stream) } == [1, 2])
         write([3], stream)

@@ -119,6 +119,7 @@ import Testing
     func broken() throws {
         let good = [UInt8](repeating: 9, count: 20)
         let cases: [(String, UInt8?, (Reader) -> Void)] = [
+            ("unexpected record of type 71", 10, { $0.send([71]) }),
             ("unexpected record of type 20", 10, { $0.send([20, 3, 3, 0, 1, 1]) }),
             ("unexpected record of type 72", 10, { $0.send(Array("HTTP/".utf8) + good) }),
             ("a record of 16641 bytes, more than 16640", 22, { $0.send([23, 3, 3, 0x41, 1]) }),
@@ -127,8 +128,9 @@ import Testing
             ("unexpected content of type 0", 10, { $0.seal([0, 0], type: 0) }),
             ("unexpected content of type 20", 10, { $0.seal([1], type: 20) }),
             ("an alert of 1 bytes, expected 2", 50, { $0.seal([1], type: TLSContent.alert) }),
-            ("the peer's alert 80 (internal error)", nil, { $0.seal([2, 80], type: TLSContent.alert) }),
-            ("the peer's alert 255 (unknown)", nil, { $0.seal([2, 255], type: TLSContent.alert) }),
+            ("tlsv13 alert certificate required", nil, { $0.seal([2, 116], type: TLSContent.alert) }),
+            ("tlsv1 alert internal error", nil, { $0.seal([2, 80], type: TLSContent.alert) }),
+            ("the peer's alert 255", nil, { $0.seal([2, 255], type: TLSContent.alert) }),
             ("an empty handshake record", 10, { $0.seal([], type: TLSContent.handshake) }),
             ("unexpected handshake message of type 1", 10, { $0.seal([1, 0, 0, 9], type: TLSContent.handshake) }),
             ("a KeyUpdate of 2 bytes, expected 1", 50, { $0.seal([24, 0, 0, 2], type: TLSContent.handshake) }),
@@ -148,6 +150,10 @@ import Testing
                 }
             ),
             ("33 records in a row without data", 10, { reader in for _ in 0..<33 { reader.seal([]) } }),
+            (
+                "1001 records in a row without data", 10,
+                { reader in for _ in 0...1000 { reader.seal([4, 0, 0, 1, 9], type: TLSContent.handshake) } }
+            ),
         ]
         for (text, alert, send) in cases {
             let reader = try Reader()
@@ -159,6 +165,16 @@ import Testing
             // It stays so.
             #expect(reader.read().isEmpty && reader.outcome == .broken(text, alert: alert))
         }
+    }
+
+    @Test("A record of nothing but padding that does not fit the reader's buffer does not stop it")
+    func padding() throws {
+        let reader = try Reader()
+        // A data record of no bytes: its type, and padding up to a whole record.
+        reader.seal([TLSContent.data] + [UInt8](repeating: 0, count: 16_000), type: 0)
+        reader.seal([1, 2])
+        #expect(reader.read(1000) == [1, 2])
+        #expect(!reader.hasInput && reader.outcome == nil)
     }
 
     @Test("More than 16,384 bytes in a record are too many, though they fit with no padding")

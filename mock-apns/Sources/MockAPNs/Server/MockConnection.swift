@@ -182,13 +182,14 @@ final class MockConnection {
         guard let session, !isClosed else { return }
         if !unsent.isEmpty, !writeUnsent() { return }
         while output?.isFull != true {
+            // Also those for which there was no room while the socket was full.
+            session.resumeBodies()
             var bytes: UnsafePointer<UInt8>?
             let count = session.nextOutput(&bytes)
             guard count > 0 else { break }
             send(bytes!, count)
             if unsent.isEmpty { session.didWriteOutput() } else { session.releaseOutput() }
             if isClosed || !unsent.isEmpty { return }
-            session.resumeBodies()
         }
         if output != nil {
             sendOutput()
