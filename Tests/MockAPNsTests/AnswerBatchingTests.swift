@@ -22,6 +22,7 @@ private final class NotedStream: ByteStream {
     deinit { for end in ends { close(end) } }
 
     override var descriptor: Int32 { ends[0] }
+    override var hasBufferedInput: Bool { !input.isEmpty }
 
     override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
         guard !input.isEmpty else { return .wouldBlock }
@@ -85,5 +86,34 @@ private final class NotedStream: ByteStream {
         mock.turn()
         let all = try types(Array(stream.writes.joined()))
         #expect(all.filter { $0 == Frame.headers }.count == 20, "\(all)")
+    }
+
+    @Test("Answers whose ends had no room while the socket was full are ended when it takes more")
+    func heldBackEnds() throws {
+        var configuration = MockConfiguration()
+        configuration.maxConcurrentStreams = 20_000
+        configuration.allStreamsAtOnce = true
+        let mock = try HandDrivenMock(configuration)
+        let count = 8000
+        let requests = (0..<Int32(count)).flatMap { FrameClient.push(2 * $0 + 1, device: "no token") }
+        let settings = FrameClient.frame(Frame.settings, flags: 0, stream: 0, [])
+        let window = FrameClient.frame(Frame.windowUpdate, flags: 0, stream: 0, FrameClient.number(1 << 30))
+        let stream = NotedStream(Frame.preface + settings + window + requests)
+        stream.room = 1
+        mock.adopt(stream)
+        for _ in 0..<4 { mock.turn() }
+        #expect(stream.writes.count == 1)
+        stream.room = .max
+        for _ in 0..<20 { mock.turn() }
+        var (headers, ends) = (0, 0)
+        let bytes = Array(stream.writes.joined())
+        var offset = 0
+        while offset < bytes.count {
+            let length = Int(bytes[offset]) << 16 | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2])
+            if bytes[offset + 3] == Frame.headers { headers += 1 }
+            if bytes[offset + 3] == Frame.data, bytes[offset + 4] & 1 == 1 { ends += 1 }
+            offset += 9 + length
+        }
+        #expect(headers == count && ends == count, "\(headers) answers, \(ends) ended")
     }
 }
