@@ -118,9 +118,9 @@ bench-instructions: deps ## instructions a push of every stage; fails when one m
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind >/dev/null; }
 	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
-bench-peers: build ## pushload and mock-apns beside h2load, SwiftNIO, hey, nginx and nghttpd: writes results/peers.md and its picture
+bench-peers: build .build/python/installed ## pushload and mock-apns beside h2load, nginx, nghttpd and what else sends pushes: writes results/peers.md and its picture
 	swift build -c release --package-path Benchmarks/peers/nio
-	@missing=""; for p in nghttp2-client nghttp2-server nginx-light hey; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	@missing=""; for p in nghttp2-client nghttp2-server nginx-light hey $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	Benchmarks/peers/compare.py --write results/peers.md

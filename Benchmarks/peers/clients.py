@@ -12,8 +12,8 @@ PEERS = os.path.join(ROOT, "Benchmarks", "peers")
 NIO = os.path.join(PEERS, "nio", ".build", "release", "nio-push")
 PYTHON = os.path.join(ROOT, ".build", "python", "bin", "python3")
 # These send one push of SHARE, so that a round stays short.
-SLOW = ("hey", "aioapns", "Go net/http", "Java HttpClient")
-SHARE = 10
+SLOW = ("SwiftNIO", "hey", "aioapns", "Go net/http", "Java HttpClient")
+SHARE = 25
 VERSIONS = {"aioapns": f"({PYTHON} --version; {PYTHON} -m pip freeze | grep aioapns) | xargs",
             "Go net/http": "go version", "Java HttpClient": "java --version"}
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Each client against each server, in alternation: rate, CPU a push of both sides, and the ratios that matter.
 
-Clients: h2load, pushload's engines, `wire` with `--read-batch` too, SwiftNIO with NIOSSL (nio-push, the stack under
-APNSwift and AsyncHTTPClient), and four that send a tenth of the pushes: hey (Go's net/http too), aioapns (Python), Go's
-net/http and Java's java.net.http. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty
-file). All over TLS 1.3, one connection, the same payload and headers, one device token. Whole processes are compared.
+Clients: h2load, pushload's engines, `wire` with `--read-batch` too, and five that send a 25th of the pushes: SwiftNIO
+with NIOSSL (nio-push, the stack under APNSwift and AsyncHTTPClient), hey, aioapns (Python), Go's net/http and Java's
+java.net.http. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty file). All over TLS
+1.3, one connection (hey begins with many), the same payload and headers, one device token. Whole processes are compared.
 
 Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
 nginx-light). The others are left out, and named, unless they are there: hey (Debian: hey), Go and Java, which are
 compiled first (golang-go, default-jdk-headless), aioapns (`make .build/python/installed`) and SwiftNIO
 (`swift build -c release --package-path Benchmarks/peers/nio`).
 
-    Benchmarks/peers/compare.py [--pushes 400000] [--rounds 5] [--streams 500] [--write results/peers.md]
+    Benchmarks/peers/compare.py [--pushes 1000000] [--rounds 5] [--streams 500] [--write results/peers.md]
 """
 
 import argparse
@@ -44,7 +44,7 @@ def versions(clients):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pushes", type=int, default=400_000)
+    parser.add_argument("--pushes", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--write", metavar="FILE", help="write the tables to this file")
@@ -79,7 +79,7 @@ def main():
     lines = [
         "# Beside its peers", "",
         f"`{os.path.relpath(os.path.abspath(__file__), ROOT)} --pushes {options.pushes} --rounds {options.rounds} "
-        f"--streams {options.streams}` (`make bench-peers`): one connection, {options.streams} streams, "
+        f"--streams {options.streams}` (`make bench-peers`): one connection (hey begins with many), {options.streams} streams, "
         f"{options.pushes:,} pushes a run, client and server share the machine. Medians of {options.rounds} alternated "
         "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; the "
         "others send one and the same"

@@ -57,7 +57,8 @@ struct SocketPort {
         _ content: UnsafePointer<UInt8>, _ count: Int, type: UInt8 = TLSContent.data,
         _ records: UnsafeMutablePointer<TLSRecords>
     ) -> Bool {
-        guard let gathered, gatheredCapacity - gatheredEnd >= count + TLSDirection.overhead + TLSRecords.updateSize else {
+        guard let gathered, gatheredCapacity - gatheredEnd >= count + TLSDirection.overhead + TLSRecords.updateSize
+        else {
             return false
         }
         if records.pointee.owesUpdate { gatheredEnd += records.pointee.sealUpdate(into: gathered + gatheredEnd) }

@@ -8,18 +8,18 @@ import Glibc
 public final class SocketStream: ByteStream {
     public override var descriptor: Int32 { port.pointee.descriptor }
     /// Owned here; OpenSSL holds the same pointer until `SSL_free`.
-    private let port: UnsafeMutablePointer<SocketPort>
+    let port: UnsafeMutablePointer<SocketPort>
     private var tls: OpaquePointer?
     /// Owned here; the traffic secrets while hands are shaken.
-    private var secrets: UnsafeMutablePointer<TLSSecrets>?
+    var secrets: UnsafeMutablePointer<TLSSecrets>?
     /// Owned here; nil before TLS 1.3 is agreed on.
-    private var tls13: UnsafeMutablePointer<TLSRecords>?
-    private let context: TLSContext?
+    var tls13: UnsafeMutablePointer<TLSRecords>?
+    let context: TLSContext?
     private var connected: Bool
     private var secured: Bool
     private var wantsWrite = false
     /// Where sealed records are put to be sent together; nil: each is sent by itself.
-    private let buffers: BufferPool?
+    let buffers: BufferPool?
     /// Of the records gathered last: where each ends in the buffer, and how many of the caller's bytes are in it.
     private var recordEnds = InlineArray<4, Int>(repeating: 0)
     private var recordBytes = InlineArray<4, Int>(repeating: 0)
@@ -28,11 +28,11 @@ public final class SocketStream: ByteStream {
     private var recordsTold = 0
     private static let recordSize = TLSDirection.mostContent
     /// Of OpenSSL's name of the cipher suite, which lives as long as the process; nil before hands are shaken.
-    private var suite: UnsafePointer<CChar>?
-    private var hasALPN = true
+    var suite: UnsafePointer<CChar>?
+    var hasALPN = true
     /// Owned here: what the peer showed, of which a server's owner may ask after the handshake.
-    private var shown: OpaquePointer?
-    private var verification = Int(X509_V_OK)
+    var shown: OpaquePointer?
+    var verification = Int(X509_V_OK)
 
     private var problem: NetworkError?
     public override var failure: NetworkError? { problem }
@@ -152,13 +152,13 @@ public final class SocketStream: ByteStream {
     }
 
     /// The `SSL` is of no more use.
-    private func endHandshake() {
+    func endHandshake() {
         freeSecrets()
         if let tls { SSL_free(tls) }
         tls = nil
     }
 
-    private func freeSecrets() {
+    func freeSecrets() {
         guard let secrets else { return }
         if let tls { TLSSecrets.collect(tls, in: nil) }
         secrets.deinitialize(count: 1)
@@ -268,50 +268,7 @@ public final class SocketStream: ByteStream {
         }
     }
 
-    /// Keeps what was agreed on. From here on OpenSSL has no part in TLS 1.3, but for ciphers that `TLSRecords` does not know, and
-    /// records that are to be shorter than others (RFC 6066, section 4).
-    private func settle(_ tls: OpaquePointer) -> ConnectResult {
-        suite = SSL_get_current_cipher(tls).flatMap { SSL_CIPHER_get_name($0) }
-        if isServer {
-            shown = SSL_get1_peer_certificate(tls)
-            verification = SSL_get_verify_result(tls)
-        }
-        let result = checkALPN(tls)
-        let hasShortRecords = SSL_get_session(tls).map { SSL_SESSION_get_max_fragment_length($0) != 0 } ?? false
-        if SSL_version(tls) == TLS1_3_VERSION, !hasShortRecords, let secrets, let suite, let buffers,
-            let records = TLSRecords(
-                suite: String(cString: suite), secrets: secrets.pointee, isServer: isServer, pool: buffers)
-        {
-            let own = UnsafeMutablePointer<TLSRecords>.allocate(capacity: 1)
-            own.initialize(to: records)
-            tls13 = own
-            endHandshake()
-        } else {
-            freeSecrets()
-            if context?.options.kernelTLS == false { SSL_set_read_ahead(tls, 1) }
-        }
-        return result
-    }
-
-    /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`. A client that speaks of no protocol at all may still begin
-    /// with HTTP/2's preface, which is then what its server goes by: Apple's does, and Pushy sends no ALPN.
-    private func checkALPN(_ tls: OpaquePointer) -> ConnectResult {
-        hasALPN = choseHTTP2(tls)
-        if hasALPN || isServer { return .done }
-        fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
-        return .failed
-    }
-
-    /// False for a server only when the client offered nothing: an offer without `h2` ends the handshake (`TLSContext`).
-    private func choseHTTP2(_ tls: OpaquePointer) -> Bool {
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        SSL_get0_alpn_selected(tls, &name, &length)
-        guard length == 2, let name else { return false }
-        return name[0] == 0x68 && name[1] == 0x32
-    }
-
-    private var isServer: Bool { context?.side == .server }
+    var isServer: Bool { context?.side == .server }
 
     private func connectError(_ code: Int32) -> NetworkError {
         code == ECONNREFUSED
@@ -319,39 +276,7 @@ public final class SocketStream: ByteStream {
             : NetworkError(.connect, "cannot connect: \(systemErrorText(code))")
     }
 
-    private func handshakeError(_ tls: OpaquePointer) -> NetworkError {
-        let system = errno
-        let verify = SSL_get_verify_result(tls)
-        if context?.verifiesPeer == true, verify != X509_V_OK {
-            ERR_clear_error()
-            let reason = X509_verify_cert_error_string(verify).map { String(cString: $0) } ?? "\(verify)"
-            return NetworkError(.certificate, "the peer's certificate is not trusted: \(reason)")
-        }
-        let code = ERR_peek_error()
-        if speaksOtherThanTLS(code) {
-            ERR_clear_error()
-            guard isServer else {
-                return NetworkError(.alpn, "the peer speaks no TLS: the target may be http://")
-            }
-            // OpenSSL says nothing to such a peer; protocol_version (RFC 8446 section 6) tells it what it has come upon.
-            let alert: [UInt8] = [0x15, 0x03, 0x01, 0, 2, 2, 70]
-            _ = port.pointee.transmit(alert, alert.count)
-            return NetworkError(.tls, "TLS handshake failed: the peer speaks no TLS")
-        }
-        if code == 0 {
-            return system == ECONNRESET || system == EPIPE
-                ? NetworkError(.tls, "TLS handshake failed: the peer reset the connection")
-                : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
-        }
-        return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
-    }
-
-    /// The first bytes were no TLS record.
-    private func speaksOtherThanTLS(_ code: UInt) -> Bool {
-        [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST].contains(ERR_GET_REASON(code))
-    }
-
-    private func fail(_ error: NetworkError) {
+    func fail(_ error: NetworkError) {
         if problem == nil { problem = error }
     }
 

@@ -41,13 +41,13 @@ public struct TLSOptions: Sendable {
     public var acceptUntrustedClients = false
     /// Our own certificate: required for a server, mutual TLS for a client.
     public var identity: TLSIdentity?
-    /// How many bytes OpenSSL asks the kernel for at once; several records are then decrypted from one read.
+    /// How many bytes OpenSSL asks the kernel for at once where it reads records (TLS 1.2); several are then decrypted from one read.
     public var readBuffer = 65_536
     /// Lets the kernel seal and open records.
     public var kernelTLS = false
     /// Server only: speaks HTTP/1.1 rather than HTTP/2.
     public var speaksHTTP1 = false
-    /// Gives an idle connection's record buffers back to the allocator.
+    /// Gives an idle connection's record buffers back to the allocator (TLS 1.2).
     public var releaseIdleBuffers = false
 
     public init() {}

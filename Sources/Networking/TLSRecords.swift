@@ -201,7 +201,8 @@ struct TLSRecords {
                 break
             }
             guard count <= TLSDirection.mostContent else {
-                outcome = .broken("a record with \(count) bytes in it, more than \(TLSDirection.mostContent)", alert: 22)
+                outcome = .broken(
+                    "a record with \(count) bytes in it, more than \(TLSDirection.mostContent)", alert: 22)
                 break
             }
             switch type {

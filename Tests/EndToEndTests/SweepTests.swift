@@ -133,7 +133,8 @@ import Testing
         #expect(try sweep.read(SweepDocument.self).points[0].problem?.contains("threshold crossed") == true, "\(sweep)")
         let pairs = try Programs.run("pushload", ["ab", file, "--self", "--rounds", "1"])
         #expect(pairs.status == 0, "\(pairs)")
-        #expect(pairs.error.contains("note: the scenario's thresholds are not heeded: ab judges differences"), "\(pairs)")
+        #expect(
+            pairs.error.contains("note: the scenario's thresholds are not heeded: ab judges differences"), "\(pairs)")
     }
 
     @Test("Points that cannot be run, and points whose pushes fail, are named with the reason and judged by nobody")

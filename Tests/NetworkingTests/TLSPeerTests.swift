@@ -166,7 +166,9 @@ import Testing
         var sent = 0
         var got: [UInt8] = []
         for _ in 0..<5000 where got.count < bytes.count {
-            if sent < bytes.count, case .bytes(let count) = stream.write(Array(bytes[sent...]), count: bytes.count - sent) {
+            if sent < bytes.count,
+                case .bytes(let count) = stream.write(Array(bytes[sent...]), count: bytes.count - sent)
+            {
                 sent += count
             }
             got += peer.read()

@@ -62,8 +62,10 @@ import Testing
             self.pool = pool
             let secrets = TLSSecrets(
                 client: [UInt8](repeating: 1, count: 32), server: [UInt8](repeating: 2, count: 32))
-            records = try #require(TLSRecords(suite: TLSRecordsTests.suite, secrets: secrets, isServer: isServer, pool: pool))
-            peer = try #require(TLSRecords(suite: TLSRecordsTests.suite, secrets: secrets, isServer: !isServer, pool: pool))
+            records = try #require(
+                TLSRecords(suite: TLSRecordsTests.suite, secrets: secrets, isServer: isServer, pool: pool))
+            peer = try #require(
+                TLSRecords(suite: TLSRecordsTests.suite, secrets: secrets, isServer: !isServer, pool: pool))
         }
 
         deinit {

@@ -58,7 +58,7 @@ struct CostModel: Sendable {
     let isOfBusyRuns: Bool
 
     /// A further connection, when it was not measured (docs/performance.md), bytes.
-    static let usualMemoryPerConnection = 55_000.0
+    static let usualMemoryPerConnection = 20_000.0
 
     /// nil when there is no sample with a cost.
     init?(_ samples: [CostSample]) {
