@@ -4,7 +4,8 @@
 Clients: h2load, pushload's engines, `wire` with `--read-batch` too, and five that send a 25th of the pushes: SwiftNIO
 with NIOSSL (nio-push, the stack under APNSwift and AsyncHTTPClient), hey, aioapns (Python), Go's net/http and Java's
 java.net.http. Servers: mock-apns with all its checks on, nginx (`return 200`) and nghttpd (an empty file). All over TLS
-1.3, one connection (hey begins with many), the same payload and headers, one device token. Whole processes are compared.
+1.3, one connection (hey begins with many), the same payload and headers, one device token. Whole processes are
+compared.
 
 Needs: a release build (`make build`), h2load and nghttpd (Debian: nghttp2-client, nghttp2-server) and nginx (Debian:
 nginx-light). The others are left out, and named, unless they are there: hey (Debian: hey), Go and Java, which are
@@ -79,7 +80,8 @@ def main():
     lines = [
         "# Beside its peers", "",
         f"`{os.path.relpath(os.path.abspath(__file__), ROOT)} --pushes {options.pushes} --rounds {options.rounds} "
-        f"--streams {options.streams}` (`make bench-peers`): one connection (hey begins with many), {options.streams} streams, "
+        f"--streams {options.streams}` (`make bench-peers`): one connection (hey begins with many), {options.streams} "
+        "streams, "
         f"{options.pushes:,} pushes a run, client and server share the machine. Medians of {options.rounds} alternated "
         "rounds, least and most in brackets. pushload generates, signs, measures and accounts for every push; the "
         "others send one and the same"

@@ -11,18 +11,24 @@ ROW = re.compile(r"\| (?P<client>[^|]+) \| (?P<server>mock-apns|nginx) \| [^|]+ 
 NAMES = {"pushload wire": "pushload", "pushload wire, read batch 50 us": "pushload --read-batch 50us",
          "pushload nghttp2": "pushload --engine nghttp2"}
 LEFT, WIDTH, HEIGHT, BAR = 190, 420, 22, 14
+# Bars of more than so many µs end there, torn off: else nothing would be seen of the others.
+MOST = 100
 
 
 def panel(top, server, rows):
-    """The bars of one server, the cheapest first; nothing is cut off, so that the longest takes all the room."""
-    most = max(cost for _, cost in rows)
-    lines = [f'<text class="head" x="0" y="{top}">CPU of the client a push against {server}, µs</text>']
+    """The bars of one server, the cheapest first."""
+    most = min(MOST, max(cost for _, cost in rows))
+    torn = f" (torn: more than {MOST})" if rows[-1][1] > MOST else ""
+    lines = [f'<text class="head" x="0" y="{top}">CPU of the client a push against {server}, µs{torn}</text>']
     for place, (client, cost) in enumerate(rows):
         y = top + 14 + place * HEIGHT
         own = ' class="own"' if client.startswith("pushload") else ' class="other"'
         lines.append(f'<text x="{LEFT - 8}" y="{y + 11}" text-anchor="end">{NAMES.get(client, client)}</text>')
-        lines.append(f'<rect{own} x="{LEFT}" y="{y}" width="{max(1, cost / most * WIDTH):.1f}" height="{BAR}"/>')
-        lines.append(f'<text x="{LEFT + cost / most * WIDTH + 6:.1f}" y="{y + 11}">{cost:g}</text>')
+        length = max(1, min(1, cost / most) * WIDTH)
+        end, low = LEFT + length, y + BAR
+        tear = f"L{end - 8} {y + BAR / 2} L{end} {low}" if cost > most else f"L{end:.1f} {low}"
+        lines.append(f'<path{own} d="M{LEFT} {y} L{end:.1f} {y} {tear} L{LEFT} {low} Z"/>')
+        lines.append(f'<text x="{end + 6:.1f}" y="{y + 11}">{cost:g}</text>')
     return lines, top + 14 + len(rows) * HEIGHT + 24
 
 
