@@ -174,7 +174,7 @@ import Testing
     func kinds() throws {
         let folder = OutputFolder()
         for further in [
-            ["-n", "100k", "-m", "300"], ["-n", "100k", "-m", "300", "--mock-flags", "--answer-batching off"],
+            ["-n", "300k", "-m", "300"], ["-n", "100k", "-m", "300", "--mock-flags", "--answer-batching off"],
             ["-D", "2s", "--rate", "8k"],
         ] {
             let run = try Programs.run("pushload", ["run", "-q", "--output", folder.path] + further)
