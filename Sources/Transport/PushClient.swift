@@ -111,8 +111,7 @@ public final class PushClient {
         requestHeaders = options.engine == .nghttp2 ? requestHeads.map(RequestHeaders.init) : []
         // A batch, and the frames of one more request.
         sendBuffers = BufferPool(capacity: options.sendBatch + 65_536)
-        // Four TLS records, whose last bytes are their contents' types.
-        scratch = .allocate(capacity: 65_600)
+        scratch = .allocate(capacity: 65_536)
         let seed = options.seed
         lanes = (0..<options.connections).map {
             Lane(

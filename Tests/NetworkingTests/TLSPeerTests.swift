@@ -114,6 +114,17 @@ import Testing
         return Array(buffer.prefix(count))
     }
 
+    /// What comes where there are no bytes.
+    private func nextResult(_ stream: SocketStream) -> IOResult {
+        var byte: UInt8 = 0
+        var result = IOResult.wouldBlock
+        for _ in 0..<5000 where result == .wouldBlock {
+            result = stream.read(into: &byte, capacity: 1)
+            usleep(200)
+        }
+        return result
+    }
+
     private func write(_ bytes: [UInt8], _ stream: SocketStream) {
         #expect(stream.write(bytes, count: bytes.count) == .bytes(bytes.count))
     }
@@ -139,13 +150,7 @@ import Testing
         }
         #expect(SSL_get_shutdown(peer.session) == SSL_RECEIVED_SHUTDOWN)
         SSL_shutdown(peer.session)
-        var byte: UInt8 = 0
-        var result = IOResult.wouldBlock
-        for _ in 0..<5000 where result == .wouldBlock {
-            result = stream.read(into: &byte, capacity: 1)
-            usleep(200)
-        }
-        #expect(result == .endOfStream)
+        #expect(nextResult(stream) == .endOfStream)
     }
 
     @Test("A suite that is not known here stays with OpenSSL", arguments: Role.allCases)
@@ -217,13 +222,7 @@ import Testing
         let (stream, peer) = try pair(role)
         let record: [UInt8] = [0x17, 3, 3, 0, 64] + [UInt8](repeating: 7, count: 64)
         #expect(send(peer.descriptor, record, record.count, 0) == record.count)
-        var byte: UInt8 = 0
-        var result = IOResult.wouldBlock
-        for _ in 0..<5000 where result == .wouldBlock {
-            result = stream.read(into: &byte, capacity: 1)
-            usleep(200)
-        }
-        #expect(result == .failed)
+        #expect(nextResult(stream) == .failed)
         #expect(stream.failure?.description == "TLS: decryption failed or bad record mac")
         ERR_clear_error()
         for _ in 0..<5000 where ERR_peek_error() == 0 {

@@ -87,7 +87,7 @@ final class MockWorker {
         statistics = home.statistics
         marks = LedgerMarks(shared.book, statistics)
         recorder = configuration.recording.map { PushRecorder($0, worker: number) }
-        readBuffer = .allocate(capacity: Self.bufferSize)
+        readBuffer = .allocate(capacity: 65_536)
         buffers = BufferPool(capacity: Self.bufferSize)
         var settings = SessionSettings()
         settings.maxConcurrentStreams = configuration.maxConcurrentStreams
