@@ -96,17 +96,20 @@ tsan: test-deps ## the tests under ThreadSanitizer
 fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
 	Tests/Fuzzing/fuzz.sh all $(SECONDS)
 
+# Packages of the house's own tools build the same rooms with the same flags: once for all of them.
+TOOLS := swift build -c release --scratch-path .build/tools --package-path
+
 simulate: deps ## SEEDS=2000 runs of the whole client in virtual time over a hostile network; SEED=… replays one with a log
-	swift build -c release --package-path Tests/Simulation
-	Tests/Simulation/.build/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
+	$(TOOLS) Tests/Simulation
+	.build/tools/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
 
 simulate-faults: deps ## faults put in on purpose: the simulation must find each
 	Tests/Simulation/faults.py
 
-BENCHMARK := swift package -c release --package-path Benchmarks --allow-writing-to-package-directory benchmark
+BENCHMARK := swift package -c release --scratch-path .build/tools --package-path Benchmarks --allow-writing-to-package-directory benchmark
 
 build-benchmarks: deps ## everything in Benchmarks, to see that it compiles
-	swift build -c release --package-path Benchmarks
+	$(TOOLS) Benchmarks
 
 bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
 	$(BENCHMARK) baseline update current --no-progress
@@ -144,7 +147,7 @@ bench-devices: build ## the mock's CPU a push with the device model beside that 
 
 bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
 	swift build -c release --product coverage
-	swift build -c release --package-path Benchmarks --product run-coverage
+	$(TOOLS) Benchmarks --product run-coverage
 	Benchmarks/coverage.py --write
 
 bench-gate: build .build/scipy/installed ## how often a gate is wrong, and what it catches: writes the tables of docs/gate.md

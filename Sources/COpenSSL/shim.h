@@ -45,6 +45,8 @@ static inline unsigned long pushload_alert_error(int alert) {
 }
 // RFC 9113 section 9.2: TLS without renegotiation and compression.
 static const uint64_t pushload_SSL_OP_HTTP2 = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+// The first of the server's suites that the client offers, not the first of the client's.
+static const uint64_t pushload_SSL_OP_SERVER_ORDER = SSL_OP_CIPHER_SERVER_PREFERENCE;
 static const uint64_t pushload_SSL_OP_ENABLE_KTLS = SSL_OP_ENABLE_KTLS;
 static inline EVP_PKEY *pushload_generate_p256(void) {
   return EVP_EC_gen("P-256");

@@ -30,7 +30,8 @@ public struct TLSOptions: Sendable {
     public var maximumVersion: TLSVersion = .v13
     /// OpenSSL cipher list for TLS 1.2, nil for OpenSSL's default.
     public var ciphers: String?
-    /// OpenSSL cipher suites for TLS 1.3, nil for OpenSSL's default.
+    /// OpenSSL cipher suites for TLS 1.3, nil for OpenSSL's default; a server takes the first of its own that the client offers, and
+    /// where it names none, the first of the client's.
     public var ciphersuites: String?
     /// PEM certificates that are trusted to sign the peer's; nil: the system's (client), or no client certificates (server).
     public var trustedCertificates: [UInt8]?
@@ -86,6 +87,7 @@ public final class TLSContext: @unchecked Sendable {
             throw NetworkError(
                 .configuration, "no TLS 1.3 cipher suite in \"\(suites)\"; for example TLS_AES_128_GCM_SHA256")
         }
+        if side == .server, options.ciphersuites != nil { _ = SSL_CTX_set_options(context, pushload_SSL_OP_SERVER_ORDER) }
         var mode = Int(SSL_MODE_ENABLE_PARTIAL_WRITE) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         if options.releaseIdleBuffers { mode |= Int(SSL_MODE_RELEASE_BUFFERS) }
         _ = pushload_SSL_CTX_set_mode(context, mode)

@@ -1,4 +1,4 @@
-/// What keeps pushes from leaving on open connections, of about fifty looks a second at each.
+/// What keeps pushes from leaving on open connections, of about fifty looks a second at each, two where a worker has thousands.
 package struct HoldUps: Sendable {
     private var looks = 0.0
     private var limited = 0.0

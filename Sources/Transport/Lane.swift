@@ -21,6 +21,10 @@ struct Lane {
         self.backoff = backoff
     }
 
+    var isConnected: Bool { connection != nil }
+    /// Its connection cannot be used yet.
+    var isConnecting: Bool { connection != nil && !wasOpen }
+
     mutating func noteAttempt() { attempts += 1 }
     mutating func take(_ connection: PushConnection) { self.connection = connection }
     mutating func noteAsked() { wasAsked = true }

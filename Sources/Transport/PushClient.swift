@@ -31,6 +31,10 @@ public final class PushClient {
     private var bound: BoundPushes
     /// Connections that were being made at the last tick, and those begun since.
     private var handshakes = 0
+    /// Pushes on streams of all connections.
+    @exclusivity(unchecked) private var inFlight = 0
+    /// The lane that the next tick looks at first.
+    private var nextLook = 0
     /// Lanes whose connections have something to write.
     private var touched: LaneQueue
     /// With `bindsPushes`: every connection has been open, or could not be made.
@@ -47,6 +51,10 @@ public final class PushClient {
     private var hasLeft = false
     private var reachability: Reachability
     private static let tickInterval: UInt64 = 20_000_000
+    /// Connections looked at in a tick, where there are more: that many memories have to come from far each time. All have had their turn
+    /// after so many ticks at most.
+    private static let looksATick = 512
+    private static let ticksARound = 25
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
     /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
@@ -195,10 +203,14 @@ public final class PushClient {
         } else {
             if !isStopped {
                 isStopped = true
+                // What is not written then is when the socket can take it.
+                for connection in connections {
+                    connection.flush()
+                    settle(connection)
+                }
                 if control.cause == .runEnded, isCutOff(now) { giveUp(now) }
                 driver.stopped(control.cause, now: now)
             }
-            for connection in connections { connection.flush() }
         }
         if isOver(request, now) { return false }
         if waits {
@@ -211,13 +223,6 @@ public final class PushClient {
 
     /// All there are, in an order that does not depend on chance.
     private var connections: [PushConnection] { lanes.compactMap(\.connection) + draining }
-
-    private var inFlight: Int {
-        var total = 0
-        for lane in lanes { total += lane.connection?.inFlight ?? 0 }
-        for connection in draining { total += connection.inFlight }
-        return total
-    }
 
     /// Streams on which a push could be put at this moment, as far as the connection's window goes for payloads like the last one.
     package var freeStreams: UInt64 {
@@ -491,6 +496,8 @@ public final class PushClient {
 
     /// Looks after a connection something happened to: takes back refused pushes, replaces it when it goes or is gone.
     private func settle(_ connection: PushConnection) {
+        inFlight &+= connection.inFlight &- connection.counted
+        connection.counted = connection.inFlight
         if !connection.refused.isEmpty {
             // By age, or the same ones would be refused again and again.
             connection.refused.sort { $0.sequence < $1.sequence }
@@ -556,6 +563,8 @@ public final class PushClient {
 
     private func remove(_ connection: PushConnection) {
         guard byToken.removeValue(forKey: connection.token) != nil else { return }
+        inFlight &-= connection.counted
+        connection.counted = 0
         transferCycles &+= connection.transferCycles
         socketCycles &+= connection.socketCycles
         draining.removeAll { $0 === connection }
@@ -563,10 +572,12 @@ public final class PushClient {
 
     private func tick(_ now: UInt64) {
         reachability.tick(now)
-        for connection in connections {
-            connection.tick(now: now)
-            settle(connection)
+        let looks = min(lanes.count, max(Self.looksATick, lanes.count / Self.ticksARound + 1))
+        let leaving = draining
+        for step in 0..<looks {
+            if let connection = lanes[lookedAt(step)].connection { lookAfter(connection, now) }
         }
+        for connection in leaving { lookAfter(connection, now) }
         if !bound.isEmpty { releaseBound(now) }
         if !isFinished, !driver.hasMore(now: now) {
             isFinished = true
@@ -580,13 +591,16 @@ public final class PushClient {
         let mayReconnect = !isHopeless
         let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
         var handshakes = 0
-        for lane in lanes.indices {
-            if let connection = lanes[lane].connection {
-                guard connection.state == .open else {
-                    handshakes += 1
-                    continue
-                }
-                holdUps.look(connection, isSomethingDue: isSomethingDue)
+        for step in lanes.indices {
+            let lane = lookedAt(step)
+            if lanes[lane].isConnecting {
+                handshakes += 1
+            } else if step >= looks, lanes[lane].isConnected, reachability.isOpen(lanes[lane].target, now) {
+                // One like it is known to be usable.
+                isUsable = true
+            } else if let connection = lanes[lane].connection {
+                guard connection.state == .open else { continue }
+                if step < looks { holdUps.look(connection, isSomethingDue: isSomethingDue) }
                 if connection.canSend || connection.inFlight > 0 {
                     isUsable = true
                     if !lanes[lane].isDoubtful { reachability.isTrusted(lanes[lane].target, now) }
@@ -604,6 +618,7 @@ public final class PushClient {
             }
         }
         self.handshakes = handshakes
+        nextLook = lookedAt(looks)
         if !hasGivenUp, !isUsable,
             reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
         {
@@ -617,6 +632,17 @@ public final class PushClient {
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
+    }
+
+    /// The lane that is looked at in the tick's step.
+    private func lookedAt(_ step: Int) -> Int {
+        let lane = nextLook &+ step
+        return lane < lanes.count ? lane : lane &- lanes.count
+    }
+
+    private func lookAfter(_ connection: PushConnection, _ now: UInt64) {
+        connection.tick(now: now)
+        settle(connection)
     }
 
     /// Every attempt is still under way.

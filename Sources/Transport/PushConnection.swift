@@ -41,6 +41,8 @@ final class PushConnection: ClientOwner {
     /// Why it drains, once it does.
     private var departure: ConnectionEnd?
     let connectDeadline: UInt64
+    /// Of what the pool has in flight.
+    @exclusivity(unchecked) var counted = 0
     /// What it had answered when the pool looked at it last, while it drains.
     var settledAnswers: UInt64 = 0
     /// Pushes the peer refused unprocessed, to be sent again elsewhere.

@@ -44,6 +44,9 @@ struct Reachability {
     /// A connection that is not doubtful can be used now.
     mutating func isTrusted(_ target: Int, _ now: UInt64) { contacts[target].lastOpen = now }
 
+    /// A connection that is not doubtful was seen to be usable at this time.
+    func isOpen(_ target: Int, _ now: UInt64) -> Bool { contacts[target].lastOpen == now }
+
     /// No connection could be used for so long, ns.
     func isLost(_ now: UInt64, for limit: UInt64) -> Bool { contacts.allSatisfy { now > $0.lastOpen &+ limit } }
 

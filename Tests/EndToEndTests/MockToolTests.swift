@@ -52,6 +52,18 @@ import Testing
                 "--client-ca is of TLS, which --plaintext leaves out; expected one of them"
             ),
             ("--plaintext --tls-min 1.3", "--tls-min is of TLS, which --plaintext leaves out; expected one of them"),
+            (
+                "--plaintext --ciphersuites TLS_AES_128_GCM_SHA256",
+                "--ciphersuites is of TLS, which --plaintext leaves out; expected one of them"
+            ),
+            (
+                "--tls-max 1.2 --ciphersuites TLS_AES_128_GCM_SHA256",
+                "--ciphersuites are of TLS 1.3, which --tls-max 1.2 leaves out; expected one of them"
+            ),
+            (
+                "--ciphersuites AES128",
+                "no TLS 1.3 cipher suite in \"AES128\"; for example TLS_AES_128_GCM_SHA256"
+            ),
             ("--plaintext --san a.b", "--san is of TLS, which --plaintext leaves out; expected one of them"),
             ("--refuse-bad-certificates", "--refuse-bad-certificates needs --client-ca"),
             ("--cert-key k.pem", "--cert-key needs --cert"),

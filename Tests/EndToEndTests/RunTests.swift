@@ -179,6 +179,24 @@ import Testing
         _ = try other.stop()
     }
 
+    @Test("The mock takes the first of its cipher suites that a client offers; without any, the client's first")
+    func ciphersuites() throws {
+        for (flags, suite) in [
+            ([], "TLS_AES_256_GCM_SHA384"),
+            (["--mock-flags", "--ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"], "TLS_AES_128_GCM_SHA256"),
+            (
+                [
+                    "--ciphersuites", "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256",
+                    "--mock-flags", "--ciphersuites TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384",
+                ], "TLS_CHACHA20_POLY1305_SHA256"
+            ),
+        ] {
+            let (result, status, error) = try Programs.load(["-n", "2000"] + flags)
+            #expect(status == 0 && result.pushes.accepted == 2000, "\(error)")
+            #expect(result.run.tls == "TLSv1.3 \(suite)")
+        }
+    }
+
     @Test("kTLS is used where the kernel has it, and refused in words where not")
     func kernelTLS() throws {
         let list = (try? String(contentsOfFile: "/proc/sys/net/ipv4/tcp_available_ulp", encoding: .utf8)) ?? ""

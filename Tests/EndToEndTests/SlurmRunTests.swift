@@ -73,7 +73,8 @@ final class SlurmRunTests {
         #expect(result.run.complete && !rows.contains { $0.state == .lost }, "\(rows)")
         #expect(rows.map(\.attempts).sorted() == attempts, "\(rows)")
         #expect(result.pushes.planned == planned && result.pushes.ended == planned, "\(result.pushes)")
-        #expect(result.pushes.notSent == 0 && result.pushes.rejected == 0, "\(result.pushes)")
+        #expect(
+            result.pushes.notSent == 0 && result.pushes.rejected == 0, "\(result.pushes), \(result.notSent), \(rows)")
         #expect(result.pushes.lost == 0 && result.pushes.duplicated == 0, "\(result.pushes)")
         return result.pushes.failed
     }

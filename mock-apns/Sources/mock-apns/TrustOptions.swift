@@ -74,6 +74,12 @@ struct TrustOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Newest TLS version, 1.2 or 1.3.", valueName: "version"))
     var tlsMax = newest
 
+    @Option(
+        help: ArgumentHelp(
+            "OpenSSL cipher suites for TLS 1.3, the first that a client offers is taken, as TLS_AES_128_GCM_SHA256. Default: the client's first.",
+            valueName: "text"))
+    var ciphersuites: String?
+
     private static let (oldest, newest) = ("1.2", "1.3")
 
     /// - Returns: names of the files that were made.
@@ -145,7 +151,7 @@ struct TrustOptions: ParsableArguments {
         for (flag, isGiven) in [
             ("--cert", cert != nil), ("--cert-key", certKey != nil), ("--san", !serverNames.isEmpty),
             ("--client-ca", clientCA != nil), ("--tls-min", tlsMin != Self.oldest),
-            ("--tls-max", tlsMax != Self.newest),
+            ("--tls-max", tlsMax != Self.newest), ("--ciphersuites", ciphersuites != nil),
         ] where plaintext && isGiven {
             throw Misuse("\(flag) is of TLS, which --plaintext leaves out; expected one of them")
         }
@@ -179,6 +185,12 @@ struct TrustOptions: ParsableArguments {
         else { throw Misuse("--tls-min \(tlsMin) --tls-max \(tlsMax): expected 1.2 or 1.3, the oldest first") }
         options.minimumVersion = oldest
         options.maximumVersion = newest
+        if let ciphersuites {
+            guard newest == .v13 else {
+                throw Misuse("--ciphersuites are of TLS 1.3, which --tls-max \(tlsMax) leaves out; expected one of them")
+            }
+            options.ciphersuites = ciphersuites
+        }
         options.releaseIdleBuffers = true
         if let cert {
             guard let certKey else { throw Misuse("--cert needs --cert-key") }

@@ -24,6 +24,8 @@ enum FuzzTarget: String, CaseIterable {
     case scenario
     /// Raw bytes of a client's connection, after the preface.
     case connection
+    /// Records of TLS 1.3, after the handshake.
+    case records
     /// What a server says to engine wire.
     case client
     /// A request to the admin listener, read; and answered.
@@ -43,6 +45,7 @@ enum FuzzTarget: String, CaseIterable {
         case .faults: _ = try? FaultFile.parse(String(decoding: bytes, as: UTF8.self), file: "f")
         case .scenario: Self.scenario(String(decoding: bytes, as: UTF8.self))
         case .connection: Self.connection(bytes)
+        case .records: RecordsFuzz.run(bytes)
         case .client: ClientFuzz.run(bytes)
         case .admin: _ = PlainRequest.parse(Array(bytes))
         case .pages: PageFuzz.run(bytes)
