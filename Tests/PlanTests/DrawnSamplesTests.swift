@@ -53,7 +53,7 @@ import Testing
             products += zip(distances, distances.dropFirst()).reduce(0) { $0 + $1.0 * $1.1 }
             count += distances.count
         }
-        // 44 degrees of freedom.
+        // 44 degrees of freedom; Student's t is that of 47.
         let means = (0..<4).map { setting in
             let own = samples.enumerated().filter { $0.offset % 4 == setting }.map { log($0.element.clientCPU) }
             return own.reduce(0, +) / Double(own.count)
@@ -62,7 +62,7 @@ import Testing
             let distance = log(run.element.clientCPU) - means[run.offset % 4]
             return sum + distance * distance
         }
-        let wanted = (own / 44).squareRoot() * StudentDistribution.quantile(0.975, degrees: 44) / 1.96
+        let wanted = (own / 44).squareRoot() * StudentDistribution.quantile(0.975, degrees: 47) / 1.96
         #expect(abs((squares / Double(count)).squareRoot() / wanted - 1) < 0.03)
         #expect(abs(products / squares * 48 / 47 - drawn.correlation) < 0.03)
     }

@@ -55,9 +55,10 @@ struct DrawnSamples {
             residuals.append(runs.indices.map { run in Residual(own.map { $0[run] }) })
             if runs.count > 1 { pools[groups[place].isPaced, default: Pool()].residuals += residuals[place] }
         }
-        let free = groups.reduce(0) { $0 + max(0, $1.runs.count - 1) }
-        // The spread itself is known from so many runs only: drawn ones deviate as Student's t does.
-        let wider = StudentDistribution.quantile(0.975, degrees: max(1, free)) / StudentDistribution.normal
+        let repeated = groups.reduce(0) { $0 + ($1.runs.count > 1 ? $1.runs.count : 0) }
+        // The spread itself is known from so many runs only: drawn ones deviate as Student's t does. Without the degrees that each setting's
+        // mean takes, normal runs would be held better, and such with heavy tails too well.
+        let wider = StudentDistribution.quantile(0.975, degrees: max(1, repeated - 1)) / StudentDistribution.normal
         for key in pools.keys {
             pools[key]!.residuals = pools[key]!.residuals.map { $0 * wider }
             pools[key]!.scale = Self.scale(pools[key]!.residuals)
