@@ -24,6 +24,7 @@ http {{
     http2_max_concurrent_streams 1000;
     server {{
         listen 127.0.0.1:{port} ssl http2;
+        ssl_protocols TLSv1.3;
         ssl_certificate {credentials}/server.pem;
         ssl_certificate_key {credentials}/server.key;
         location / {{ return 200; }}

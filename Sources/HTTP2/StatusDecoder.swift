@@ -5,7 +5,7 @@ import Glibc
 /// fields are as RFC 9113 sections 8.2 and 8.3 want them.
 ///
 /// A block of only static entries and literals that change no state, are not coded with Huffman and have no rules of their own
-/// is walked over; any other goes to nghttp2's inflater.
+/// is walked over; any other goes to nghttp2's inflater, but one that is the same as the last one that did (`RepeatedHead`).
 public final class StatusDecoder {
     /// What a header block says.
     public struct Head {
@@ -23,6 +23,9 @@ public final class StatusDecoder {
     private(set) var retryAfter = ""
     private static let longestRetryAfter = 64
     private let inflater: OpaquePointer
+    private var repeated = RepeatedHead()
+    /// The most that the dynamic table can hold: each counts for 32 bytes at least (RFC 7541 section 4.1).
+    private let mostEntries: Int
 
     /// - Parameter tableSize: the SETTINGS_HEADER_TABLE_SIZE we announced.
     public init(tableSize: Int) {
@@ -30,14 +33,33 @@ public final class StatusDecoder {
         precondition(nghttp2_hd_inflate_new(&created) == 0, "out of memory")
         inflater = created!
         nghttp2_hd_inflate_change_table_size(inflater, tableSize)
+        // The table has its first size until the peer says another.
+        mostEntries = max(tableSize, 4096) / 32
     }
 
-    deinit { nghttp2_hd_inflate_del(inflater) }
+    deinit {
+        nghttp2_hd_inflate_del(inflater)
+        repeated.free()
+    }
 
     /// - Returns: nil when the block cannot be decoded: the connection is lost then.
     public func head(_ block: UnsafePointer<UInt8>, _ count: Int) -> Head? {
         if let status = walk(block, count) { return Head(status: status) }
-        return inflate(block, count)
+        if let head = repeated.find(block, count) {
+            if !retryAfter.isEmpty { retryAfter = "" }
+            return head
+        }
+        return meet(block, count)
+    }
+
+    /// A block that is another one than the last.
+    @inline(never)
+    private func meet(_ block: UnsafePointer<UInt8>, _ count: Int) -> Head? {
+        guard repeated.settle(entries: mostEntries, { inflate($0, $1) != nil }) else { return nil }
+        repeated.forget()
+        guard let head = inflate(block, count) else { return nil }
+        if head.status != Self.malformed, retryAfter.isEmpty { repeated.keep(block, count, head) }
+        return head
     }
 
     /// nil when the block needs the inflater. The status comes first, or the inflater has to say what it makes of it.
@@ -101,7 +123,6 @@ public final class StatusDecoder {
         return true
     }
 
-    @inline(never)
     private func inflate(_ block: UnsafePointer<UInt8>, _ count: Int) -> Head? {
         var head = Head(status: 0)
         var hasRegular = false
