@@ -87,7 +87,9 @@ public final class TLSContext: @unchecked Sendable {
             throw NetworkError(
                 .configuration, "no TLS 1.3 cipher suite in \"\(suites)\"; for example TLS_AES_128_GCM_SHA256")
         }
-        if side == .server, options.ciphersuites != nil { _ = SSL_CTX_set_options(context, pushload_SSL_OP_SERVER_ORDER) }
+        if side == .server, options.ciphersuites != nil {
+            _ = SSL_CTX_set_options(context, pushload_SSL_OP_SERVER_ORDER)
+        }
         var mode = Int(SSL_MODE_ENABLE_PARTIAL_WRITE) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         if options.releaseIdleBuffers { mode |= Int(SSL_MODE_RELEASE_BUFFERS) }
         _ = pushload_SSL_CTX_set_mode(context, mode)

@@ -243,6 +243,8 @@ struct TLSRecords {
         // user_canceled: close_notify follows.
         case 90: break
         default:
+            // Its names are loaded with the first SSL_CTX otherwise.
+            _ = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_LOAD_SSL_STRINGS), nil)
             let text = ERR_reason_error_string(pushload_alert_error(Int32(alert[1]))).map { String(cString: $0) }
             outcome = .broken(text ?? "the peer's alert \(alert[1])", alert: nil)
         }

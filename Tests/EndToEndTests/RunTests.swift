@@ -183,7 +183,10 @@ import Testing
     func ciphersuites() throws {
         for (flags, suite) in [
             ([], "TLS_AES_256_GCM_SHA384"),
-            (["--mock-flags", "--ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"], "TLS_AES_128_GCM_SHA256"),
+            (
+                ["--mock-flags", "--ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"],
+                "TLS_AES_128_GCM_SHA256"
+            ),
             (
                 [
                     "--ciphersuites", "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256",

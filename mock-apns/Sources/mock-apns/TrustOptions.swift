@@ -187,7 +187,8 @@ struct TrustOptions: ParsableArguments {
         options.maximumVersion = newest
         if let ciphersuites {
             guard newest == .v13 else {
-                throw Misuse("--ciphersuites are of TLS 1.3, which --tls-max \(tlsMax) leaves out; expected one of them")
+                throw Misuse(
+                    "--ciphersuites are of TLS 1.3, which --tls-max \(tlsMax) leaves out; expected one of them")
             }
             options.ciphersuites = ciphersuites
         }

@@ -4,7 +4,10 @@ struct RequestStates: ~Copyable {
     /// The first of those that are free; the list owns them.
     private var free: Unmanaged<RequestState>?
     private var freeCount = 0
-    /// Between reads so many are kept.
+    /// Of requests, and the most of them at once since `settle`.
+    private var inUse = 0
+    private var mostInUse = 0
+    /// Between reads so many are kept, or as many as were needed beside those in use.
     private static let mostFree = 64
     /// Of these, those with memory for many headers.
     private var largeCount = 0
@@ -23,6 +26,8 @@ struct RequestStates: ~Copyable {
     /// One for a request that begins, owned by the caller until `give`.
     @inline(__always)
     mutating func take() -> Unmanaged<RequestState> {
+        inUse &+= 1
+        if inUse > mostInUse { mostInUse = inUse }
         guard let first = free else { return .passRetained(RequestState()) }
         let (next, isLarge) = first._withUnsafeGuaranteedRef { state in
             let next = state.next
@@ -46,6 +51,7 @@ struct RequestStates: ~Copyable {
         free = state
         freeCount &+= 1
         if isLarge { largeCount &+= 1 }
+        inUse &-= 1
     }
 
     /// Its payload lies in the read buffer.
@@ -69,8 +75,11 @@ struct RequestStates: ~Copyable {
             }
         }
         if largeCount > Self.mostLarge { dropLarge() }
-        if freeCount > Self.mostFree { drop(downTo: Self.mostFree) }
+        if freeCount > Self.mostFree { drop(downTo: max(Self.mostFree, mostInUse - inUse)) }
     }
+
+    /// What was needed before is no sign of what will be: called now and then.
+    mutating func settle() { mostInUse = inUse }
 
     private mutating func drop(downTo count: Int) {
         while freeCount > count, let first = free {
@@ -85,7 +94,12 @@ struct RequestStates: ~Copyable {
         (free, freeCount, largeCount) = (nil, 0, 0)
         while let first = left {
             left = first._withUnsafeGuaranteedRef { $0.next }
-            if first._withUnsafeGuaranteedRef({ $0.isLarge }) { first.release() } else { give(first) }
+            if first._withUnsafeGuaranteedRef({ $0.isLarge }) {
+                first.release()
+            } else {
+                inUse += 1
+                give(first)
+            }
         }
     }
 

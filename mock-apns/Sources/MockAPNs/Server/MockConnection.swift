@@ -386,7 +386,7 @@ final class MockConnection {
             worker.log.debug("connection \(token): its answers are not read")
             return drop()
         }
-        if session.requests == requestsBefore { session.giveBackMemory() }
+        if session.requests == requestsBefore { session.giveBackMemory() } else { session.settleMemory() }
         requestsBefore = session.requests
         var hasSomething = endHeldBack(session, now)
         if now >= nextChangeAt, changeSettings(faults, now) { hasSomething = true }

@@ -445,21 +445,38 @@ final class MockSession: ServerSession {
 
     /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
     ///
-    /// Cost: a few steps a read, and one a stream where more than a few are incomplete or answered in part.
+    /// Cost: a few steps a read; one a stream where more than a few are incomplete or answered in part, once in a few reads or where
+    /// they became more or far fewer.
     var held: Int {
-        var total = inputCapacity + waitingOutput
-        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true {
-            for context in contexts { total += withState(context) { $0.capacity } }
-            for body in pendingBodies.values { total += body.capacity }
+        let total = inputCapacity + waitingOutput
+        guard unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true else {
+            streamsHold = (0, 0, 0)
+            return total
         }
-        return total
+        let before = streamsHold.count
+        if streamsHold.looks == 0 || openStreams > before &+ before / 8 || openStreams < before / 2
+            || !pendingBodies.isEmpty
+        {
+            var bytes = 0
+            for context in contexts { bytes += withState(context) { $0.capacity } }
+            for body in pendingBodies.values { bytes += body.capacity }
+            streamsHold = (bytes, openStreams, Self.looksAtOne)
+        }
+        streamsHold.looks &-= 1
+        return total + streamsHold.bytes
     }
     private static let fewUnfinished = 16
+    /// What streams held when they were counted last, how many they were, and looks until they are counted again.
+    @exclusivity(unchecked) private var streamsHold = (bytes: 0, count: 0, looks: 0)
+    private static let looksAtOne = 8
     /// Bytes of answers for a client that takes none, from which on bodies wait.
     private static let mostOutput = 1 << 18
 
     /// Bytes kept for the next requests.
     var spareMemory: Int { states.memory }
+
+    /// Some was asked: of the memory for requests as much is kept as these need at once.
+    func settleMemory() { states.settle() }
 
     /// Nothing was asked for a while.
     func giveBackMemory() {
