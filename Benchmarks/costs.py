@@ -36,7 +36,10 @@ def measure(flags, seconds, folder):
         [f"{BUILD}/pushload", "run", "--json", "--quiet", "--output", f"{folder}/runs", "-D", f"{warmup + seconds}s",
          "--warmup", f"{warmup}s", *flags.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(warmup + 1)
-    mock = int(subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()[0])
+    children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()
+    if len(children) != 1:
+        sys.exit(f"pushload run {flags}: no mock\n{run.communicate()[1]}")
+    mock = int(children[0])
     begin, before = time.monotonic(), (cpu_of_process(run.pid), cpu_of_process(mock))
     time.sleep(seconds - 1.5)
     spent = [after - was for was, after in zip(before, (cpu_of_process(run.pid), cpu_of_process(mock)))]
@@ -46,8 +49,11 @@ def measure(flags, seconds, folder):
         sys.exit(f"pushload run {flags} ended with {run.returncode}:\n{error}")
     result = json.loads(output)
     rate = result["throughput"]["accepted_per_second"]
-    if result["connections"]["opened"] != connections:
-        sys.exit(f"{flags}: {result['connections']['opened']} connections were opened")
+    # As fast as it goes, the streams of all connections are in use, once these are there.
+    streams = connections * int((re.search(r"-m (\d+)", flags) or [0, 100])[1])
+    before = max(point["in_flight"] for point in result["series"] if point["t"] <= warmup)
+    if result["connections"]["opened"] != connections or ("--rate" not in flags and before < 0.9 * streams):
+        sys.exit(f"{flags}: not all connections were there after {warmup} s, or some were made again")
     return [1e9 * each / elapsed / rate for each in spent] + [rate]
 
 

@@ -11,7 +11,7 @@ struct RunNotes {
     var all: [String] {
         outcome.notes + (inputs.sends?.notes ?? []) + replay
             + [
-                connectionProblem, streamFault, replacedTokens, readBatch, waitsTooLong, windows,
+                connectionProblem, unopened, streamFault, replacedTokens, readBatch, waitsTooLong, windows,
                 outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 } + devices
@@ -61,6 +61,17 @@ struct RunNotes {
         let problem =
             outcome.connections.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
         return "last connection problem: \(problem)"
+    }
+
+    /// Connections are made while others push already, and a run may end before all are.
+    private var unopened: String? {
+        let opened = outcome.connections.opened
+        guard opened > 0, opened < UInt64(inputs.connections), outcome.connections.connectFailures == 0 else {
+            return nil
+        }
+        return
+            "\(Units.grouped(opened)) of \(Units.counted(UInt64(inputs.connections), "connection")) were open before the "
+            + "run ended: its figures are of the time in which they are made; a longer run with --warmup leaves that out"
     }
 
     private var streamFault: String? {

@@ -58,6 +58,9 @@ open class EventLoop {
     /// CPU time spent on looking again and again in `waitPunctually`, ns.
     open var spinTime: UInt64 { 0 }
 
+    /// Events of a wait; more are held in the next one.
+    public static let mostEvents = 256
+
     /// The ready event at `index`, valid until the next `wait`.
     open func event(at index: Int) -> ReadyEvent { ReadyEvent(token: 0, readiness: []) }
 

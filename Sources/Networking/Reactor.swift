@@ -9,7 +9,7 @@ import Glibc
 public final class Reactor: EventLoop {
     private let epoll: Int32
     private let events: UnsafeMutablePointer<epoll_event>
-    private let capacity = 256
+    private let capacity = EventLoop.mostEvents
     private static let wakeToken = UInt64.max
     /// `wakeUp` ended the last wait.
     private var wasWoken = false

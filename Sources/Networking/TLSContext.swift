@@ -31,7 +31,7 @@ public struct TLSOptions: Sendable {
     /// OpenSSL cipher list for TLS 1.2, nil for OpenSSL's default.
     public var ciphers: String?
     /// OpenSSL cipher suites for TLS 1.3, nil for OpenSSL's default; a server takes the first of its own that the client offers, and
-    /// where it names none, the first of the client's.
+    /// where it names none, the first of the client's. With names its own order counts for TLS 1.2 too.
     public var ciphersuites: String?
     /// PEM certificates that are trusted to sign the peer's; nil: the system's (client), or no client certificates (server).
     public var trustedCertificates: [UInt8]?
@@ -83,9 +83,20 @@ public final class TLSContext: @unchecked Sendable {
             throw NetworkError(
                 .configuration, "no TLS 1.2 cipher in \"\(ciphers)\"; names are OpenSSL's, see `openssl ciphers -v`")
         }
-        if let suites = options.ciphersuites, SSL_CTX_set_ciphersuites(context, suites) != 1 {
-            throw NetworkError(
-                .configuration, "no TLS 1.3 cipher suite in \"\(suites)\"; for example TLS_AES_128_GCM_SHA256")
+        if let suites = options.ciphersuites {
+            // OpenSSL leaves names out that it does not know, and takes an empty text for a client that offers nothing.
+            for suite in suites.split(separator: ":", omittingEmptySubsequences: false)
+            where
+                suite.isEmpty || SSL_CTX_set_ciphersuites(context, String(suite)) != 1
+            {
+                let list = suites.contains(":") ? " in \"\(suites)\"" : ""
+                throw NetworkError(
+                    .configuration,
+                    "no TLS 1.3 cipher suite \"\(suite)\"\(list); expected for example TLS_AES_128_GCM_SHA256, several with : between them"
+                )
+            }
+            _ = SSL_CTX_set_ciphersuites(context, suites)
+            ERR_clear_error()
         }
         if side == .server, options.ciphersuites != nil {
             _ = SSL_CTX_set_options(context, pushload_SSL_OP_SERVER_ORDER)

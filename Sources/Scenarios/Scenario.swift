@@ -482,6 +482,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             tlsMinimum <= tlsMaximum,
             "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
         check(
+            ciphersuites == nil || tlsMaximum != "1.2",
+            "ciphersuites are of TLS 1.3, which tls_max 1.2 leaves out; expected one of them")
+        check(
             abortOnFailWindow >= 1_000_000_000,
             "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "
                 + "thresholds are looked at once a second")

@@ -33,8 +33,9 @@ public final class PushClient {
     private var handshakes = 0
     /// Pushes on streams of all connections.
     @exclusivity(unchecked) private var inFlight = 0
-    /// The lane that the next tick looks at first.
+    /// The lane that the next tick looks at first, and when the last one was.
     private var nextLook = 0
+    private var lastTick: UInt64 = 0
     /// Lanes whose connections have something to write.
     private var touched: LaneQueue
     /// With `bindsPushes`: every connection has been open, or could not be made.
@@ -51,10 +52,10 @@ public final class PushClient {
     private var hasLeft = false
     private var reachability: Reachability
     private static let tickInterval: UInt64 = 20_000_000
-    /// Connections looked at in a tick, where there are more: that many memories have to come from far each time. All have had their turn
-    /// after so many ticks at most.
+    /// Connections looked at in a tick, where there are more: that many memories have to come from far each time.
     private static let looksATick = 512
-    private static let ticksARound = 25
+    /// In which all have had their turn, ns; or in a quarter of the time after which a push has failed.
+    private static let longestRound: UInt64 = 500_000_000
     /// Pushes between two readings of the clock, unless something is written before.
     private static let clockInterval = 16
     /// A wait of so long had nothing to read or to write, ns: longer than it takes to ask.
@@ -250,7 +251,10 @@ public final class PushClient {
     }
 
     /// Waits for `due`, at the latest for the next tick, and takes in what the network brings meanwhile.
-    private func wait(until due: UInt64?, now: UInt64) {
+    ///
+    /// - Returns: how many descriptors were ready.
+    @discardableResult
+    private func wait(until due: UInt64?, now: UInt64) -> Int {
         let deadline = min(due ?? nextTick, nextTick)
         var timeout = deadline > now ? deadline - now : 0
         if !lagging.isEmpty {
@@ -284,13 +288,14 @@ public final class PushClient {
             guard let connection = byToken[event.token] else { continue }
             handle(connection, event.readiness)
         }
+        return count
     }
 
     /// Reads what is there; not for ever, where a peer never stops.
     private func takeIn(_ now: UInt64) {
-        for _ in 0..<16 {
-            wait(until: now, now: now)
-            if lagging.isEmpty { return }
+        for _ in 0..<(16 + byToken.count / EventLoop.mostEvents) {
+            let events = wait(until: now, now: now)
+            if lagging.isEmpty, events < EventLoop.mostEvents { return }
         }
     }
 
@@ -572,7 +577,7 @@ public final class PushClient {
 
     private func tick(_ now: UInt64) {
         reachability.tick(now)
-        let looks = min(lanes.count, max(Self.looksATick, lanes.count / Self.ticksARound + 1))
+        let looks = looksNow(now)
         let leaving = draining
         for step in 0..<looks {
             if let connection = lanes[lookedAt(step)].connection { lookAfter(connection, now) }
@@ -618,6 +623,7 @@ public final class PushClient {
             }
         }
         self.handshakes = handshakes
+        lastTick = now
         nextLook = lookedAt(looks)
         if !hasGivenUp, !isUsable,
             reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
@@ -632,6 +638,14 @@ public final class PushClient {
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
+    }
+
+    /// How many lanes the tick looks at: of more than a few so many that a round does not take longer, however seldom there are ticks.
+    private func looksNow(_ now: UInt64) -> Int {
+        guard lanes.count > Self.looksATick else { return lanes.count }
+        let round = Double(max(1, min(Self.longestRound, options.pushTimeout / 4)))
+        let share = Double(now &- min(lastTick, now)) / round
+        return min(lanes.count, max(Self.looksATick, Int(min(share, 1) * Double(lanes.count)) + 1))
     }
 
     /// The lane that is looked at in the tick's step.

@@ -122,7 +122,7 @@ import Testing
 
     @Test("A client that reads nothing of large answers holds one connection only for so long, whatever its windows")
     func neverReads() throws {
-        let server = try started { $0.limits.answer = 1_000_000_000 }
+        let server = try started { $0.limits.answer = 10_000_000_000 }
         let greedy = try FramedPeer(port: server.port, window: 0x7FFF_FFFF)
         greedy.send(FramedPeer.frame(8, 0, 0, FramedPeer.word(0x7FFF_0000 - 65_535)))
         for number in 0..<50 { greedy.send(get(number * 2 + 1, "/attachments/10MiB")) }

@@ -62,7 +62,7 @@ import Testing
             ),
             (
                 "--ciphersuites AES128",
-                "no TLS 1.3 cipher suite in \"AES128\"; for example TLS_AES_128_GCM_SHA256"
+                "no TLS 1.3 cipher suite \"AES128\"; expected for example TLS_AES_128_GCM_SHA256, several with : between them"
             ),
             ("--plaintext --san a.b", "--san is of TLS, which --plaintext leaves out; expected one of them"),
             ("--refuse-bad-certificates", "--refuse-bad-certificates needs --client-ca"),

@@ -292,9 +292,13 @@ import Testing
         #expect(
             error { $0.ciphers = "NOPE" }
                 == "no TLS 1.2 cipher in \"NOPE\"; names are OpenSSL's, see `openssl ciphers -v`")
-        #expect(
-            error { $0.ciphersuites = "NOPE" }
-                == "no TLS 1.3 cipher suite in \"NOPE\"; for example TLS_AES_128_GCM_SHA256")
+        let right = "expected for example TLS_AES_128_GCM_SHA256, several with : between them"
+        for (suites, problem) in [
+            ("NOPE", "\"NOPE\""), ("", "\"\""), (" ", "\" \""),
+            ("TLS_AES_128_GCM_SHA256:NOPE", "\"NOPE\" in \"TLS_AES_128_GCM_SHA256:NOPE\""),
+            ("TLS_AES_128_GCM_SHA256:", "\"\" in \"TLS_AES_128_GCM_SHA256:\""),
+            ("ECDHE-ECDSA-AES128-GCM-SHA256", "\"ECDHE-ECDSA-AES128-GCM-SHA256\""),
+        ] { #expect(error { $0.ciphersuites = suites } == "no TLS 1.3 cipher suite \(problem); \(right)") }
         #expect(
             error {
                 $0.trustedCertificates = Array("x".utf8)

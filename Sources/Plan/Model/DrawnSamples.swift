@@ -34,6 +34,8 @@ struct DrawnSamples {
     private static let most = 0.7
     /// Of fewer pairs of neighbours the usual correlation says more than they do.
     private static let fewestPairs = 20
+    /// As a calibration of 30 runs has, of which docs/planning.md says what intervals hold.
+    private static let manyDegrees = 20
 
     /// - Parameters:
     ///   - samples: in the order in which they were made.
@@ -55,10 +57,12 @@ struct DrawnSamples {
             residuals.append(runs.indices.map { run in Residual(own.map { $0[run] }) })
             if runs.count > 1 { pools[groups[place].isPaced, default: Pool()].residuals += residuals[place] }
         }
+        // The spread itself is known from so many runs only: drawn ones deviate as Student's t does. Where many degrees are left when each
+        // setting has its mean, these are added again: without them intervals of runs with heavy tails would hold too much.
+        let free = groups.reduce(0) { $0 + max(0, $1.runs.count - 1) }
         let repeated = groups.reduce(0) { $0 + ($1.runs.count > 1 ? $1.runs.count : 0) }
-        // The spread itself is known from so many runs only: drawn ones deviate as Student's t does. Without the degrees that each setting's
-        // mean takes, normal runs would be held better, and such with heavy tails too well.
-        let wider = StudentDistribution.quantile(0.975, degrees: max(1, repeated - 1)) / StudentDistribution.normal
+        let degrees = free < Self.manyDegrees ? free : repeated - 1
+        let wider = StudentDistribution.quantile(0.975, degrees: max(1, degrees)) / StudentDistribution.normal
         for key in pools.keys {
             pools[key]!.residuals = pools[key]!.residuals.map { $0 * wider }
             pools[key]!.scale = Self.scale(pools[key]!.residuals)

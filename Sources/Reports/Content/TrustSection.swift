@@ -37,7 +37,10 @@ enum TrustSection {
         let figures = shown.filter { $0.figure != .p90 || trust.until?.asked.hasPrefix("p90 ") == true }
             .compactMap { name, figure in trust[figure].map { (name: name, figure: figure, trusted: $0) } }
         if figures.allSatisfy({ $0.trusted.without == "few_blocks" }) {
-            return ["", "trust: no intervals, the measured time is too short for them (0.5 s is enough)"]
+            // Ten blocks, each of them as long as pushes need that are as slow as the percentile.
+            let block = max(0.05, figures.map(\.trusted.blockSeconds).max() ?? 0)
+            let enough = Units.duration(nanoseconds: block * 10 * 1e9)
+            return ["", "trust: no intervals, the measured time is too short for them (\(enough) would be enough)"]
         }
         var isFirst = true
         let intervals = figures.compactMap { name, figure, trusted -> String? in

@@ -135,6 +135,8 @@ final class RequestState {
         owned?.deallocate()
     }
 
+    /// Of `capacity`, what its session has counted.
+    @exclusivity(unchecked) var countedBytes = 0
     /// Bytes of memory it takes, its stream's too, about.
     var capacity: Int { memorySize + (owned == nil ? 0 : Self.bodyCapacity) + headers.held + 640 }
 

@@ -7,6 +7,8 @@ struct RequestStates: ~Copyable {
     /// Of requests, and the most of them at once since `settle`.
     private var inUse = 0
     private var mostInUse = 0
+    /// Bytes of memory of those in use.
+    private(set) var held = 0
     /// Between reads so many are kept, or as many as were needed beside those in use.
     private static let mostFree = 64
     /// Of these, those with memory for many headers.
@@ -28,12 +30,17 @@ struct RequestStates: ~Copyable {
     mutating func take() -> Unmanaged<RequestState> {
         inUse &+= 1
         if inUse > mostInUse { mostInUse = inUse }
-        guard let first = free else { return .passRetained(RequestState()) }
-        let (next, isLarge) = first._withUnsafeGuaranteedRef { state in
+        guard let first = free else {
+            let made = Unmanaged.passRetained(RequestState())
+            held &+= made._withUnsafeGuaranteedRef { Self.growth($0) }
+            return made
+        }
+        let (next, isLarge, bytes) = first._withUnsafeGuaranteedRef { state in
             let next = state.next
             state.next = nil
-            return (next, state.isLarge)
+            return (next, state.isLarge, Self.growth(state))
         }
+        held &+= bytes
         free = next
         freeCount &-= 1
         if isLarge { largeCount = max(0, largeCount &- 1) }
@@ -44,14 +51,29 @@ struct RequestStates: ~Copyable {
     @inline(__always)
     mutating func give(_ state: Unmanaged<RequestState>) {
         let before = free
-        let isLarge = state._withUnsafeGuaranteedRef { state in
+        let (isLarge, bytes) = state._withUnsafeGuaranteedRef { state in
             state.next = before
-            return state.isLarge
+            let bytes = state.countedBytes
+            state.countedBytes = 0
+            return (state.isLarge, bytes)
         }
+        held &-= bytes
         free = state
         freeCount &+= 1
         if isLarge { largeCount &+= 1 }
         inUse &-= 1
+    }
+
+    /// It may have more memory than before.
+    @inline(__always)
+    mutating func note(_ state: RequestState) { held &+= Self.growth(state) }
+
+    /// Bytes it has more than were counted, which they are now.
+    @inline(__always)
+    private static func growth(_ state: RequestState) -> Int {
+        let (before, now) = (state.countedBytes, state.capacity)
+        state.countedBytes = now
+        return now &- before
     }
 
     /// Its payload lies in the read buffer.
@@ -66,13 +88,16 @@ struct RequestStates: ~Copyable {
     /// The read buffer is about to change.
     mutating func keepBorrowed() {
         while let first = borrowing {
-            borrowing = first._withUnsafeGuaranteedRef { state in
+            let (next, bytes) = first._withUnsafeGuaranteedRef { state in
                 let next = state.nextBorrowing
                 state.nextBorrowing = nil
                 state.isBorrowing = false
-                if state.stream != 0 { state.keepBorrowed() }
-                return next
+                guard state.stream != 0 else { return (next, 0) }
+                state.keepBorrowed()
+                return (next, Self.growth(state))
             }
+            borrowing = next
+            held &+= bytes
         }
         if largeCount > Self.mostLarge { dropLarge() }
         if freeCount > Self.mostFree { drop(downTo: max(Self.mostFree, mostInUse - inUse)) }

@@ -323,7 +323,7 @@ extension MockSession {
     // MARK: Batches
 
     private func hold(_ state: RequestState, _ choice: FaultChoice, _ batch: FaultRule.Batch) {
-        state.keepBorrowed()
+        keepPayload(state)
         let key = ScriptedStreams.BatchKey(namespace: state.namespace, ruling: worker.rulings, rule: choice.number)
         state.isHeld = true
         state.restarts = worker.restarts

@@ -88,6 +88,12 @@ final class MockSession: ServerSession {
 
     var environment: PushEnvironment { client.environment }
 
+    /// A request that is not over keeps its payload, which lies in the read buffer.
+    func keepPayload(_ state: RequestState) {
+        state.keepBorrowed()
+        states.note(state)
+    }
+
     /// The read buffer is about to change.
     func keepBorrowed() { states.keepBorrowed() }
 
@@ -153,6 +159,7 @@ final class MockSession: ServerSession {
 
     override func didEndHeaders(context: UInt, _ number: Int) -> Bool {
         withState(context) {
+            states.note($0)
             // The first request with a token has yet to show that it is valid.
             guard !keepsHeaders, !$0.hasDuplicates, $0.hasKnownToken || !$0.has(.authorization) else { return false }
             patternsTaken = patternsTaken == .max ? 1 : patternsTaken + 1
@@ -188,7 +195,10 @@ final class MockSession: ServerSession {
 
     /// RFC 6585 section 5. Not a push that could be judged: it is counted as `oversized` alone.
     override func didReceiveTooManyHeaders(stream: Int32, context: UInt) -> Bool {
-        withState(context) { $0.isJudged = true }
+        withState(context) {
+            $0.isJudged = true
+            states.note($0)
+        }
         unfinished &-= 1
         MockStatistics.increment(worker.statistics.bounds.oversized)
         worker.log.debug(
@@ -201,7 +211,8 @@ final class MockSession: ServerSession {
 
     override func didReceiveData(stream: Int32, context: UInt, _ bytes: UnsafePointer<UInt8>, _ count: Int) {
         withState(context) {
-            if !$0.isJudged, $0.append(bytes, count) { states.borrows($0) }
+            guard !$0.isJudged else { return }
+            if $0.append(bytes, count) { states.borrows($0) } else { states.note($0) }
         }
     }
 
@@ -444,31 +455,15 @@ final class MockSession: ServerSession {
     // MARK: Memory
 
     /// Bytes of memory that wait for the client, about: for the rest of its requests, or to be taken by it.
-    ///
-    /// Cost: a few steps a read; one a stream where more than a few are incomplete or answered in part, once in a few reads or where
-    /// they became more or far fewer.
     var held: Int {
-        let total = inputCapacity + waitingOutput
-        guard unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true else {
-            streamsHold = (0, 0, 0)
-            return total
+        var total = inputCapacity + waitingOutput
+        if unfinished > Self.fewUnfinished || !pendingBodies.isEmpty || scripted?.isBusy == true {
+            total += states.held
+            for body in pendingBodies.values { total += body.capacity }
         }
-        let before = streamsHold.count
-        if streamsHold.looks == 0 || openStreams > before &+ before / 8 || openStreams < before / 2
-            || !pendingBodies.isEmpty
-        {
-            var bytes = 0
-            for context in contexts { bytes += withState(context) { $0.capacity } }
-            for body in pendingBodies.values { bytes += body.capacity }
-            streamsHold = (bytes, openStreams, Self.looksAtOne)
-        }
-        streamsHold.looks &-= 1
-        return total + streamsHold.bytes
+        return total
     }
     private static let fewUnfinished = 16
-    /// What streams held when they were counted last, how many they were, and looks until they are counted again.
-    @exclusivity(unchecked) private var streamsHold = (bytes: 0, count: 0, looks: 0)
-    private static let looksAtOne = 8
     /// Bytes of answers for a client that takes none, from which on bodies wait.
     private static let mostOutput = 1 << 18
 
@@ -476,7 +471,10 @@ final class MockSession: ServerSession {
     var spareMemory: Int { states.memory }
 
     /// Some was asked: of the memory for requests as much is kept as these need at once.
-    func settleMemory() { states.settle() }
+    func settleMemory() {
+        states.settle()
+        states.keepBorrowed()
+    }
 
     /// Nothing was asked for a while.
     func giveBackMemory() {
