@@ -13,7 +13,7 @@ FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
 
-.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-gate docs-figures bench-merge bench-audience bench-devices
+.PHONY: help screenshots run test newcomer test-clients exam-cards build format lint clean deps test-deps static install deb test-deb example-package asan tsan fuzz simulate simulate-faults build-benchmarks bench bench-instructions bench-peers bench-truths bench-plan bench-memory bench-coverage bench-gate docs-figures bench-costs bench-merge bench-audience bench-devices
 
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -135,6 +135,9 @@ bench-truths: build ## figures beside what they must be: pace, stall, answer tim
 
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
 	Benchmarks/memory.py
+
+bench-costs: build ## CPU a push once all connections are there: over 1 to 10,000 of them, at rates, with 1 to 8 workers
+	Benchmarks/costs.py
 
 bench-merge: build ## the results of a thousand workers made one: time and memory
 	Benchmarks/merge.py

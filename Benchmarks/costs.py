@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a push costs client and mock once all connections are there, with one connection and with many, and with more workers:
+"""What a push costs client and mock once all connections are there, with one connection and with many, at rates, and with more workers:
 CPU time from outside, over the seconds that a run measures, in alternation; each figure beside the first setting's of its round.
 
 Needs a release build (`make build`). 10,000 connections need 20,100 file descriptors, and some 20 s until they are made.
@@ -51,8 +51,8 @@ def measure(flags, seconds, folder):
     rate = result["throughput"]["accepted_per_second"]
     # As fast as it goes, the streams of all connections are in use, once these are there.
     streams = connections * int((re.search(r"-m (\d+)", flags) or [0, 100])[1])
-    before = max(point["in_flight"] for point in result["series"] if point["t"] <= warmup)
-    if result["connections"]["opened"] != connections or ("--rate" not in flags and before < 0.9 * streams):
+    in_use = max(point["in_flight"] for point in result["series"] if point["t"] <= warmup)
+    if result["connections"]["opened"] != connections or ("--rate" not in flags and in_use < 0.9 * streams):
         sys.exit(f"{flags}: not all connections were there after {warmup} s, or some were made again")
     return [1e9 * each / elapsed / rate for each in spent] + [rate]
 

@@ -23,4 +23,17 @@ import Testing
         #expect(result.scenario["pushes"] == .integer(10) && result.latency[.total].count == 0)
         #expect(result.throughput.windowSeconds == 0 && result.throughput.offered == nil)
     }
+
+    @Test("A result says so where not all connections were open before the run ended")
+    func unopened() throws {
+        var scenario = Scenario()
+        (scenario.pushes, scenario.connections, scenario.plaintext) = (10, 3, true)
+        let observed = try ObservedRun(scenario)
+        func notes() -> [String] { observed.run.result().notes.filter { $0.contains("were open before") } }
+        #expect(notes().isEmpty, "none was open")
+        observed.drivers[0].connection(0, .opened)
+        #expect(notes().first?.hasPrefix("1 of 3 connections were open before the run ended") == true)
+        for index in 1...2 { observed.drivers[0].connection(index, .opened) }
+        #expect(notes().isEmpty)
+    }
 }

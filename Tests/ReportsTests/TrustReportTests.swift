@@ -52,7 +52,8 @@ import Testing
                 trust.figures[name]?.high = nil
             }
         }
-        #expect(summary(short).count { $0.hasPrefix("trust:") } == 1)
+        let tooShort = "trust: no intervals, the measured time is too short for them (2.50 s is enough)"
+        #expect(summary(short).filter { $0.hasPrefix("trust:") } == [tooShort])
         #expect(!summary(ReportedDocument.make()).contains { $0.hasPrefix("trust:") })
     }
 

@@ -313,6 +313,17 @@ import Testing
         ) { try ScenarioFile.applyEnvironment(["PUSHLOAD_X": "7"], to: &scenario) }
     }
 
+    @Test("Cipher suites of TLS 1.3 are refused where that is left out")
+    func ciphersuites() {
+        var scenario = Scenario()
+        (scenario.pushes, scenario.ciphersuites) = (10, "TLS_AES_128_GCM_SHA256")
+        #expect(scenario.validate().isEmpty)
+        scenario.tlsMaximum = "1.2"
+        #expect(
+            scenario.validate()
+                == ["ciphersuites are of TLS 1.3, which tls_max 1.2 leaves out; expected one of them"])
+    }
+
     @Test("The JSON Schema in the repository is the one made of the keys")
     func schema() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

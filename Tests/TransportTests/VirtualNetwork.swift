@@ -42,6 +42,7 @@ final class VirtualLoop: EventLoop {
                 ? nil : tokens[stream.descriptor].map { ReadyEvent(token: $0, readiness: .readable) }
         }
         if ready.isEmpty { time += timeout ?? 0 }
+        ready = Array(ready.prefix(Self.mostEvents))
         return ready.count
     }
 
@@ -118,17 +119,17 @@ final class VirtualStream: ByteStream {
 }
 
 extension PushClient {
-    /// Over a loop of the tests', without TLS; payloads of up to 512 bytes.
+    /// Over a loop of the tests', without TLS.
     ///
     /// - Parameter targets: nil: one.
     convenience init(
         _ driver: PushDriver, over loop: EventLoop, control: RunControl = RunControl(),
-        options: TransportOptions = TransportOptions(), targets: [Target]? = nil
+        options: TransportOptions = TransportOptions(), targets: [Target]? = nil, payloadCapacity: Int = 512
     ) throws {
         let address = try SocketAddress(host: "127.0.0.1", port: 1)
         try self.init(
             targets: targets ?? [Target(address: address, host: "a", authority: "a", tls: nil)], options: options,
             driver: driver, control: control, headerSets: [[("apns-topic", "t")]], tokenCapacity: 64,
-            payloadCapacity: 512, loop: loop)
+            payloadCapacity: payloadCapacity, loop: loop)
     }
 }

@@ -40,7 +40,7 @@ enum TrustSection {
             // Ten blocks, each of them as long as pushes need that are as slow as the percentile.
             let block = max(0.05, figures.map(\.trusted.blockSeconds).max() ?? 0)
             let enough = Units.duration(nanoseconds: block * 10 * 1e9)
-            return ["", "trust: no intervals, the measured time is too short for them (\(enough) would be enough)"]
+            return ["", "trust: no intervals, the measured time is too short for them (\(enough) is enough)"]
         }
         var isFirst = true
         let intervals = figures.compactMap { name, figure, trusted -> String? in

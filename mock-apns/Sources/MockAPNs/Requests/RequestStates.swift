@@ -50,18 +50,25 @@ struct RequestStates: ~Copyable {
     /// Its request is over. It may still be looked at: memory too much is given back by `keepBorrowed`, when the read is over.
     @inline(__always)
     mutating func give(_ state: Unmanaged<RequestState>) {
-        let before = free
-        let (isLarge, bytes) = state._withUnsafeGuaranteedRef { state in
-            state.next = before
+        held &-= state._withUnsafeGuaranteedRef { state in
             let bytes = state.countedBytes
             state.countedBytes = 0
-            return (state.isLarge, bytes)
+            return bytes
         }
-        held &-= bytes
+        inUse &-= 1
+        put(state)
+    }
+
+    @inline(__always)
+    private mutating func put(_ state: Unmanaged<RequestState>) {
+        let before = free
+        let isLarge = state._withUnsafeGuaranteedRef { state in
+            state.next = before
+            return state.isLarge
+        }
         free = state
         freeCount &+= 1
         if isLarge { largeCount &+= 1 }
-        inUse &-= 1
     }
 
     /// It may have more memory than before.
@@ -119,12 +126,7 @@ struct RequestStates: ~Copyable {
         (free, freeCount, largeCount) = (nil, 0, 0)
         while let first = left {
             left = first._withUnsafeGuaranteedRef { $0.next }
-            if first._withUnsafeGuaranteedRef({ $0.isLarge }) {
-                first.release()
-            } else {
-                inUse += 1
-                give(first)
-            }
+            if first._withUnsafeGuaranteedRef({ $0.isLarge }) { first.release() } else { put(first) }
         }
     }
 
