@@ -43,7 +43,10 @@ package struct RunVerdict: Sendable, Equatable {
             problems += TargetProblems.of(result)
         }
         if let problem = Self.cutShort(result) { problems.append(problem) }
-        if pushes.planned == 0 { problems.append("no push could be sent") }
+        if pushes.planned == 0 {
+            problems.append(
+                result.run.interrupted ? "the run was interrupted before a push was sent" : "no push could be sent")
+        }
         for (count, what, causes, isJudged) in [
             (pushes.failed, "failed", result.failures, isJudged("failed")),
             (
@@ -100,7 +103,7 @@ package struct RunVerdict: Sendable, Equatable {
         }
         if let note = result.partialNote {
             problems.insert("the result is \(note)", at: 0)
-        } else if result.run.interrupted {
+        } else if result.run.interrupted, pushes.planned > 0 {
             problems.append("the run was interrupted; the figures are of the part before")
         }
         self.problems = problems

@@ -104,8 +104,7 @@ enum ComparisonReport {
             return "\(metric.verdict.rawValue) by \(percent)" + (isSame ? ", \(same)" : "")
         case .same: return same
         case .noDifference:
-            let seen = metric.detectable.map { " (could have seen \(Units.fixed(($0 - 1) * 100, places: 1)) %)" }
-            return "no difference seen" + (seen ?? "")
+            return "no difference seen" + (metric.detectable.map { " (could have seen \(difference($0)))" } ?? "")
         case .tooFewRuns:
             let fewest = comparison.fewestRuns
             return "too few runs to call a difference ("
@@ -115,6 +114,13 @@ enum ComparisonReport {
             return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
         case .noRatio: return metric.medianA == 0 && metric.medianB == 0 ? "both 0" : "no ratio to 0"
         }
+    }
+
+    /// Of a ratio: `3.1 %`; from ten times on, where a percentage says nothing more, `12 times as much`.
+    private static func difference(_ ratio: Double) -> String {
+        ratio < 10
+            ? "\(Units.fixed((ratio - 1) * 100, places: 1)) %"
+            : "\(Units.grouped(UInt64(min(ratio.rounded(), 1e15)))) times as much"
     }
 
     /// `2 %`, `0.25 %`.

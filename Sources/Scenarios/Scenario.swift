@@ -484,6 +484,14 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             ciphersuites == nil || tlsMaximum != "1.2",
             "ciphersuites are of TLS 1.3, which tls_max 1.2 leaves out; expected one of them")
+        let isSecure = target.map { $0.urls.contains { $0.lowercased().hasPrefix("https://") } }
+        check(
+            !plaintext || isSecure != true,
+            "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext")
+        for (name, isGiven) in [("ciphers", ciphers != nil), ("ciphersuites", ciphersuites != nil), ("ktls", kernelTLS)]
+        where plaintext || isSecure == false {
+            check(!isGiven, "\(name): is of TLS, which plaintext is without; expected one of them")
+        }
         check(
             abortOnFailWindow >= 1_000_000_000,
             "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "

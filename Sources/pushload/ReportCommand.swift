@@ -25,12 +25,15 @@ struct ReportCommand: ParsableCommand {
 
     @Option(
         help:
-            "html: one self-contained page; markdown: tables alone; terminal: bars of characters, printed unless --output is given."
+            "html: one self-contained page; markdown: tables alone; terminal: bars of characters, printed unless --output is given. Default: what --output ends in; html."
     )
-    var format = ReportFormat.html
+    var format: ReportFormat?
 
     func run() throws {
-        if let output { try FileName.check(output, "--output", format.endings) }
+        if let output {
+            try FileName.check(output, "--output", format?.endings ?? ReportFormat.allCases.flatMap(\.endings))
+        }
+        let format = format ?? output.flatMap(ReportFormat.init(name:)) ?? .html
         let found = try FoundResults(results)
         found.tell()
         let runs = found.runs.map { ReportFile.run($0.result, path: $0.path) }

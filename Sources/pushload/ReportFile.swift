@@ -13,6 +13,14 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     var suffix: String { self == .html ? "html" : self == .markdown ? "md" : "txt" }
     /// How names of its files may end.
     var endings: [String] { self == .html ? [".html", ".htm"] : self == .markdown ? [".md", ".markdown"] : [".txt"] }
+
+    /// That of a file by the end of its name; nil where it is none of them.
+    init?(name: String) {
+        guard let format = Self.allCases.first(where: { $0.endings.contains(where: name.lowercased().hasSuffix) }) else {
+            return nil
+        }
+        self = format
+    }
 }
 
 /// Reports on disk.

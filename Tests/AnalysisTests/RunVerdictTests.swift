@@ -76,12 +76,13 @@ import Testing
             RunVerdict(result(lost: 1)), RunVerdict(result(duplicated: 2)),
             RunVerdict(result(accepted: 8, rejected: 2, reasons: ["BadDeviceToken": 2])),
             RunVerdict(result(interrupted: true)), RunVerdict(result(planned: 0, accepted: 0)),
+            RunVerdict(result(planned: 0, accepted: 0, interrupted: true)),
         ]
         for (verdict, word) in zip(
             verdicts,
             [
                 "balance", "push_timeout 1", "2 pushes were not sent: ", "balance", "ledger", "more than once",
-                "BadDeviceToken 2", "interrupted", "no push",
+                "BadDeviceToken 2", "interrupted", "no push", "interrupted before a push was sent",
             ])
         {
             #expect(

@@ -36,6 +36,12 @@ import Testing
         #expect(
             verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
                 == "no difference seen (could have seen 3.4 %)")
+        #expect(
+            verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 9.94))
+                == "no difference seen (could have seen 894.0 %)")
+        #expect(
+            verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1_897.4))
+                == "no difference seen (could have seen 1,897 times as much)")
         #expect(verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
         #expect(verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
         #expect(

@@ -33,6 +33,15 @@ import Testing
             .write(toFile: second, atomically: true, encoding: .utf8)
         let markdown = try Programs.run("pushload", ["report", folder, second, "-o", both, "--format", "markdown"])
         #expect(markdown.status == 0, "\(markdown.error)")
+        let byName = try Programs.run("pushload", ["report", folder, second, "-o", "\(output.path)/by-name.md"])
+        #expect(byName.status == 0, "\(byName.error)")
+        #expect(
+            try String(contentsOfFile: "\(output.path)/by-name.md", encoding: .utf8)
+                == String(contentsOfFile: both, encoding: .utf8))
+        let unknown = try Programs.run("pushload", ["report", folder, "-o", "\(output.path)/page.pdf"])
+        #expect(
+            unknown.status != 0 && unknown.error.contains("expected a name that ends in .html or .md or .txt"),
+            "\(unknown)")
         #expect(try String(contentsOfFile: both, encoding: .utf8).contains("| planned | 2,000 pushes | 2,000 pushes |"))
     }
 

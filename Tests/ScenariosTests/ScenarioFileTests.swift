@@ -113,8 +113,8 @@ import Testing
                 "s.yaml:1:10: include: cannot read the scenario /nowhere/base.yaml: No such file or directory"
             ),
             ("xyz: 1", "s.yaml:1:1: unknown key \"xyz\"; pushload scenario init lists all keys"),
-            ("rtt: 80", "s.yaml:1:6: rtt: \"80\" has no unit; write 80ms, 80s or 80m"),
-            ("timeout: 5", "s.yaml:1:10: timeout: \"5\" has no unit; write 5ms, 5s or 5m"),
+            ("rtt: 80", "s.yaml:1:6: rtt: \"80\" has no unit; write 80us, 80ms, 80s or 80m"),
+            ("timeout: 5", "s.yaml:1:10: timeout: \"5\" has no unit; write 5us, 5ms, 5s or 5m"),
             (
                 "allowed_targets: https://a.example.com",
                 "s.yaml:1:18: allowed_targets: \"https://a.example.com\": expected a host without scheme and port, such as push.test.example.com"
@@ -322,6 +322,27 @@ import Testing
         #expect(
             scenario.validate()
                 == ["ciphersuites are of TLS 1.3, which tls_max 1.2 leaves out; expected one of them"])
+    }
+
+    @Test("Plaintext is refused beside what it makes idle: a target that is not, and settings of TLS")
+    func plaintext() {
+        var scenario = Scenario()
+        (scenario.pushes, scenario.plaintext) = (10, true)
+        #expect(scenario.problems.isEmpty)
+        (scenario.ciphersuites, scenario.kernelTLS) = ("TLS_AES_128_GCM_SHA256", true)
+        let idle = ["ciphersuites", "ktls"].map { "\($0): is of TLS, which plaintext is without; expected one of them" }
+        #expect(scenario.problems == idle)
+        scenario.plaintext = false
+        #expect(scenario.problems.isEmpty)
+        scenario.target = TargetList("http://127.0.0.1:1")
+        #expect(scenario.problems == idle)
+        scenario.target = TargetList("https://127.0.0.1:1")
+        #expect(scenario.problems.isEmpty)
+        (scenario.ciphersuites, scenario.kernelTLS, scenario.plaintext) = (nil, false, true)
+        #expect(
+            scenario.problems == [
+                "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext"
+            ])
     }
 
     @Test("The JSON Schema in the repository is the one made of the keys")

@@ -111,7 +111,7 @@ import Testing
             ),
             ("{audience: x}", "\"name\" is missing"), ("{name: a}", "\"audience\" is missing"),
             ("{name: a, audience: ''}", "audience: empty; in quotes where it begins with * or !"),
-            ("{name: a, audience: x, start: 3}", "start: \"3\" has no unit; write 3ms, 3s or 3m"),
+            ("{name: a, audience: x, start: 3}", "start: \"3\" has no unit; write 3us, 3ms, 3s or 3m"),
             ("{name: a, audience: x, priority: 7}", "priority: \"7\": expected 10, 5 or 1"),
             (
                 "{name: a, audience: x, profile: alrt}",
@@ -177,7 +177,7 @@ import Testing
         #expect(
             problems("sends:\n- {name: a, audience: x, start: 3}\n- {name: b, audience: y}\n- name: c\n  audiense: z\n")
                 == [
-                    "s.yaml:2:33: sends[0].start: \"3\" has no unit; write 3ms, 3s or 3m",
+                    "s.yaml:2:33: sends[0].start: \"3\" has no unit; write 3us, 3ms, 3s or 3m",
                     "s.yaml:5:3: sends[2]: unknown key \"audiense\"; did you mean \"audience\"?",
                 ])
         #expect(problems("sends: {name: a}\n") == ["s.yaml:1:8: sends: \"audience\" is missing"])

@@ -87,7 +87,7 @@ import Testing
         "What is no threshold is refused with what would be one",
         arguments: [
             ("p99 50ms", "\"p99 50ms\": expected a comparison (<, <=, >, >=, ==), as in p99 < 50ms"),
-            ("p99 < 50", "\"p99 < 50\": \"50\" has no unit; write 50ms, 50s or 50m"),
+            ("p99 < 50", "\"p99 < 50\": \"50\" has no unit; write 50us, 50ms, 50s or 50m"),
             ("rss < 100", "\"rss < 100\": \"100\" has no unit; write 100B, 100KiB or 100MiB"),
             ("cpu < 50%", "\"cpu < 50%\": cpu is CPU time a push, as in cpu < 2us"),
             (

@@ -32,10 +32,10 @@ import Testing
         }
         #expect(
             message { () throws(Units.ParseError) in try Units.duration("50") }
-                == "\"50\" has no unit; write 50ms, 50s or 50m")
+                == "\"50\" has no unit; write 50us, 50ms, 50s or 50m")
         #expect(
             message { () throws(Units.ParseError) in try Units.duration("1.5") }
-                == "\"1.5\" has no unit; write 1.5ms, 1.5s or 1.5m")
+                == "\"1.5\" has no unit; write 1.5us, 1.5ms, 1.5s or 1.5m")
         #expect(
             message { () throws(Units.ParseError) in try Units.bytes("100") }
                 == "\"100\" has no unit; write 100B, 100KiB or 100MiB")
