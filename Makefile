@@ -96,25 +96,30 @@ tsan: test-deps ## the tests under ThreadSanitizer
 fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
 	Tests/Fuzzing/fuzz.sh all $(SECONDS)
 
-# Packages of the house's own tools build the same rooms with the same flags: once for all of them.
-TOOLS := swift build -c release --scratch-path .build/tools --package-path
+# Packages of the house's own tools are built where the programs are, of the same rooms with the same flags: once for all. SwiftPM
+# keeps the description of what it last built in a folder, and takes it for another package's there too: it is removed around each.
+define tool
+	@echo swift $(1) -c release --scratch-path .build --package-path $(2); \
+	rm -f .build/release.yaml; trap 'rm -f .build/release.yaml' EXIT; \
+	swift $(1) -c release --scratch-path .build --package-path $(2)
+endef
 
 simulate: deps ## SEEDS=2000 runs of the whole client in virtual time over a hostile network; SEED=… replays one with a log
-	$(TOOLS) Tests/Simulation
-	.build/tools/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
+	$(call tool,build,Tests/Simulation)
+	.build/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
 
 simulate-faults: deps ## faults put in on purpose: the simulation must find each
 	Tests/Simulation/faults.py
 
-BENCHMARK := swift package -c release --scratch-path .build/tools --package-path Benchmarks --allow-writing-to-package-directory benchmark
-
 build-benchmarks: deps ## everything in Benchmarks, to see that it compiles
-	$(TOOLS) Benchmarks
+	$(call tool,build,Benchmarks)
+
+BENCHMARK := Benchmarks --allow-writing-to-package-directory benchmark
 
 bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
-	$(BENCHMARK) baseline update current --no-progress
-	$(BENCHMARK) baseline read current --no-progress
-	$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress
+	$(call tool,package,$(BENCHMARK) baseline update current --no-progress)
+	$(call tool,package,$(BENCHMARK) baseline read current --no-progress)
+	$(call tool,package,$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress)
 
 bench-instructions: deps ## instructions a push of every stage; fails when one moved by 2 % (ARGS=--update: take the new ones)
 	@dpkg -s valgrind >/dev/null 2>&1 || { echo "installing valgrind"; $(SUDO) apt-get update -qq && \
@@ -150,7 +155,7 @@ bench-devices: build ## the mock's CPU a push with the device model beside that 
 
 bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
 	swift build -c release --product coverage
-	$(TOOLS) Benchmarks --product run-coverage
+	$(call tool,build,Benchmarks --product run-coverage)
 	Benchmarks/coverage.py --write
 
 bench-gate: build .build/scipy/installed ## how often a gate is wrong, and what it catches: writes the tables of docs/gate.md

@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "Benchmarks",
     dependencies: [
-        .package(name: "pushload", path: "..", traits: []),
+        .package(name: "pushload", path: ".."),
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [

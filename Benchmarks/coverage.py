@@ -15,7 +15,7 @@ from peers.common import ROOT
 from tables import write
 
 PROGRAMS = {"runs": (".build/release/coverage", "docs/comparing.md"),
-            "run": (".build/tools/release/run-coverage", "docs/judging.md")}
+            "run": (".build/release/run-coverage", "docs/judging.md")}
 
 
 def main():

@@ -488,7 +488,9 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(
             !plaintext || isSecure != true,
             "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext")
-        for (name, isGiven) in [("ciphers", ciphers != nil), ("ciphersuites", ciphersuites != nil), ("ktls", kernelTLS)]
+        for (name, isGiven) in [
+            ("ciphers", ciphers != nil), ("ciphersuites", ciphersuites != nil), ("ktls", kernelTLS),
+        ]
         where plaintext || isSecure == false {
             check(!isGiven, "\(name): is of TLS, which plaintext is without; expected one of them")
         }

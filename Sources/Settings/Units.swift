@@ -51,7 +51,8 @@ public enum Units {
         ]
         if let bare = plainNumber(text) {
             guard bare == 0 else {
-                throw ParseError(description: "\"\(text)\" has no unit; write \(text)us, \(text)ms, \(text)s or \(text)m")
+                throw ParseError(
+                    description: "\"\(text)\" has no unit; write \(text)us, \(text)ms, \(text)s or \(text)m")
             }
             return 0
         }

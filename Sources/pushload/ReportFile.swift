@@ -16,7 +16,8 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
 
     /// That of a file by the end of its name; nil where it is none of them.
     init?(name: String) {
-        guard let format = Self.allCases.first(where: { $0.endings.contains(where: name.lowercased().hasSuffix) }) else {
+        guard let format = Self.allCases.first(where: { $0.endings.contains(where: name.lowercased().hasSuffix) })
+        else {
             return nil
         }
         self = format

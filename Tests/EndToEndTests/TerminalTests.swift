@@ -90,7 +90,7 @@ import Testing
         for part in ["throughput ", "latency, log scale", "in flight ", "errors a second", "0 s"] {
             #expect(view.contains(part), "\(part) is not in\n\(view)")
         }
-        #expect(view.contains(/run  [1-9]\d*\.\d s  /), "\(view)")
+        #expect(view.contains(/run {2}[1-9]\d*\.\d s/), "\(view)")
         #expect(session.raw.components(separatedBy: "\u{1B}[H").count > 3)
         #expect(session.left.count { $0.contains("throughput ") } == 1, "\(view)")
         #expect(!session.raw.contains("\u{1B}[K\r\n\u{1B}[J"))

@@ -47,9 +47,14 @@ all)
     build
     targets=${FUZZ_TARGETS:-$("$program" --list)}
     : "${targets:?no fuzz target is known}"
-    status=0
-    for target in $targets; do fuzz "$target" "${2:-600}" || status=1; done
-    exit $status ;;
+    # One on each core; what each prints stays together. xargs ends with 123 when one failed.
+    export -f fuzz
+    export program
+    printf '%s\n' $targets | xargs -P "$(nproc)" -I{} bash -euo pipefail -c '
+        status=0
+        said=$(fuzz "$1" "$2" 2>&1) || status=1
+        printf "%s\n" "$said"
+        exit $status' fuzz {} "${2:-600}" ;;
 *)
     build
     fuzz "$1" "${2:-600}" ;;

@@ -328,19 +328,19 @@ import Testing
     func plaintext() {
         var scenario = Scenario()
         (scenario.pushes, scenario.plaintext) = (10, true)
-        #expect(scenario.problems.isEmpty)
+        #expect(scenario.validate().isEmpty)
         (scenario.ciphersuites, scenario.kernelTLS) = ("TLS_AES_128_GCM_SHA256", true)
         let idle = ["ciphersuites", "ktls"].map { "\($0): is of TLS, which plaintext is without; expected one of them" }
-        #expect(scenario.problems == idle)
+        #expect(scenario.validate() == idle)
         scenario.plaintext = false
-        #expect(scenario.problems.isEmpty)
+        #expect(scenario.validate().isEmpty)
         scenario.target = TargetList("http://127.0.0.1:1")
-        #expect(scenario.problems == idle)
+        #expect(scenario.validate() == idle)
         scenario.target = TargetList("https://127.0.0.1:1")
-        #expect(scenario.problems.isEmpty)
+        #expect(scenario.validate().isEmpty)
         (scenario.ciphersuites, scenario.kernelTLS, scenario.plaintext) = (nil, false, true)
         #expect(
-            scenario.problems == [
+            scenario.validate() == [
                 "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext"
             ])
     }

@@ -5,7 +5,7 @@ import PackageDescription
 /// package of its own, so that whoever only builds pushload needs nothing of it.
 let package = Package(
     name: "Simulation",
-    dependencies: [.package(name: "pushload", path: "../..", traits: [])],
+    dependencies: [.package(name: "pushload", path: "../..")],
     targets: [
         .executableTarget(
             name: "simulate", dependencies: [.product(name: "Simulated", package: "pushload")],
