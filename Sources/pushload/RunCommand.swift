@@ -154,8 +154,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     /// Prints before it writes: what was measured is seen whatever becomes of the disk.
     private func finish(_ product: RunProduct, _ folder: String, _ thresholds: [Threshold]) throws {
         let result = product.result
-        let verdict = try show(result, folder, thresholds, abortedFor: product.abortedFor)
-        try write(product, folder)
+        let (verdict, printed) = try show(result, folder, thresholds, abortedFor: product.abortedFor)
+        try write(product, folder, encoded: printed)
         try writeReport(result, folder)
         if let lost = product.lostFeedback {
             Console.error(lost)
@@ -165,9 +165,11 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     }
 
     /// Prints the result, or where nothing is to be printed what is wrong with it.
+    ///
+    /// - Returns: the result as JSON too, if that was printed.
     func show(
         _ result: ResultDocument, _ folder: String, _ thresholds: [Threshold], abortedFor: String? = nil
-    ) throws -> RunVerdict {
+    ) throws -> (verdict: RunVerdict, printed: [UInt8]?) {
         let path = folder + "/result.json"
         let verdict = RunVerdict(result, thresholds: thresholds)
         let held = verdict.thresholds.map { (text: $0.description, isHeld: $0.isHeld) }
@@ -183,18 +185,26 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
                 (verdict.problems + held.filter { !$0.isHeld }.map { "threshold crossed: \($0.text)" } + missed).joined(
                     separator: "\n"))
         }
-        do throws(ResultError) {
-            if json { Console.output(String(decoding: try ResultFile.encode(result), as: UTF8.self)) }
-        } catch { throw HarnessError(error.description, .unwritable) }
-        return verdict
+        guard json else { return (verdict, nil) }
+        let encoded: [UInt8]
+        do throws(ResultError) { encoded = try ResultFile.encode(result) } catch {
+            throw HarnessError(error.description, .unwritable)
+        }
+        Console.output(String(decoding: encoded, as: UTF8.self))
+        return (verdict, encoded)
     }
 
-    /// - Parameter worker: whose part of a run it is; nil: the run is one process's.
+    /// - Parameters:
+    ///   - worker: whose part of a run it is; nil: the run is one process's.
+    ///   - encoded: the result, if it is there as JSON already.
     /// - Throws: one line that says where the result is instead.
-    func write(_ product: RunProduct, _ folder: String, worker: Int? = nil) throws(HarnessError) {
+    func write(
+        _ product: RunProduct, _ folder: String, worker: Int? = nil, encoded: [UInt8]? = nil
+    ) throws(HarnessError) {
         let path = folder + "/result.json"
         do throws(ResultError) {
-            try ResultFile.write(product.result, to: path)
+            let encoded = if let encoded { encoded } else { try ResultFile.encode(product.result) }
+            try ResultFile.write(encoded, to: path)
             try ResultFile.write(Array(product.percentiles.utf8), to: folder + "/latency.hgrm")
             try ResultFile.write(Array(SeriesReport.csv(product.result).utf8), to: folder + "/series.csv")
         } catch {

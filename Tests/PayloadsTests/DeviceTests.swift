@@ -124,6 +124,50 @@ import Testing
         }
     }
 
+    @Test("Tokens and tags are those of the line, whatever its length and the order of columns", arguments: 0..<40)
+    func drawnFile(_ seed: UInt64) throws {
+        var draws: UInt64 = 0
+        func draw(_ bound: UInt64) -> Int {
+            draws += 1
+            return Int(Mix.bounded(Mix.number(seed, draws, 0xF11E), bound))
+        }
+        // A quarter of the files has tokens of several lengths, a quarter lines of which sixteen are longer than 65,535 bytes.
+        let (isUneven, isFar, hasHeader, isCRLF) = (seed % 4 == 1, seed % 4 == 2, seed % 3 == 0, seed % 5 == 0)
+        let devices = SyntheticDevices(seed: seed, count: .max)
+        var expected: [(token: String, tags: [String])] = []
+        var lines: [String] = []
+        for device in 0..<UInt64(20 + draw(40)) {
+            let token = String(devices.token(device).prefix(isUneven ? 2 * (1 + draw(32)) : 64))
+            let tags = (0..<(isFar ? 40 + draw(30) : draw(4))).map {
+                "t\($0):" + String(repeating: "x", count: draw(110))
+            }
+            expected.append((token, tags))
+            let joined = tags.joined(separator: ";")
+            lines.append(
+                hasHeader ? "\(joined),,\(token)" : tags.isEmpty && draw(2) == 0 ? token : "\(token),\(joined)")
+        }
+        let text = (hasHeader ? ["tags,state,token"] : []) + lines
+        try withFile(text.joined(separator: isCRLF ? "\r\n" : "\n") + (draw(2) == 0 ? "\n" : "")) { path in
+            let file = try DeviceFile(path: path)
+            #expect(file.count == UInt64(expected.count))
+            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 200)
+            defer { memory.deallocate() }
+            func text(_ length: Int) -> String {
+                String(decoding: UnsafeBufferPointer(start: memory, count: length), as: UTF8.self)
+            }
+            for (device, line) in expected.enumerated() {
+                #expect(text(file.writeToken(UInt64(device), into: memory)) == line.token, "seed \(seed)")
+                for number in 0..<(line.tags.count + 2) {
+                    let tag = number < line.tags.count ? line.tags[number] : ""
+                    #expect(text(file.writeTag(UInt64(device), number, into: memory)) == tag, "seed \(seed)")
+                }
+            }
+            let beyond = UInt64(expected.count)
+            #expect(file.writeToken(beyond, into: memory) == 0 && file.writeTag(beyond, 0, into: memory) == 0)
+            #expect(file.writeToken(.max, into: memory) == 0)
+        }
+    }
+
     @Test(
         "A wrong device file gets one line with the place",
         arguments: [
