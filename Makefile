@@ -122,8 +122,8 @@ bench: deps ## time a push of every stage; fails when one is 2.5 times as slow a
 	$(call tool,package,$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress)
 
 bench-instructions: deps ## instructions a push of every stage; fails when one moved by 2 % (ARGS=--update: take the new ones)
-	@dpkg -s valgrind >/dev/null 2>&1 || { echo "installing valgrind"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind >/dev/null; }
+	@dpkg -s valgrind binutils >/dev/null 2>&1 || { echo "installing valgrind binutils"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind binutils >/dev/null; }
 	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
 bench-peers: build .build/python/installed ## pushload and mock-apns beside h2load, nginx, nghttpd and what else sends pushes: writes results/peers.md and its picture

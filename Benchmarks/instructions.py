@@ -63,7 +63,11 @@ PARTS = [
 
 def build():
     subprocess.run(["make", "-C", HERE.parent, "build-benchmarks"], check=True, stdout=sys.stderr)
-    return HERE.parent / ".build/release/run-stage"
+    program = HERE.parent / ".build/release/run-stage"
+    # valgrind gives up over debug information that it does not know; names of functions are in the symbol table.
+    plain = program.with_suffix(".plain")
+    subprocess.run(["strip", "--strip-debug", "-o", plain, program], check=True)
+    return plain
 
 
 def count(program, stage, pushes):

@@ -16,6 +16,9 @@ package struct LoadOptions: ParsableArguments {
     @Option(name: [.customShort("t"), .customLong("threads")], help: .of("threads", "count"))
     package var threads: String?
 
+    @Option(name: .customLong("pin"), help: .of("pin", "cores"))
+    package var pin: String?
+
     @Option(name: .customLong("arrivals"), help: .of("arrivals", "text"))
     package var arrivals: String?
 
@@ -88,6 +91,7 @@ package struct LoadOptions: ParsableArguments {
             ("connections", connections.map { [$0] }),
             ("streams", streams.map { [$0] }),
             ("threads", threads.map { [$0] }),
+            ("pin", pin.map { [$0] }),
             ("rate", rate.map { [$0] }),
             ("arrivals", arrivals.map { [$0] }),
             ("backlog", backlog.map { [$0] }),

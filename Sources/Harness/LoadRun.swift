@@ -2,6 +2,7 @@ import Foundation
 import Measurement
 import Networking
 import Scenarios
+import Settings
 import Signing
 import Synchronization
 import Transport
@@ -20,6 +21,8 @@ final class LoadRun: Sendable {
     let shared = SharedToken()
     /// Of a worker among several.
     let journal: RunJournal?
+    /// How many the process may use: asked before a thread is pinned to one.
+    let cores = CoreAffinity.allowed().count
 
     /// - Parameters:
     ///   - times: filled with the moments of some pushes, as the client sees them.
@@ -76,10 +79,15 @@ final class LoadRun: Sendable {
         }
         defer { metrics?.stop() }
         let watcher = await withTaskGroup(of: Void.self, returning: RunWatcher.self) { group in
+            let pins = scenario.pin.flatMap { try? CoreList(parsing: $0) }
             for worker in 0..<scenario.threads {
                 group.addTask {
                     await ThreadTask.run(name: "worker \(worker)") { [self] in
                         do {
+                            // Before it has memory, which is near the core that touches it first.
+                            if let core = pins?.core(ofThread: worker), !CoreAffinity.keepThread(to: core) {
+                                throw HarnessError("worker \(worker) cannot be pinned to core \(core)", .failed)
+                            }
                             let ended = Gathering.Ended(worker: try RunWorker(worker, of: self))
                             ended.worker.run()
                             gathering.workers.withLock { $0.append(ended) }

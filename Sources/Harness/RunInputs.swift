@@ -1,5 +1,6 @@
 import Foundation
 import Measurement
+import Networking
 import Payloads
 import Scenarios
 import Settings
@@ -297,6 +298,11 @@ package struct RunInputs: Sendable {
                 try AllowedTargets(scenario.allowedTargets, ProcessInfo.processInfo.environment).check(
                     try origin(backend), as: "device_backend")
             } catch { problems.append(error.description) }
+        }
+        if let pins = scenario.pin.flatMap({ try? CoreList(parsing: $0) }),
+            let problem = pins.problem(allowed: CoreAffinity.allowed())
+        {
+            problems.append("pin \(problem)")
         }
         if let problem = problemOfDeviceModel(scenario) { problems.append(problem) }
         return problems

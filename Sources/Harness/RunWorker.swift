@@ -28,7 +28,7 @@ final class RunWorker {
         observe: ((PushDriver) -> PushDriver)? = nil
     ) throws {
         let inputs = load.inputs
-        let options = inputs.transportOptions(worker)
+        let options = inputs.transportOptions(worker, cores: load.cores)
         signer = try load.identity.map {
             try TokenSigner(
                 identity: $0, policy: inputs.policy, shared: load.shared, firstConnection: options.firstConnection,
@@ -81,7 +81,9 @@ final class RunWorker {
 
 extension RunInputs {
     /// The tunings of a worker's connections.
-    func transportOptions(_ worker: Int) -> TransportOptions {
+    ///
+    /// - Parameter cores: that the process may use.
+    func transportOptions(_ worker: Int, cores: Int) -> TransportOptions {
         var options = TransportOptions()
         options.engine = EngineKind(rawValue: scenario.engine) ?? .wire
         let own = place.part(of: scenario.connections)
@@ -92,7 +94,7 @@ extension RunInputs {
         options.bindsPushes = replay != nil
         options.sendBatch = scenario.sendBatch
         options.readBatch = scenario.readBatch
-        options.pacing = pacing(cores: CoreAffinity.allowed().count)
+        options.pacing = pacing(cores: cores)
         options.session.streamWindow = UInt32(scenario.streamWindow)
         options.session.connectionWindow = UInt32(scenario.connectionWindow)
         options.session.headerTableSize = UInt32(scenario.headerTableSize)

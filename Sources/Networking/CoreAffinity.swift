@@ -12,15 +12,28 @@ public enum CoreAffinity {
         }
     }
 
+    /// Keeps the calling thread, and what it will start, to a core.
+    ///
+    /// - Returns: false when that is not allowed.
+    public static func keepThread(to core: Int) -> Bool {
+        var set = set(of: [core])
+        return sched_setaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0
+    }
+
+    private static func set(of cores: [Int]) -> cpu_set_t {
+        var set = cpu_set_t()
+        withUnsafeMutableBytes(of: &set) { bytes in
+            for core in cores where core < bytes.count * 8 { bytes[core / 8] |= 1 << (core % 8) }
+        }
+        return set
+    }
+
     /// Keeps all threads that process `pid` has now, and all threads and processes these will start, to `cores`.
     ///
     /// - Returns: false when that is not allowed, or there is no such process.
     @discardableResult
     public static func keep(pid: pid_t, to cores: [Int]) -> Bool {
-        var set = cpu_set_t()
-        withUnsafeMutableBytes(of: &set) { bytes in
-            for core in cores where core < bytes.count * 8 { bytes[core / 8] |= 1 << (core % 8) }
-        }
+        var set = set(of: cores)
         guard let folder = opendir("/proc/\(pid)/task") else { return false }
         defer { closedir(folder) }
         var isKept = false

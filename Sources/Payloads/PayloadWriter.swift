@@ -195,7 +195,7 @@ public final class PayloadWriter {
                 // The first time round the devices, a push and its device have the same number.
                 output +=
                     device == sequence && device < 100_000_000
-                    ? short.write(into: output) : Digits.writeDecimal(device, into: output)
+                    ? short.write(into: output) : Digits.writeLong(device, into: output)
             case .deviceToken: output += writeToken(device: device, into: output)
             case .sequence:
                 output += sequence < 100_000_000 ? short.write(into: output) : Digits.writeLong(sequence, into: output)

@@ -44,6 +44,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var streams = 1000
     /// Workers: one thread each.
     public var threads = 1
+    /// Cores that they are pinned to, one each in turn, as `CoreList` reads them; nil: they run where the system puts them.
+    public var pin: String?
     /// A profile or a weighted mix, or the template's file name.
     public var profile = "alert"
     public var template: String?
@@ -447,6 +449,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             (1e-6...1e9).contains(rate ?? 1), "rate \(rate ?? 0): expected 0.000001 to 1000000000 pushes/s"
         )
         check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
+        if let pin {
+            do throws(Units.ParseError) { _ = try CoreList(parsing: pin) } catch { problems.append("pin \(error)") }
+        }
         check(Limits.connections.contains(connections), "connections \(connections): expected 1 to 100000")
         if Limits.connections.contains(connections) {
             check(

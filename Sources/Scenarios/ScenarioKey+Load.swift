@@ -38,6 +38,9 @@ extension ScenarioKey {
         whole("connections", Scenario.Limits.connections, "Connections, over all threads.", \.connections),
         whole("streams", Scenario.Limits.streams, "Most streams open at once on a connection.", \.streams),
         whole("threads", Scenario.Limits.threads, "Worker threads.", \.threads),
+        optional(
+            "pin", "Pin worker threads to these cores, one each in turn; without it, the system places them.",
+            example: "2-5", \.pin),
         ScenarioKey(
             "rate", .rate, "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.",
             range: "0.000001 to 1G", example: "20k",

@@ -110,7 +110,7 @@ package final class WorkerSession: Sendable {
 
     /// Settings that are a machine's own, or a file whose contents count (`RunContent`).
     private static let own: Set<String> = [
-        "threads", "metrics_port", "credentials", "key", "cert", "cert_key", "cacert", "template", "templates",
+        "threads", "pin", "metrics_port", "credentials", "key", "cert", "cert_key", "cacert", "template", "templates",
         "device_file", "registrations", "trace", "mock_flags", "mock_threads",
     ]
 

@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 import Results
 import Testing
 
@@ -177,6 +178,57 @@ import Testing
         #expect(status == 1 && result.notSent == ["certificate_untrusted": 10])
         _ = try mock.stop()
         _ = try other.stop()
+    }
+
+    @Test("Worker threads and the mock's stay on the cores they are pinned to, and only they")
+    func pinned() throws {
+        let allowed = CoreAffinity.allowed()
+        let core = try #require(allowed.last)
+        let output = OutputFolder()
+        let running = try Programs.start(
+            "pushload",
+            [
+                "run", "--json", "--output", output.path, "-n", "1G", "-D", "60s", "-m", "10", "-c", "3", "-t", "3",
+                "--pin",
+                "\(core)", "--mock-threads", "2", "--mock-flags", "--pin \(core)",
+            ])
+        try running.waitForError(" in flight ")
+        let process = Int(running.process.processIdentifier)
+        let cores = Self.coresOfThreads(process)
+        let mocks = Self.tasks(process).flatMap { task in
+            ((try? String(contentsOfFile: "\(task)/children", encoding: .utf8)) ?? "").split(separator: " ")
+        }
+        let coresOfMock = mocks.compactMap { Int($0) }.map(Self.coresOfThreads)
+        kill(running.process.processIdentifier, SIGINT)
+        let finished = try running.wait()
+        #expect(finished.error.contains("interrupted"), "\(finished)")
+        #expect(coresOfMock.count == 1)
+        for (cores, pinned) in [(cores, 3), (coresOfMock.first ?? [], 2)] where allowed.count > 1 {
+            #expect(cores.count { $0 == "\(core)" } == pinned, "\(cores)")
+            #expect(cores.count { $0 != "\(core)" } > 0, "\(cores)")
+        }
+        let none = (0...1023).first { !allowed.contains($0) }!
+        let refused = try Programs.run(
+            "pushload", ["run", "-n", "1", "-t", "2", "-c", "2", "--pin", "\(core),\(none)"])
+        #expect(
+            refused.status == 64 && refused.error.contains("pin core \(none): this process may use "), "\(refused)")
+        let mock = try Programs.run("mock-apns", ["--port", "0", "--pin", "\(core)-"])
+        #expect(
+            mock.status != 0 && mock.error.contains("--pin: \"\(core)-\": expected cores from 0 to 1023"), "\(mock)")
+    }
+
+    private static func tasks(_ process: Int) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+        return names.map { "/proc/\(process)/task/\($0)" }
+    }
+
+    /// The cores that each thread may use, as the kernel writes them.
+    private static func coresOfThreads(_ process: Int) -> [String] {
+        tasks(process).compactMap { task in
+            (try? String(contentsOfFile: "\(task)/status", encoding: .utf8))?.split(separator: "\n")
+                .first { $0.hasPrefix("Cpus_allowed_list:") }
+                .map { String($0.dropFirst("Cpus_allowed_list:".count).filter { $0 != "\t" }) }
+        }
     }
 
     @Test("The mock takes the first of its cipher suites that a client offers; without any, the client's first")

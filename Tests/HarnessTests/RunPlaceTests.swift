@@ -60,7 +60,7 @@ import Testing
             planned += inputs.ownPlanned ?? 0
             all += pushes
             for thread in 0..<own.threads {
-                let options = inputs.transportOptions(thread)
+                let options = inputs.transportOptions(thread, cores: 2)
                 connections += options.firstConnection..<(options.firstConnection + options.connections)
             }
         }

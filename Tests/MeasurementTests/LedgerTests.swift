@@ -32,7 +32,8 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         for round in 0..<40 {
             // Around the bounds of words and blocks, too.
-            let capacity = [1, 63, 64, 65, 4095, 4096, 4097, 12_288][round % 8] + random(round < 8 ? 1 : 20_000)
+            let sizes: [UInt64] = [1, 63, 64, 65, 8191, 8192, 8193, 24_576]
+            let capacity = sizes[round % 8] + random(round < 8 ? 1 : 20_000)
             let book = LedgerBook(capacity: capacity)
             let theirs = try #require(book.entry(run: 3)?.ledger)
             let ours = try #require(DeliveryLedger(capacity: capacity))
@@ -54,10 +55,31 @@ import Testing
             #expect(theirs.delivered == UInt64(reached.count), "seed \(seed)")
             #expect(ours.delivered == UInt64(accepted.count), "seed \(seed)")
             #expect(UInt64(theirs.usedWords) <= (capacity + 63) / 64, "seed \(seed)")
+            for ledger in [ours, try #require(ours.copy(atMost: .max))] {
+                var inOrder: [UInt64] = []
+                ledger.forEach { inOrder.append($0) }
+                #expect(inOrder == accepted.sorted(), "seed \(seed)")
+            }
+            #expect((0..<capacity).allSatisfy { ours.contains($0) == accepted.contains($0) }, "seed \(seed)")
             try LedgerFile.write(book, to: path)
             let compared = try LedgerFile.compare(path, run: 3, accepted: ours)
             #expect(compared.lost == UInt64(accepted.subtracting(reached).count), "seed \(seed)")
             #expect(compared.unanswered == UInt64(reached.subtracting(accepted).count), "seed \(seed)")
+        }
+    }
+
+    @Test(
+        "Each push has a bit of its own, and threads that share pushes out evenly no cache line",
+        arguments: [2, 4, 8, 16])
+    func lines(_ threads: UInt64) {
+        var bits: Set<[UInt64]> = []
+        var owners: [Int: UInt64] = [:]
+        for sequence in UInt64(0)..<100_000 {
+            let (word, bit) = DeliveryLedger.place(sequence)
+            #expect(bit.nonzeroBitCount == 1 && bits.insert([UInt64(word), bit]).inserted && word < 100_000 / 64 + 128)
+            let owner = owners[word / 8] ?? sequence % threads
+            #expect(owner == sequence % threads)
+            owners[word / 8] = owner
         }
     }
 

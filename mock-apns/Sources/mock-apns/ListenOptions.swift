@@ -47,6 +47,12 @@ struct ListenOptions: ParsableArguments {
             valueName: "count"))
     var threads: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Pin threads to these cores, one each in turn, as 2-5. Default: the system places them.", valueName: "cores"
+        ))
+    var pin: String?
+
     @Option(help: ArgumentHelp("Most streams a client may have open on a connection.", valueName: "count"))
     var maxConcurrentStreams = "1000"
 
@@ -118,6 +124,11 @@ struct ListenOptions: ParsableArguments {
             configuration.threads = threads
         } else {
             configuration.threads = defaultThreads
+        }
+        if let pin {
+            let list = try reading("--pin", pin, CoreList.init(parsing:))
+            if let problem = list.problem(allowed: CoreAffinity.allowed()) { throw Misuse("--pin \(problem)") }
+            configuration.pin = list
         }
         configuration.maxConcurrentStreams = UInt32(
             try count("--max-concurrent-streams", maxConcurrentStreams, 0...0xFFFF_FFFF))

@@ -4,6 +4,7 @@ import HTTP2
 import Measurement
 import Networking
 import Payloads
+import Settings
 
 /// What a mock server listens on and how it judges, delivers and misbehaves. Times are nanoseconds.
 public struct MockConfiguration: Sendable {
@@ -20,6 +21,8 @@ public struct MockConfiguration: Sendable {
     /// nil: plaintext HTTP/2 with prior knowledge.
     public var tls: TLSOptions?
     public var threads = 1
+    /// Cores that they are pinned to, one each in turn; nil: they run where the system puts them.
+    public var pin: CoreList?
 
     // Who may send what to whom.
     /// Keys whose provider tokens are valid; none: tokens are not checked.

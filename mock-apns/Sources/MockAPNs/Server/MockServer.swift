@@ -117,7 +117,12 @@ public final class MockServer: Sendable {
             nonisolated(unsafe) let dealer = ConnectionDealer(
                 listeners[index], peers: peers, spread: shared.spread, number: index, loop: worker.loop, log: worker.log
             )
-            startThread("mock-apns \(index)") { worker.run(dealer) }
+            let core = configuration.pin?.core(ofThread: index)
+            startThread("mock-apns \(index)") {
+                // Cores that the process may use are named; one that is taken away since is no reason to stop.
+                if let core { _ = CoreAffinity.keepThread(to: core) }
+                worker.run(dealer)
+            }
         }
         admin.server = self
         // As much as the first thread of a program has: a file of faults may be nested deep.
