@@ -50,10 +50,10 @@ def main():
         host, port = "127.0.0.1", start["port"]
         context = ssl.create_default_context(cafile=f"{credentials}/ca.pem")
         context.set_alpn_protocols(["h2"])
-        alone, beside, memory = [], [], []
+        alone, beside, before, memory = [], [], [], []
         for _ in range(options.rounds):
             alone.append(throughput(start["url"], credentials, folder, options.pushes))
-            before = resident(mock.pid)
+            before.append(resident(mock.pid))
             idle = []
             for _ in range(options.connections):
                 connection = context.wrap_socket(
@@ -66,7 +66,8 @@ def main():
             for connection in idle:
                 connection.close()
             time.sleep(0.5)
-    each = (max(memory) - before) / options.connections
+    # Later rounds have memory again that the first took.
+    each = (memory[0] - before[0]) / options.connections
     ratios = [busy / free for busy, free in zip(beside, alone)]
     print(f"{options.connections} idle connections: mock-apns holds {max(memory) / 1e6:.0f} MB, "
           f"about {each / 1000:.1f} kB a connection")
