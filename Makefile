@@ -18,11 +18,20 @@ SECONDS ?= 600
 help: ## these lines
 	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Packages of the house's own tools are built where the programs are, of the same rooms with the same flags: once for all. SwiftPM
+# keeps the description of what it last built in a folder, and takes it for another package's there too: it is removed around each,
+# and no two are built at once.
+define built
+	@echo swift $(1) -c release --scratch-path .build --package-path $(2); mkdir -p .build; exec 9>.build/description.lock; flock 9; \
+	rm -f .build/release.yaml; trap 'rm -f .build/release.yaml' EXIT; \
+	swift $(1) -c release --scratch-path .build --package-path $(2) 9>&-
+endef
+
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
 build: deps ## both programs for release, into .build/release
-	swift build -c release
+	$(call built,build,.)
 
 static: deps ## both programs with the Swift library inside, into .build/static/release: they need no Swift to run
 	for product in pushload mock-apns; do \
@@ -96,30 +105,22 @@ tsan: test-deps ## the tests under ThreadSanitizer
 fuzz: deps ## ten minutes of libFuzzer for everything that reads bytes from strangers (SECONDS=5: less)
 	Tests/Fuzzing/fuzz.sh all $(SECONDS)
 
-# Packages of the house's own tools are built where the programs are, of the same rooms with the same flags: once for all. SwiftPM
-# keeps the description of what it last built in a folder, and takes it for another package's there too: it is removed around each.
-define tool
-	@echo swift $(1) -c release --scratch-path .build --package-path $(2); \
-	rm -f .build/release.yaml; trap 'rm -f .build/release.yaml' EXIT; \
-	swift $(1) -c release --scratch-path .build --package-path $(2)
-endef
-
 simulate: deps ## SEEDS=2000 runs of the whole client in virtual time over a hostile network; SEED=… replays one with a log
-	$(call tool,build,Tests/Simulation)
+	$(call built,build,Tests/Simulation)
 	.build/release/simulate $(or $(SEED),$(FIRST) $(SEEDS))
 
 simulate-faults: deps ## faults put in on purpose: the simulation must find each
 	Tests/Simulation/faults.py
 
 build-benchmarks: deps ## everything in Benchmarks, to see that it compiles
-	$(call tool,build,Benchmarks)
+	$(call built,build,Benchmarks)
 
 BENCHMARK := Benchmarks --allow-writing-to-package-directory benchmark
 
 bench: deps ## time a push of every stage; fails when one is 2.5 times as slow as Benchmarks/Thresholds
-	$(call tool,package,$(BENCHMARK) baseline update current --no-progress)
-	$(call tool,package,$(BENCHMARK) baseline read current --no-progress)
-	$(call tool,package,$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress)
+	$(call built,package,$(BENCHMARK) baseline update current --no-progress)
+	$(call built,package,$(BENCHMARK) baseline read current --no-progress)
+	$(call built,package,$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress)
 
 bench-instructions: deps ## instructions a push of every stage; fails when one moved by 2 % (ARGS=--update: take the new ones)
 	@dpkg -s valgrind binutils >/dev/null 2>&1 || { echo "installing valgrind binutils"; $(SUDO) apt-get update -qq && \
@@ -155,7 +156,7 @@ bench-devices: build ## the mock's CPU a push with the device model beside that 
 
 bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
 	swift build -c release --product coverage
-	$(call tool,build,Benchmarks --product run-coverage)
+	$(call built,build,Benchmarks --product run-coverage)
 	Benchmarks/coverage.py --write
 
 bench-gate: build .build/scipy/installed ## how often a gate is wrong, and what it catches: writes the tables of docs/gate.md

@@ -12,6 +12,10 @@ struct GeneratorVerdict {
     /// Threads that send and, of the bundled mock, answer.
     private let threads: Int
     private let cores: Int
+    /// A further thread would share a core that one is pinned to.
+    private let needsPin: Bool
+    /// Several are pinned to one.
+    private let sharesPins: Bool
 
     /// A worker thread this busy has no room left.
     static let busyLoad = 0.95
@@ -29,6 +33,9 @@ struct GeneratorVerdict {
         usesMock = inputs.scenario.target == nil
         threads = inputs.scenario.threads + (usesMock ? inputs.scenario.mockThreads : 0)
         self.cores = cores
+        let pinned = inputs.scenario.pins?.cores.count
+        needsPin = pinned.map { $0 <= inputs.scenario.threads } ?? false
+        sharesPins = pinned.map { $0 < inputs.scenario.threads } ?? false
     }
 
     private var reasons: [String] {
@@ -37,13 +44,16 @@ struct GeneratorVerdict {
             reasons.append(
                 "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: "
                     + (threads < cores
-                        ? "give more threads (-t) with connections of their own"
+                        ? "give more threads (-t) with connections\(needsPin ? " and cores (--pin)" : "") of their own"
                         : "no core is left for another (\(Units.counted(cores, "core")))"))
         }
         if let delay = outcome.generator.runQueueDelay, delay >= Self.noticedRunQueueDelay {
             reasons.append(
-                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: other threads"
-                    + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too")
+                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: "
+                    + (sharesPins
+                        ? "several are pinned to one (--pin)"
+                        : "other threads" + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too")
+            )
         }
         let lag = outcome.loopLag.summary
         if lag.count >= 100, lag.p99 >= Self.noticedLag {

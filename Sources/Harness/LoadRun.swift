@@ -79,13 +79,13 @@ final class LoadRun: Sendable {
         }
         defer { metrics?.stop() }
         let watcher = await withTaskGroup(of: Void.self, returning: RunWatcher.self) { group in
-            let pins = scenario.pin.flatMap { try? CoreList(parsing: $0) }
+            let pins = scenario.pins
             for worker in 0..<scenario.threads {
                 group.addTask {
-                    await ThreadTask.run(name: "worker \(worker)") { [self] in
+                    let core = pins?.core(ofThread: worker)
+                    await ThreadTask.run(name: "worker \(worker)", core: core) { [self] isKept in
                         do {
-                            // Before it has memory, which is near the core that touches it first.
-                            if let core = pins?.core(ofThread: worker), !CoreAffinity.keepThread(to: core) {
+                            if let core, !isKept {
                                 throw HarnessError("worker \(worker) cannot be pinned to core \(core)", .failed)
                             }
                             let ended = Gathering.Ended(worker: try RunWorker(worker, of: self))
@@ -105,7 +105,7 @@ final class LoadRun: Sendable {
                     judge: judge, record: record, journal: journal, progress: progress)
                 if metrics != nil { watcher.publishes = { [self] snapshot in shown.withLock { $0 = snapshot } } }
                 // A thread of its own: it may wait for a disk, and its memory stays in one arena.
-                await ThreadTask.run(name: "watcher") {
+                await ThreadTask.run(name: "watcher") { _ in
                     // What it writes grows with the run's time, not with its pushes.
                     AllocationCount.leaveThreadOut()
                     while !gathering.isDone.load(ordering: .relaxed) {

@@ -299,11 +299,7 @@ package struct RunInputs: Sendable {
                     try origin(backend), as: "device_backend")
             } catch { problems.append(error.description) }
         }
-        if let pins = scenario.pin.flatMap({ try? CoreList(parsing: $0) }),
-            let problem = pins.problem(allowed: CoreAffinity.allowed())
-        {
-            problems.append("pin \(problem)")
-        }
+        if let problem = scenario.pins?.problem(allowed: CoreAffinity.allowed()) { problems.append("pin \(problem)") }
         if let problem = problemOfDeviceModel(scenario) { problems.append(problem) }
         return problems
     }

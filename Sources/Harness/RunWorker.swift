@@ -121,6 +121,8 @@ extension RunInputs {
     func pacing(cores: Int) -> Pacing {
         if let pacing = Pacing(rawValue: scenario.pacing) { return pacing }
         let answering = scenario.target == nil ? scenario.mockThreads : 0
-        return cores > scenario.threads + answering ? .spin : .sleep
+        // Threads that share a core would spin against each other.
+        let haveTheirOwn = scenario.pins.map { $0.cores.count >= scenario.threads } ?? true
+        return haveTheirOwn && cores > scenario.threads + answering ? .spin : .sleep
     }
 }

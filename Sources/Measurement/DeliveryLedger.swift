@@ -82,24 +82,57 @@ public final class DeliveryLedger: Sendable {
     /// Words of 64 pushes in a row that may hold one: up to the end of the block of the highest one marked, or of the ledger.
     var usedWords: Int { min(touchedWords, Int((capacity + 63) / 64)) }
 
-    /// Pushes 64 × index … + 63, the first lowest; 0 beyond the capacity.
-    func word(_ index: Int) -> UInt64 {
-        guard index < touchedWords else { return 0 }
-        // Four of each cache line of the block.
-        let first = words + index / Self.wordsOfBlock * Self.wordsOfBlock + index % 2 * 4
-        let place = UInt64(index / 2 % 64)
-        var word: UInt64 = 0
-        for push in 0..<64 {
-            let theirs = first[(push & 15) << 3 | push >> 4].load(ordering: .relaxed)
-            word |= (theirs &>> place & 1) &<< UInt64(push)
+    /// Calls `body` with each of `usedWords` and its number: pushes 64 × number … + 63, the first lowest.
+    func forEachWord<Failure>(_ body: (Int, UInt64) throws(Failure) -> Void) throws(Failure) {
+        // Of a block the words of even numbers and of odd ones, each a square of bits.
+        var squares = (Square(), Square())
+        let end = usedWords
+        for index in 0..<end {
+            let place = index % Self.wordsOfBlock
+            if place == 0 {
+                squares.0.turn(words + index)
+                squares.1.turn(words + index + 4)
+            }
+            try body(index, place % 2 == 0 ? squares.0.rows[place / 2] : squares.1.rows[place / 2])
         }
-        return word
+    }
+
+    /// 64 words of 64 bits.
+    private struct Square {
+        var rows = [UInt64](repeating: 0, count: 64)
+
+        /// Takes the first four words of each of a block's cache lines from `first` on, bits as rows and rows as bits.
+        mutating func turn(_ first: UnsafeMutablePointer<Atomic<UInt64>>) {
+            var (any, all): (UInt64, UInt64) = (0, .max)
+            for push in 0..<64 {
+                let word = first[(push & 15) << 3 | push >> 4].load(ordering: .relaxed)
+                rows[push] = word
+                any |= word
+                all &= word
+            }
+            // Nothing arrived, or everything.
+            if any == 0 || all == .max { return }
+            // Corners change their places, of ever smaller squares in it (Hacker's Delight, section 7-3).
+            var width = 32
+            var mask: UInt64 = 0x0000_0000_FFFF_FFFF
+            while width > 0 {
+                var row = 0
+                while row < 64 {
+                    let moved = (rows[row] &>> UInt64(width) ^ rows[row + width]) & mask
+                    rows[row] ^= moved &<< UInt64(width)
+                    rows[row + width] ^= moved
+                    row = (row + width + 1) & ~width
+                }
+                width >>= 1
+                mask ^= mask &<< UInt64(width)
+            }
+        }
     }
 
     /// Calls `body` with every push that arrived, in ascending order.
     func forEach(_ body: (UInt64) -> Void) {
-        for index in 0..<usedWords {
-            var rest = word(index)
+        forEachWord { index, word in
+            var rest = word
             while rest != 0 {
                 body(UInt64(index) << 6 | UInt64(rest.trailingZeroBitCount))
                 rest &= rest - 1

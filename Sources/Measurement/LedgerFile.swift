@@ -28,7 +28,9 @@ public enum LedgerFile {
             let ledger = entry.ledger
             let words = ledger.usedWords
             for number in [entry.run, UInt64(words) * 64, ledger.duplicated, ledger.outOfRange] { file.put(number) }
-            for word in 0..<words { file.put(ledger.word(word)) }
+            ledger.forEachWord { place, word in
+                if place < words { file.put(word) }
+            }
         }
         try file.finish()
     }

@@ -59,11 +59,14 @@ package struct LedgerUnion: Sendable {
 
     package func compared(with accepted: DeliveryLedger) -> LedgerFile.Comparison {
         var comparison = LedgerFile.Comparison(duplicated: duplicated)
-        for place in 0..<max(words.count, accepted.usedWords) {
-            let (theirs, ours) = (place < words.count ? words[place] : 0, accepted.word(place))
+        var compared = 0
+        accepted.forEachWord { place, ours in
+            let theirs = place < words.count ? words[place] : 0
             comparison.lost += UInt64((ours & ~theirs).nonzeroBitCount)
             comparison.unanswered += UInt64((theirs & ~ours).nonzeroBitCount)
+            compared = place + 1
         }
+        for theirs in words.dropFirst(compared) { comparison.unanswered += UInt64(theirs.nonzeroBitCount) }
         return comparison
     }
 }

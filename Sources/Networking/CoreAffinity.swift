@@ -12,11 +12,11 @@ public enum CoreAffinity {
         }
     }
 
-    /// Keeps the calling thread, and what it will start, to a core.
+    /// Keeps the calling thread, and the threads and processes it will start, to `cores`.
     ///
     /// - Returns: false when that is not allowed.
-    public static func keepThread(to core: Int) -> Bool {
-        var set = set(of: [core])
+    public static func keepThread(to cores: [Int]) -> Bool {
+        var set = set(of: cores)
         return sched_setaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0
     }
 

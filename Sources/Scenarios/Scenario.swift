@@ -46,6 +46,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var threads = 1
     /// Cores that they are pinned to, one each in turn, as `CoreList` reads them; nil: they run where the system puts them.
     public var pin: String?
+    /// The same, read; nil where it cannot be.
+    package var pins: CoreList? { pin.flatMap { try? CoreList(parsing: $0) } }
     /// A profile or a weighted mix, or the template's file name.
     public var profile = "alert"
     public var template: String?
@@ -492,12 +494,16 @@ public struct Scenario: Sendable, Equatable, Codable {
         let isSecure = target.map { $0.urls.contains { $0.lowercased().hasPrefix("https://") } }
         check(
             !plaintext || isSecure != true,
-            "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext")
+            "plaintext beside a target that starts with https://; expected one that starts with http://, or no plaintext"
+        )
         for (name, isGiven) in [
             ("ciphers", ciphers != nil), ("ciphersuites", ciphersuites != nil), ("ktls", kernelTLS),
         ]
         where plaintext || isSecure == false {
-            check(!isGiven, "\(name): is of TLS, which plaintext is without; expected one of them")
+            check(
+                !isGiven,
+                "\(name) is of TLS, which \(isSecure == false ? "a target that starts with http://" : "plaintext") is without; "
+                    + "leave one of them out")
         }
         check(
             abortOnFailWindow >= 1_000_000_000,

@@ -39,7 +39,8 @@ extension ScenarioKey {
         whole("streams", Scenario.Limits.streams, "Most streams open at once on a connection.", \.streams),
         whole("threads", Scenario.Limits.threads, "Worker threads.", \.threads),
         optional(
-            "pin", "Pin worker threads to these cores, one each in turn; without it, the system places them.",
+            "pin",
+            "Pin worker threads to these cores, as 2-5 or 0,2, one each in turn; without it, the system places them.",
             example: "2-5", \.pin),
         ScenarioKey(
             "rate", .rate, "Pushes a second, such as 500 or 20k; without it, as fast as the streams allow.",

@@ -196,6 +196,13 @@ import Transport
             try pacing(2) {
                 $0.pacing = "auto"; $0.target = "https://127.0.0.1"
             } == .spin)
+        for (pin, expected) in [("0", Pacing.sleep), ("0-1", .spin)] {
+            #expect(
+                try pacing(8) {
+                    $0.pacing = "auto"; $0.threads = 2; $0.connections = 2; $0.target = "https://127.0.0.1";
+                    $0.pin = pin
+                } == expected)
+        }
         #expect(try pacing(64) { _ in } == .sleep)
         #expect(try pacing(1) { $0.pacing = "spin" } == .spin)
     }

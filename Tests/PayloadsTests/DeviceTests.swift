@@ -138,7 +138,7 @@ import Testing
         var lines: [String] = []
         for device in 0..<UInt64(20 + draw(40)) {
             let token = String(devices.token(device).prefix(isUneven ? 2 * (1 + draw(32)) : 64))
-            let tags = (0..<(isFar ? 40 + draw(30) : draw(4))).map {
+            let tags = (0..<(isFar ? 110 + draw(40) : draw(4))).map {
                 "t\($0):" + String(repeating: "x", count: draw(110))
             }
             expected.append((token, tags))
@@ -146,6 +146,7 @@ import Testing
             lines.append(
                 hasHeader ? "\(joined),,\(token)" : tags.isEmpty && draw(2) == 0 ? token : "\(token),\(joined)")
         }
+        if isFar { #expect(lines.prefix(15).reduce(0) { $0 + $1.utf8.count } > 65_535) }
         let text = (hasHeader ? ["tags,state,token"] : []) + lines
         try withFile(text.joined(separator: isCRLF ? "\r\n" : "\n") + (draw(2) == 0 ? "\n" : "")) { path in
             let file = try DeviceFile(path: path)

@@ -330,18 +330,20 @@ import Testing
         (scenario.pushes, scenario.plaintext) = (10, true)
         #expect(scenario.validate().isEmpty)
         (scenario.ciphersuites, scenario.kernelTLS) = ("TLS_AES_128_GCM_SHA256", true)
-        let idle = ["ciphersuites", "ktls"].map { "\($0): is of TLS, which plaintext is without; expected one of them" }
-        #expect(scenario.validate() == idle)
+        func idle(_ where: String) -> [String] {
+            ["ciphersuites", "ktls"].map { "\($0) is of TLS, which \(`where`) is without; leave one of them out" }
+        }
+        #expect(scenario.validate() == idle("plaintext"))
         scenario.plaintext = false
         #expect(scenario.validate().isEmpty)
         scenario.target = TargetList("http://127.0.0.1:1")
-        #expect(scenario.validate() == idle)
+        #expect(scenario.validate() == idle("a target that starts with http://"))
         scenario.target = TargetList("https://127.0.0.1:1")
         #expect(scenario.validate().isEmpty)
         (scenario.ciphersuites, scenario.kernelTLS, scenario.plaintext) = (nil, false, true)
         #expect(
             scenario.validate() == [
-                "plaintext is for the bundled mock; expected a target that starts with http://, or no plaintext"
+                "plaintext beside a target that starts with https://; expected one that starts with http://, or no plaintext"
             ])
     }
 

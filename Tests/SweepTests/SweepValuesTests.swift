@@ -57,7 +57,7 @@ import Testing
     func refusals() {
         let cases = [
             ("streams", "--vary streams: expected KEY=VALUES, such as streams=100,500,1000"),
-            ("rtt=20..80ms+20ms", "--vary rtt: \"20..80ms+20ms\": \"20\" has no unit; write 20ms, 20s or 20m"),
+            ("rtt=20..80ms+20ms", "--vary rtt: \"20..80ms+20ms\": \"20\" has no unit; write 20us, 20ms, 20s or 20m"),
             ("stream=1", "--vary stream: unknown key \"stream\"; did you mean \"streams\"?"),
             ("xyzzyxyzzy=1", "--vary xyzzyxyzzy: unknown key \"xyzzyxyzzy\"; pushload scenario init lists all keys"),
             ("name=a", "--vary name: \"name\" cannot be varied"),

@@ -4,7 +4,7 @@ import Glibc
 /// line names (`DeviceColumns`), of which token and tags are looked at here.
 ///
 /// The whole file is checked when it is opened; empty lines at its end are no lines. Memory: 8 bytes for every 16 lines and two a line,
-/// 25 MB for 10 million. Cost of a push: its line is looked up, and a token of 64 digits copied in one go where all are of 64.
+/// 25 MB for 10 million, twice that while it is opened. Cost of a push: its line is looked up, and a token of 64 digits copied in one go where all are of 64.
 public final class DeviceFile: DeviceList, @unchecked Sendable {
     public let path: String
     public override var count: UInt64 { lines }
@@ -33,7 +33,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
     /// - Throws: one line naming the file, the line and what is wrong there.
     public init(path: String) throws(PayloadError) {
         self.path = path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             throw PayloadError("cannot read the device file \(path): \(String(cString: strerror(errno)))")
         }
@@ -82,7 +82,8 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
     }
 
     private func lineEnd(_ start: Int) -> Int {
-        guard let found = memchr(base + start, 0x0A, size - start) else { return size }
+        // A file that is changed under us may have lost its lines.
+        guard start < size, let found = memchr(base + start, 0x0A, size - start) else { return size }
         return UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) - base
     }
 
@@ -241,13 +242,14 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
 
     public override func writeToken(_ device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
         guard let (lineStart, end) = line(device), let start = field(tokenPlace, lineStart, end) else { return 0 }
-        if areOfToday, end &- start >= 64 {
+        // What the file held is known, not what it holds: it may have been written to since.
+        if areOfToday, end &- start >= 64, HexDigits.areDigits(base + start, 64) {
             UnsafeMutableRawPointer(output).storeBytes(
                 of: UnsafeRawPointer(base + start).loadUnaligned(as: SIMD64<UInt8>.self), as: SIMD64<UInt8>.self)
             return 64
         }
         var length = 0
-        while start + length < end, base[start + length] != 0x2C, length < longest {
+        while start + length < end, base[start + length] != 0x2C, base[start + length] > 0x20, length < longest {
             output[length] = base[start + length]
             length += 1
         }

@@ -119,16 +119,16 @@ struct ListenOptions: ParsableArguments {
         configuration.secondPort = secondPort
         configuration.managementPort = managementPort
         configuration.secondManagementPort = secondManagementPort
-        if let threads {
-            guard Self.threadCounts.contains(threads) else { throw Misuse("--threads \(threads): expected 1 to 256") }
-            configuration.threads = threads
-        } else {
-            configuration.threads = defaultThreads
-        }
         if let pin {
             let list = try reading("--pin", pin, CoreList.init(parsing:))
             if let problem = list.problem(allowed: CoreAffinity.allowed()) { throw Misuse("--pin \(problem)") }
             configuration.pin = list
+        }
+        if let threads {
+            guard Self.threadCounts.contains(threads) else { throw Misuse("--threads \(threads): expected 1 to 256") }
+            configuration.threads = threads
+        } else {
+            configuration.threads = defaultThreads(configuration.pin)
         }
         configuration.maxConcurrentStreams = UInt32(
             try count("--max-concurrent-streams", maxConcurrentStreams, 0...0xFFFF_FFFF))
@@ -153,9 +153,10 @@ struct ListenOptions: ParsableArguments {
     private static let threadCounts = 1...256
 
     /// A host without an address is told when it is listened on.
-    private var defaultThreads: Int {
+    private func defaultThreads(_ pin: CoreList?) -> Int {
         guard let address = try? SocketAddress(host: host, port: port), !address.isLoopback else { return 1 }
-        return min(max(CoreAffinity.allowed().count, Self.threadCounts.lowerBound), Self.threadCounts.upperBound)
+        let cores = pin?.cores.count ?? CoreAffinity.allowed().count
+        return min(max(cores, Self.threadCounts.lowerBound), Self.threadCounts.upperBound)
     }
 
     private func size(_ text: String, _ flag: String, _ range: ClosedRange<Int>) throws(Misuse) -> UInt32 {

@@ -120,7 +120,7 @@ public final class MockServer: Sendable {
             let core = configuration.pin?.core(ofThread: index)
             startThread("mock-apns \(index)") {
                 // Cores that the process may use are named; one that is taken away since is no reason to stop.
-                if let core { _ = CoreAffinity.keepThread(to: core) }
+                if let core { _ = CoreAffinity.keepThread(to: [core]) }
                 worker.run(dealer)
             }
         }
