@@ -249,7 +249,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
             return 64
         }
         var length = 0
-        while start + length < end, base[start + length] != 0x2C, base[start + length] > 0x20, length < longest {
+        while start + length < end, length < longest, HexDigits.areDigits(base + start + length, 1) {
             output[length] = base[start + length]
             length += 1
         }
