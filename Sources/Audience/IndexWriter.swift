@@ -1,4 +1,5 @@
 import Glibc
+import Payloads
 
 /// Writes an index: to a file, or to memory where there can be no file.
 enum IndexWriter {

@@ -1,4 +1,5 @@
 import Glibc
+import Payloads
 
 /// What tells one state of a file from another.
 struct FileFingerprint: Equatable {

@@ -180,6 +180,27 @@ import Testing
         _ = try other.stop()
     }
 
+    @Test("A run whose device file is cut short ends with one line that says so")
+    func cutShort() throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let path = output.path + "/devices.txt"
+        let line = String(repeating: "0123456789abcdef", count: 4) + "\n"
+        try String(repeating: line, count: 3000).write(toFile: path, atomically: true, encoding: .utf8)
+        let running = try Programs.start(
+            "pushload",
+            ["run", "--output", output.path + "/runs", "--device-file", path, "--rate", "500", "-D", "600s"])
+        try running.waitForError(" in flight ")
+        #expect(truncate(path, 0) == 0)
+        let finished = try running.wait()
+        #expect(
+            finished.status == 1
+                && finished.error.hasSuffix(
+                    "pushload: \(path): cut short while it was read; put another file in its place instead of writing into it\n"
+                ),
+            "\(finished)")
+    }
+
     @Test("Worker threads and the mock's stay on the cores they are pinned to, and only they")
     func pinned() throws {
         let allowed = CoreAffinity.allowed()

@@ -64,6 +64,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
         tokenPlace = columns.tokenPlace
         tagsPlace = columns.all.firstIndex(of: .tags)
         super.init()
+        MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: mappedSize), path)
         // From here on deinit unmaps, also when this throws.
         try scan()
         madvise(mapping, mappedSize, MADV_SEQUENTIAL)
@@ -72,6 +73,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
     deinit {
         groups?.deallocate()
         places?.deallocate()
+        MappedFaults.remove(UnsafeRawBufferPointer(start: base, count: mappedSize))
         munmap(UnsafeMutableRawPointer(mutating: base), mappedSize)
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The handler only writes a line that was made before, and leaves: nothing that a signal may not do. A SIGBUS for any other reason
 /// is left to whoever had it before.
-enum MappedFaults {
+package enum MappedFaults {
     fileprivate struct Mapping {
         var start: UInt = 0
         var end: UInt = 0
@@ -24,7 +24,7 @@ enum MappedFaults {
     private static let lock = Mutex(false)
 
     /// - Parameter name: of the file, for the line.
-    static func add(_ bytes: UnsafeRawBufferPointer, _ name: String) {
+    package static func add(_ bytes: UnsafeRawBufferPointer, _ name: String) {
         let text =
             "pushload: \(name): cut short while it was read; put another file in its place instead of writing into it\n"
         // A live view may be on the other screen, without a cursor.
@@ -44,7 +44,7 @@ enum MappedFaults {
         }
     }
 
-    static func remove(_ bytes: UnsafeRawBufferPointer) {
+    package static func remove(_ bytes: UnsafeRawBufferPointer) {
         lock.withLock { _ in
             let start = UInt(bitPattern: bytes.baseAddress)
             guard let place = mappings.firstIndex(where: { $0.line != nil && $0.start == start }) else { return }
