@@ -155,7 +155,7 @@ bench-devices: build ## the mock's CPU a push with the device model beside that 
 	Benchmarks/devices.py
 
 bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
-	swift build -c release --product coverage
+	$(call built,build,. --product coverage)
 	$(call built,build,Benchmarks --product run-coverage)
 	Benchmarks/coverage.py --write
 

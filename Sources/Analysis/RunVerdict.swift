@@ -43,10 +43,7 @@ package struct RunVerdict: Sendable, Equatable {
             problems += TargetProblems.of(result)
         }
         if let problem = Self.cutShort(result) { problems.append(problem) }
-        if pushes.planned == 0 {
-            problems.append(
-                result.run.interrupted ? Self.nothingSent : "no push could be sent")
-        }
+        if pushes.planned == 0, !result.run.interrupted { problems.append("no push could be sent") }
         for (count, what, causes, isJudged) in [
             (pushes.failed, "failed", result.failures, isJudged("failed")),
             (
@@ -103,10 +100,11 @@ package struct RunVerdict: Sendable, Equatable {
         }
         if let note = result.partialNote {
             problems.insert("the result is \(note)", at: 0)
-        } else if result.run.interrupted, pushes.planned > 0 {
-            let begun = pushes.accepted > 0 || pushes.rejected > 0 || pushes.failed > 0
+        } else if result.run.interrupted {
+            let hasBegun = pushes.accepted > 0 || pushes.rejected > 0 || pushes.failed > 0
             problems.append(
-                begun ? "the run was interrupted; the figures are of the part before" : Self.nothingSent)
+                "the run was interrupted"
+                    + (hasBegun ? "; the figures are of the part before" : " before a push was sent"))
         }
         self.problems = problems
         let areBooksWrong =
@@ -125,8 +123,6 @@ extension ResultDocument {
 }
 
 extension RunVerdict {
-    private static let nothingSent = "the run was interrupted before a push was sent"
-
     /// Why the target was never reached: what all attempts to connect ended with, and what is noted besides; nil when a
     /// connection was made, or none was tried. One line, for commands that make many runs: there is no point in another one.
     package static func unreached(_ result: ResultDocument) -> String? {

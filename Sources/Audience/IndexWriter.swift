@@ -1,5 +1,5 @@
 import Glibc
-import Payloads
+import Settings
 
 /// Writes an index: to a file, or to memory where there can be no file.
 enum IndexWriter {

@@ -1,5 +1,5 @@
 import Glibc
-import Payloads
+import Settings
 
 /// What tells one state of a file from another.
 struct FileFingerprint: Equatable {

@@ -47,9 +47,7 @@ struct GateRounds {
         program: ChildRun, origin: String?, _ scenario: Scenario, in series: RunSeries, ifStopped: String,
         injectedCPU: UInt64, onOneCore: Bool
     ) async throws {
-        let mockFlags = scenario.mockFlagText?.split(separator: " ") ?? []
-        let pinsMock = mockFlags.contains { $0 == "--pin" || $0.hasPrefix("--pin=") }
-        guard scenario.pin == nil && !pinsMock || !onOneCore else {
+        guard !onOneCore || scenario.pin == nil && !scenario.mockIsGiven("--pin") else {
             throw HarnessError("pin: a gate keeps client and mock to one core; leave it out, or give --all-cores")
         }
         self.program = program

@@ -9,7 +9,7 @@ public enum HexDigits {
         UInt64(bigEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
     }
 
-    /// Whether all of `count` characters are hexadecimal digits; at least 8.
+    /// Whether all of `count` characters are hexadecimal digits.
     @inline(__always)
     public static func areDigits(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         guard count >= 16 else {

@@ -154,6 +154,10 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var mockFlagText: String?
     /// The same, apart.
     public var mockFlags: [String] { (rtt.map { ["--rtt", $0] } ?? []) + (mockFlagText.map(Self.words) ?? []) }
+    /// Whether a flag, such as `--pin`, is among them.
+    package func mockIsGiven(_ flag: String) -> Bool {
+        mockFlags.contains { $0 == flag || $0.hasPrefix(flag + "=") }
+    }
 
     /// What the bundled mock's devices do with pushes: `on`, or a file; nil: nothing.
     public var deviceModel: String?
@@ -546,7 +550,7 @@ public struct Scenario: Sendable, Equatable, Codable {
             "backend_flags are for the bundled backend, not for a --device-backend")
         for flag in ["--device-model", "--device-log", "--device-backend"] where deviceModel != nil {
             check(
-                !(mockFlagText.map(Self.words) ?? []).contains { $0 == flag || $0.hasPrefix(flag + "=") },
+                !mockIsGiven(flag),
                 "mock_flags: \(flag) is set by device_model; leave it out")
         }
         check(deviceWait <= 3_600_000_000_000, "device_wait: at most 1h")

@@ -47,7 +47,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
 
     @Option(
         help: ArgumentHelp(
-            "Write a report too; a name without a folder is put beside the result, .md makes it Markdown. Of several workers the first writes it.",
+            "Write a report too; a name without a folder is put beside the result, its end says the format: .html, .md or .txt. Of several workers the first writes it.",
             valueName: "file"))
     var report: String?
 
@@ -69,7 +69,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(settings)
-        if let report { try FileName.check(report, "--report", [".html", ".htm", ".md"]) }
+        if let report { try FileName.check(report, "--report", ReportFormat.allCases.flatMap(\.endings)) }
         if let rank = try workers.rank() {
             if let output {
                 throw HarnessError("--output \(output): results go to the folder of --rendezvous; leave --output out")
@@ -216,7 +216,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     func writeReport(_ result: ResultDocument, _ folder: String) throws {
         guard let report else { return }
         try ReportFile.write(
-            [ReportFile.run(result)], report.hasSuffix(".md") ? .markdown : .html,
+            [ReportFile.run(result)], ReportFormat(name: report) ?? .html,
             to: report.contains("/") ? report : folder + "/" + report)
     }
 

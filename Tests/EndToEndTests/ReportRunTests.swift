@@ -38,6 +38,10 @@ import Testing
         #expect(
             try String(contentsOfFile: "\(output.path)/by-name.md", encoding: .utf8)
                 == String(contentsOfFile: both, encoding: .utf8))
+        let text = output.path + "/with-run.txt"
+        let run = try Programs.run("pushload", ["run", "--output", output.path, "-n", "200", "--report", text, "-q"])
+        #expect(run.status == 0, "\(run.error)")
+        #expect(try String(contentsOfFile: text, encoding: .utf8).contains("latency, due to answered"))
         let unknown = try Programs.run("pushload", ["report", folder, "-o", "\(output.path)/page.pdf"])
         #expect(
             unknown.status != 0 && unknown.error.contains("expected a name that ends in .html or .md or .txt"),

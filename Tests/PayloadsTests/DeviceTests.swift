@@ -169,6 +169,23 @@ import Testing
         }
     }
 
+    @Test("Of a file that is written to meanwhile only what is a token still is one")
+    func rewritten() throws {
+        let token = String(repeating: "ab", count: 32)
+        for (first, second) in [(token, token), (token, "abcd")] {
+            try withFile("\(first),t\n\(second),t\n") { path in
+                let file = try DeviceFile(path: path)
+                let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 200)
+                defer { memory.deallocate() }
+                #expect(file.writeToken(0, into: memory) == first.utf8.count)
+                let handle = try #require(FileHandle(forWritingAtPath: path))
+                try handle.write(contentsOf: Data("/../\n\0".utf8))
+                try handle.close()
+                #expect(file.writeToken(0, into: memory) == 0 && file.writeToken(1, into: memory) == second.utf8.count)
+            }
+        }
+    }
+
     @Test(
         "A wrong device file gets one line with the place",
         arguments: [
