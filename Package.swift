@@ -66,7 +66,7 @@ let package = Package(
         // What a push is made of, signed with, sent through and measured by.
         .target(name: "Payloads", dependencies: ["COpenSSL", "CVector", "Settings"], swiftSettings: strict),
         .target(name: "Audience", dependencies: ["CRoaring", "Payloads", "Settings"], swiftSettings: strict),
-        .target(name: "Signing", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "Signing", dependencies: ["COpenSSL", "Settings"], swiftSettings: strict),
         .target(name: "PlainHTTP", dependencies: ["HTTP2", "Networking"], swiftSettings: strict),
         .target(name: "Networking", dependencies: ["CEpoll", "COpenSSL"], swiftSettings: strict),
         .target(name: "HTTP2", dependencies: ["CNghttp2", "CVector", "Networking"], swiftSettings: strict),

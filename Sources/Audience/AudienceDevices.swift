@@ -26,6 +26,7 @@ package final class AudienceDevices: DeviceList, @unchecked Sendable {
     package override var count: UInt64 { registrations.count }
     package override var longestToken: Int { registrations.longestToken }
     package override var selection: DeviceSelection? { chosen }
+    package override var writtenFile: String? { registrations.isUnwritten ? nil : registrations.path }
 
     package override func writeToken(_ device: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
         let row = Int(truncatingIfNeeded: device)

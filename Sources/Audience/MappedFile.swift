@@ -25,8 +25,7 @@ final class MappedFile: @unchecked Sendable {
     let size: Int
     /// When it was opened.
     let fingerprint: FileFingerprint
-    private let links: nlink_t
-    private let written: timespec
+    private let state: UnwrittenFile
     private let descriptor: Int32
     /// Where bytes are is kept in 40 bits.
     static let largest = 1 << 40
@@ -59,7 +58,7 @@ final class MappedFile: @unchecked Sendable {
         size = status.st_size
         base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
         fingerprint = FileFingerprint(status)
-        (links, written) = (status.st_nlink, status.st_mtim)
+        state = UnwrittenFile(descriptor, status)
         MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: size), path)
     }
 
@@ -73,14 +72,7 @@ final class MappedFile: @unchecked Sendable {
     var isUnchanged: Bool { isUnwritten && FileIO.isStill(descriptor, at: path) }
 
     /// Nobody has written into it since; its path may name another one.
-    var isUnwritten: Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return false }
-        if FileFingerprint(status) == fingerprint { return true }
-        // A name that it loses, as when another takes its place, or gets, is a change too, but not of what is in it.
-        return status.st_nlink != links && status.st_size == size && status.st_mtim.tv_sec == written.tv_sec
-            && status.st_mtim.tv_nsec == written.tv_nsec
-    }
+    var isUnwritten: Bool { state.isUnwritten }
 
     /// Permission bits, for what takes its place.
     var mode: mode_t {

@@ -10,6 +10,8 @@ package struct RunFolder {
     private let made: [String]
 
     /// Makes `<parent>/20261121T045959Z-<name>`.
+    ///
+    /// - Throws: one line: a name or a parent that is none, or what stands in the way.
     package init(in parent: String, name: String) throws(HarnessError) {
         let isPlain =
             !name.isEmpty && name.utf8.count <= 100
@@ -19,6 +21,12 @@ package struct RunFolder {
             }
         guard isPlain, !name.hasPrefix(".") else {
             throw HarnessError("name \"\(name)\": expected letters, digits, '-', '_' and '.'")
+        }
+        guard !parent.isEmpty else { throw HarnessError("output: expected a folder, such as results") }
+        // What was meant to be one file would be a folder of that name.
+        let looksLikeFile = ["json", "html", "md", "txt"].contains(URL(fileURLWithPath: parent).pathExtension)
+        guard !looksLikeFile || FileManager.default.fileExists(atPath: parent) else {
+            throw HarnessError("output \(parent): expected a folder, in which each run makes one for its result.json")
         }
         var time = time(nil)
         var parts = tm()

@@ -2,7 +2,7 @@ import Foundation
 import Harness
 import Scenarios
 
-/// What is wrong with settings of a scenario file, each by itself right, says where they stand.
+/// What is wrong with settings of a scenario file or of the environment, each by itself right, says where they stand.
 extension ScenarioArguments {
     /// - Parameters:
     ///   - scenario: what was made of the file, the environment and `flags`.
@@ -11,10 +11,10 @@ extension ScenarioArguments {
         _ scenario: Scenario, _ flags: [(key: String, texts: [String]?)], _ body: () throws -> Value
     ) throws -> Value {
         do { return try body() } catch let error as HarnessError {
-            guard let file, FileManager.default.fileExists(atPath: file) else { throw error }
+            let file = file.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
             let problems = Set(RunInputs.problems(scenario.withDefaultTopic))
             var lines = error.description.components(separatedBy: "\n")
-            if let part = error.part, let first = lines.firstIndex(of: part.line),
+            if let file, let part = error.part, let first = lines.firstIndex(of: part.line),
                 inForce(of: file, scenario, flags).contains(where: { $0.key == part.part.key }),
                 let place = ScenarioFile.place(of: part.part, in: file)
             {
@@ -23,7 +23,8 @@ extension ScenarioArguments {
             guard lines.contains(where: problems.contains) else {
                 throw HarnessError(lines.joined(separator: "\n"), error.kind)
             }
-            let settings = inForce(of: file, scenario, flags).map {
+            let ofFile = file.map { inForce(of: $0, scenario, flags) } ?? []
+            let settings = (ofFile + variables(in: scenario, flags)).map {
                 ($0, withoutIt: self.problems(without: $0.key, flags))
             }
             let located = lines.map { line in
@@ -50,7 +51,20 @@ extension ScenarioArguments {
         }
     }
 
-    /// What would be wrong if the file did not have a key; nil when that cannot be read. A run that nothing else ends would
+    /// The environment's settings that nothing stronger has changed, each with its variable.
+    private func variables(
+        in scenario: Scenario, _ flags: [(key: String, texts: [String]?)]
+    ) -> [(key: String, place: String)] {
+        let environment = ProcessInfo.processInfo.environment
+        var own = Scenario()
+        guard (try? ScenarioFile.applyEnvironment(environment, to: &own)) != nil else { return [] }
+        return ScenarioKey.all.filter { key in
+            environment[key.variable] != nil && key.text(in: own) == key.text(in: scenario)
+                && !flags.contains { $0.key == key.name && $0.texts != nil }
+        }.map { ($0.name, $0.variable) }
+    }
+
+    /// What would be wrong if neither file nor environment had a key; nil when that cannot be read. A run that nothing else ends would
     /// go on for long.
     private func problems(without key: String, _ flags: [(key: String, texts: [String]?)]) -> Set<String>? {
         guard var scenario = try? Self.scenario(file: file, settings: settings, flags: flags, leavingOut: key) else {

@@ -52,7 +52,9 @@ package struct ScenarioArguments: ParsableArguments {
         try read(file, leavingOut: leftOut, to: &scenario)
         let sends = scenario.sends.count
         do throws(SettingsError) {
-            try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
+            let without = leftOut.flatMap(ScenarioKey.named)?.variable
+            let environment = ProcessInfo.processInfo.environment.filter { $0.key != without }
+            try ScenarioFile.applyEnvironment(environment, to: &scenario)
         } catch { throw HarnessError(error.description) }
         try apply(settings: settings, flags: flags, to: &scenario)
         if leftOut == nil, sends > 0, scenario.sends.isEmpty, scenario.audience != nil, let file {

@@ -116,7 +116,7 @@ final class RunWatcher: @unchecked Sendable {
         }
         if shown.time == 0 { shown.time = start }
         let elapsed = now.time - start
-        lookAtRegistrations(elapsed)
+        lookAtDevices(elapsed)
         lookForSteadyState(now, elapsed)
         blocks.look(at: elapsed, begin: now.measuredFrom(start))
         lookAtGoal(now, elapsed, clock)
@@ -141,10 +141,10 @@ final class RunWatcher: @unchecked Sendable {
     }
 
     /// Who is pushed to is no longer known once somebody writes into the file: the run is stopped as by Ctrl-C.
-    private func lookAtRegistrations(_ elapsed: UInt64) {
-        guard let registrations = inputs.sends?.registrations, control.request == .none, !registrations.isUnwritten
+    private func lookAtDevices(_ elapsed: UInt64) {
+        guard case .listed(let devices) = inputs.population, control.request == .none, let file = devices.writtenFile
         else { return }
-        abortedFor = "\(registrations.path) was written to while it was read; put another file in its place instead"
+        abortedFor = "\(file) was written to while it was read; put another file in its place instead"
         abortAt = elapsed + Run.stopDrain
         control.ask(.drain)
     }

@@ -30,68 +30,68 @@ enum Digits {
     /// Decimal digits of a number below 10^8, 1…8; returns how many. Touches eight bytes.
     @inline(__always)
     static func writeShort(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        Short(value).write(into: output)
+        let digits = eight(value)
+        // The bit set in the last digit stops the count there: zero keeps one digit.
+        let zeroBits = (digits | 1 &<< 63).trailingZeroBitCount & 56
+        let text = (digits | asciiZeros) &>> UInt64(truncatingIfNeeded: zeroBits)
+        UnsafeMutableRawPointer(output).storeBytes(of: text.littleEndian, as: UInt64.self)
+        return 8 &- zeroBits &>> 3
     }
 
-    /// The text of a number below 10^8.
-    struct Short {
-        /// The first digit in the lowest byte.
-        private let text: UInt64
-        private let count: Int
-
-        @inline(__always)
-        init(_ value: UInt32) {
-            let digits = eight(value)
-            // The bit set in the last digit stops the count there: zero keeps one digit.
-            let zeroBits = (digits | 1 &<< 63).trailingZeroBitCount & 56
-            text = (digits | asciiZeros) &>> UInt64(truncatingIfNeeded: zeroBits)
-            count = 8 &- zeroBits &>> 3
-        }
-
-        /// Returns the number of digits; touches eight bytes.
-        @inline(__always)
-        func write(into output: UnsafeMutablePointer<UInt8>) -> Int {
-            UnsafeMutableRawPointer(output).storeBytes(of: text.littleEndian, as: UInt64.self)
-            return count
-        }
-    }
-
-    /// The digits of 0 to 999, three each, looked up: half the instructions of reckoning them. Owned by who makes it.
+    /// Decimal digits looked up three at a time: a third of the instructions of reckoning them. Owned by who makes it.
     struct Thousands {
-        /// A byte a digit, not yet text, the first in the lowest.
-        private let digits = UnsafeMutablePointer<UInt32>.allocate(capacity: 1000)
+        /// Of 0 to 999 three digits as text, with leading zeros, the first in the lowest byte; behind them the same without leading
+        /// zeros, and how many there are in the highest byte.
+        private let texts = UnsafeMutablePointer<UInt32>.allocate(capacity: 2000)
 
         init() {
             for value in 0..<1000 {
-                digits[value] = UInt32(value / 100 | (value / 10 % 10) << 8 | (value % 10) << 16)
+                let padded = UInt32(value / 100 | (value / 10 % 10) << 8 | (value % 10) << 16) | 0x30_3030
+                let count: UInt32 = value < 10 ? 1 : value < 100 ? 2 : 3
+                texts[value] = padded
+                texts[1000 + value] = padded >> (8 * (3 - count)) | count << 24
             }
         }
 
-        func deallocate() { digits.deallocate() }
+        func deallocate() { texts.deallocate() }
 
-        /// Decimal digits of a number below 10^6, 1…6; returns how many. Touches eight bytes.
+        /// Decimal digits of any number, 1…20; returns how many. Touches `decimalRoom` bytes.
+        ///
+        /// Branches on how long the number is, which numbers that count up, and nearly all of those that are drawn from a wide range,
+        /// do not surprise. Out of line: several of it in one loop make the compiler reckon all of them ahead.
+        @inline(never)
+        func write(_ value: UInt64, into output: UnsafeMutablePointer<UInt8>) -> Int {
+            if value < 1_000_000 { return writeSix(UInt32(truncatingIfNeeded: value), into: output) }
+            guard value < 1_000_000_000 else { return Digits.writeLong(value, into: output) }
+            let all = UInt32(truncatingIfNeeded: value)
+            let upper = all / 1000
+            let count = writeSix(upper, into: output)
+            store(texts[Int(all &- upper &* 1000)], at: output + count)
+            return count &+ 3
+        }
+
+        /// Of a number below 10^6; returns how many.
         @inline(__always)
         func writeSix(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
             let upper = value / 1000
-            let all =
-                UInt64(digits[Int(upper)]) | UInt64(digits[Int(value &- upper &* 1000)]) &<< 24
-            // The bit set in the last digit stops the count there: zero keeps one digit.
-            let zeroBits = (all | 1 &<< 47).trailingZeroBitCount & 56
-            UnsafeMutableRawPointer(output).storeBytes(
-                of: ((all | asciiZeros) &>> UInt64(truncatingIfNeeded: zeroBits)).littleEndian, as: UInt64.self)
-            return 6 &- zeroBits &>> 3
+            if upper == 0 { return writeThree(value, into: output) }
+            let count = writeThree(upper, into: output)
+            store(texts[Int(value &- upper &* 1000)], at: output + count)
+            return count &+ 3
         }
-    }
 
-    /// Decimal digits of a number below 100, 1 or 2; returns how many. Touches two bytes.
-    @inline(__always)
-    static func writeTiny(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
-        let tens = (value &* 103) &>> 10
-        let digits = tens | (value &- tens &* 10) &<< 8 | 0x3030
-        let isOne: UInt32 = value < 10 ? 1 : 0
-        UnsafeMutableRawPointer(output).storeBytes(
-            of: UInt16(truncatingIfNeeded: digits &>> (isOne &* 8)).littleEndian, as: UInt16.self)
-        return Int(2 &- isOne)
+        /// Of a number below 1000; returns how many.
+        @inline(__always)
+        func writeThree(_ value: UInt32, into output: UnsafeMutablePointer<UInt8>) -> Int {
+            let text = texts[1000 &+ Int(value)]
+            store(text, at: output)
+            return Int(text &>> 24)
+        }
+
+        @inline(__always)
+        private func store(_ text: UInt32, at output: UnsafeMutablePointer<UInt8>) {
+            UnsafeMutableRawPointer(output).storeBytes(of: text.littleEndian, as: UInt32.self)
+        }
     }
 
     /// The same for numbers that are seldom below 10^8, out of line.

@@ -2,9 +2,10 @@ import Foundation
 
 /// Files a user names, whole, with one line when they cannot be read.
 public enum FileContents {
-    /// - Parameter what: what it should be, for the message: "fault file".
-    /// - Throws: `cannot read the fault file x.yaml: No such file or directory`, `… is no regular file or pipe`, `… is larger than 16 MiB`
-    public static func bytes(_ path: String, _ what: String, limit: Int) throws(SettingsError) -> Data {
+    /// - Parameter what: what it should be, for the message: "fault file"; its name alone says so where there is none.
+    /// - Throws: `cannot read the fault file x.yaml: No such file or directory`, `the fault file x is no regular file or pipe`, `… is
+    ///   larger than 16 MiB`, `nobody has written into the pipe x for 5 s`
+    public static func bytes(_ path: String, _ what: String? = nil, limit: Int) throws(SettingsError) -> Data {
         try bytes(path, what, limit: limit, orPipe: true)
     }
 
@@ -22,27 +23,31 @@ public enum FileContents {
     }
 
     private static func bytes(
-        _ path: String, _ what: String, limit: Int?, orPipe: Bool
+        _ path: String, _ what: String?, limit: Int?, orPipe: Bool
     ) throws(SettingsError) -> Data {
-        func fail() -> SettingsError {
-            SettingsError("cannot read the \(what) \(path): \(String(cString: strerror(errno)))")
-        }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (limit == nil || orPipe ? 0 : O_NONBLOCK | O_NOCTTY))
+        let named = what.map { "the \($0) \(path)" } ?? path
+        func fail() -> SettingsError { SettingsError("cannot read \(named): \(String(cString: strerror(errno)))") }
+        // Opening a pipe would wait for who writes into it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw fail() }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw fail() }
+        let kind = status.st_mode & S_IFMT
         if limit != nil {
-            var status = stat()
-            guard fstat(descriptor, &status) == 0 else { throw fail() }
-            let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR {
                 errno = EISDIR
                 throw fail()
             }
             guard kind == S_IFREG || orPipe && kind == S_IFIFO else {
-                throw SettingsError("the \(what) \(path) is no regular file\(orPipe ? " or pipe" : "")")
+                throw SettingsError("\(named) is no regular file\(orPipe ? " or pipe" : "")")
             }
         }
         var data = Data()
+        if kind == S_IFIFO, !awaitWriter(descriptor, &data) {
+            throw SettingsError("nobody has written into the pipe \(path) for \(patience) s")
+        }
+        _ = fcntl(descriptor, F_SETFL, 0)
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while true {
             let count = read(descriptor, &chunk, chunk.count)
@@ -50,9 +55,26 @@ public enum FileContents {
             if count == 0 { return data }
             data.append(contentsOf: chunk[..<count])
             if let limit, data.count > limit {
-                throw SettingsError("the \(what) \(path) is larger than \(limit >> 20) MiB")
+                throw SettingsError("\(named) is larger than \(limit >> 20) MiB")
             }
         }
+    }
+
+    /// Seconds that a pipe may be without anyone who writes into it.
+    private static let patience = 5
+
+    /// Whether somebody has the pipe open for writing, or had, within a little while. What has come until then is added to `data`.
+    private static func awaitWriter(_ pipe: Int32, _ data: inout Data) -> Bool {
+        for _ in 0..<(patience * 100) {
+            var byte: UInt8 = 0
+            // Without a writer the end is what comes; with one, nothing to read yet (EAGAIN).
+            let count = read(pipe, &byte, 1)
+            if count > 0 { data.append(byte) }
+            var state = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+            if count != 0 || poll(&state, 1, 0) > 0 { return true }
+            usleep(10_000)
+        }
+        return false
     }
 
     /// The text without the byte order mark that it may begin with.

@@ -47,7 +47,8 @@ public enum Units {
         let wrong = ParseError(
             description: "\"\(text)\" is not a duration; expected for example 500ms, 10s, 1m30s or 2h")
         let units: [(String, Double)] = [
-            ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
+            ("ns", 1), ("us", 1e3), ("\u{B5}s", 1e3), ("\u{3BC}s", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9),
+            ("h", 3600e9),
         ]
         if let bare = plainNumber(text) {
             guard bare == 0 else {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Settings
 
 /// What client and mock must agree on: the provider key and its ids, the topic, and the certificates.
 ///
@@ -174,21 +175,10 @@ public struct Credentials: Sendable {
         }
     }
 
-    /// The bytes of a file, or one line saying why not.
+    /// The bytes of a key, a certificate or a small JSON file, or one line saying why not.
     public static func read(_ path: String) throws(SigningError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SigningError("cannot read \(path): \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 { throw SigningError("cannot read \(path): \(String(cString: strerror(errno)))") }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= 1 << 20 else {
-                throw SigningError("\(path): larger than 1 MiB; expected a key, certificate or small JSON file")
-            }
+        do throws(SettingsError) { return Array(try FileContents.bytes(path, limit: 1 << 20)) } catch {
+            throw SigningError(error.description)
         }
     }
 

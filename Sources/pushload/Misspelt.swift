@@ -15,6 +15,28 @@ enum Misspelt {
         return typed.map { "unknown option \"\($0)\"; did you mean \"\(missing)\"?" }
     }
 
+    /// ArgumentParser looks for what was meant only among the flags that `--help` shows, not among those of `--help-all`.
+    ///
+    /// - Parameter message: of ArgumentParser, which found none.
+    /// - Returns: the flag that was probably meant; nil when there is none.
+    static func hiddenFlag(
+        _ arguments: [String], _ message: String, of root: any ParsableCommand.Type
+    ) -> String? {
+        guard let start = message.range(of: "Unknown option '--"), !message.contains("Did you mean") else { return nil }
+        let typed = "--" + message[start.upperBound...].prefix { $0 != "'" && $0 != "=" }
+        var command: any ParsableCommand.Type = root
+        for word in arguments.dropFirst() {
+            guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+            else { break }
+            command = next
+        }
+        let known = root.helpMessage(for: command, includeHidden: true).split {
+            !($0.isLetter || $0.isNumber || $0 == "-")
+        }
+        let near = NearestName.of(typed, among: known.filter { $0.hasPrefix("--") }.map(String.init))
+        return near.map { "unknown option \"\(typed)\"; did you mean \"\($0)\"?" }
+    }
+
     /// - Parameter arguments: of the program, its own name first.
     /// - Returns: what is wrong with the first word that is no command where only one can be; nil when there is none.
     static func command(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {

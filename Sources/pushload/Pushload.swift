@@ -67,7 +67,9 @@ struct Pushload: AsyncParsableCommand {
             // Behind a word that is no command every flag is unknown.
             let isTooMuch = text.contains("nexpected argument") || text.contains("Unknown option")
             let command = isTooMuch ? Misspelt.command(CommandLine.arguments, of: self) : nil
-            if let misspelt = command ?? Misspelt.flag(CommandLine.arguments, text) {
+            if let misspelt = command ?? Misspelt.flag(CommandLine.arguments, text)
+                ?? Misspelt.hiddenFlag(CommandLine.arguments, text, of: self)
+            {
                 Console.error(misspelt)
                 return code.rawValue
             }

@@ -69,7 +69,7 @@ import Testing
         #expect(
             refused.status == 64
                 && refused.error
-                    == "mock-apns: \(file):2: \"0a0b0c0d\" is not a device token; expected at least 64 hexadecimal digits\n"
+                    == "mock-apns: \(file):2: the device token \"0a0b0c0d\" has 8 digits; expected an even number from 64 to 400 (--token-digits)\n"
         )
         let mock = try Mock(["--device-file", file, "--token-digits", "8-400", "--admin-port", "0"])
         let admin = "http://127.0.0.1:" + (try mock.port(of: "admin"))

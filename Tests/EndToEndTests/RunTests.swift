@@ -201,6 +201,41 @@ import Testing
             "\(finished)")
     }
 
+    @Test("A run whose device file is written into is stopped as by Ctrl-C and says so; one that is replaced is not")
+    func deviceFileWritten() throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let path = output.path + "/devices.txt"
+        let url = URL(fileURLWithPath: path)
+        let lines = String(repeating: String(repeating: "0123456789abcdef", count: 4) + "\n", count: 3000)
+        try lines.write(to: url, atomically: true, encoding: .utf8)
+        let running = try Programs.start(
+            "pushload",
+            ["run", "--output", output.path + "/run", "--device-file", path, "--rate", "500", "-D", "600s"])
+        try running.waitForError(" in flight ")
+        // The run has the one before it open.
+        try lines.write(to: url, atomically: true, encoding: .utf8)
+        let old = try FileHandle(forWritingTo: url)
+        try old.write(contentsOf: Data("fedcba".utf8))
+        usleep(500_000)
+        #expect(running.process.isRunning)
+        #expect(kill(running.process.processIdentifier, SIGINT) == 0)
+        #expect(try running.wait().status == 1)
+
+        let written = try Programs.start(
+            "pushload",
+            ["run", "--output", output.path + "/run2", "--device-file", path, "--rate", "500", "-D", "600s"])
+        try written.waitForError(" in flight ")
+        try old.write(contentsOf: Data("fedcba".utf8))
+        let finished = try written.wait()
+        let folder = try #require(FileManager.default.contentsOfDirectory(atPath: output.path + "/run2").first)
+        let result = try ResultFile.read("\(output.path)/run2/\(folder)/result.json")
+        #expect(finished.status == 1 && result.run.interrupted && result.pushes.planned == result.pushes.ended)
+        #expect(
+            result.notes.contains { $0.hasPrefix("ended early: \(path) was written to while it was read") },
+            "\(finished) \(result.notes)")
+    }
+
     @Test("Worker threads and the mock's stay on the cores they are pinned to, and only they")
     func pinned() throws {
         let allowed = CoreAffinity.allowed()

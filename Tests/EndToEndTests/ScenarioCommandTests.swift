@@ -69,6 +69,27 @@ import Testing
         )
     }
 
+    @Test("A mistake of a variable of the environment names it, unless a flag has changed it")
+    func ofEnvironment() throws {
+        let path = try file("pushes: 10\nthreads: 4\n")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func error(_ arguments: [String], _ environment: [String: String]) throws -> String {
+            let finished = try Programs.start("pushload", arguments, environment: environment).wait()
+            #expect(finished.status == 64, "\(finished)")
+            return finished.error
+        }
+        #expect(
+            try error(["run", "-n", "10"], ["PUSHLOAD_CONNECTIONS": "0"])
+                == "pushload: PUSHLOAD_CONNECTIONS: connections 0: expected 1 to 100000\n")
+        #expect(
+            try error(["run", path], ["PUSHLOAD_CONNECTIONS": "2"])
+                == "pushload: \(path):2:1 and PUSHLOAD_CONNECTIONS: connections 2: each of the 4 threads needs at least one\n"
+        )
+        #expect(
+            try error(["run", path, "-c", "3"], ["PUSHLOAD_CONNECTIONS": "2"])
+                == "pushload: \(path):2:1: connections 3: each of the 4 threads needs at least one\n")
+    }
+
     @Test(
         "A device model that cannot be read is told at its place before anything is started, and a flag does without it"
     )

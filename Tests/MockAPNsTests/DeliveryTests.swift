@@ -303,7 +303,14 @@ import Testing
                 "token,state\n\(String(repeating: "a", count: 64)),lost\n",
                 "f:2: state \"lost\"; expected registered, unregistered, expired, disabled or offline"
             ),
-            ("xyz\n", "f:1: \"xyz\" is not a device token; expected at least 64 hexadecimal digits"),
+            (
+                "xyz\n",
+                "f:1: the device token \"xyz\" has 3 digits; expected an even number from 64 to 400 (--token-digits)"
+            ),
+            (
+                String(repeating: "a", count: 63) + "\u{1B}\n",
+                "f:1: the device token \"\(String(repeating: "a", count: 63))\\u{1B}\" has other characters than hexadecimal digits"
+            ),
             ("token\n", "f: no device token in it; expected one a line"),
             ("\n\n", "f: no device token in it; expected one a line"),
             (

@@ -1,5 +1,8 @@
 import CVector
+import Foundation
 import Testing
+
+@testable import Payloads
 
 /// What is done with sixteen bytes at once, beside the same byte by byte.
 @Suite struct VectorTests {
@@ -44,6 +47,42 @@ import Testing
                 return String(repeating: "0", count: 16 - digits.count) + digits
             }
             #expect(text == plain && text == Array(expected.joined().utf8), "seed \(seed)")
+        }
+    }
+
+    @Test("Base64 of every length, beside Foundation's, stays within its digits, with a printed seed")
+    func base64() {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        let base64 = Base64()
+        // Twelve bytes are a look at sixteen: each place, and each ending, several times.
+        for count in 0..<200 {
+            let bytes = (0..<count).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return UInt8(truncatingIfNeeded: state >> 56)
+            }
+            let expected = Array(Data(bytes).base64EncodedData())
+            for isPlain in [false, true] {
+                var text = [UInt8](repeating: 0xA5, count: expected.count + 16)
+                let written =
+                    isPlain ? base64.encodePlainly(bytes, count, into: &text) : base64.encode(bytes, count, into: &text)
+                #expect(Array(text[..<written]) == expected, "\(count) bytes, seed \(seed)")
+                #expect(text[expected.count...].allSatisfy { $0 == 0xA5 }, "\(count) bytes")
+            }
+        }
+        // Every digit in every place of the sixteen.
+        for place in 0..<16 {
+            for number in 0..<64 {
+                var numbers = [Int](repeating: 63 - number, count: 32)
+                numbers[place] = number
+                let bytes = stride(from: 0, to: 32, by: 4).flatMap { place -> [UInt8] in
+                    let word = numbers[place..<(place + 4)].reduce(0) { $0 << 6 | $1 }
+                    return [UInt8(word >> 16), UInt8(word >> 8 & 255), UInt8(word & 255)]
+                }
+                var text = [UInt8](repeating: 0, count: 32)
+                #expect(base64.encode(bytes, 24, into: &text) == 32)
+                #expect(text == Array(Data(bytes).base64EncodedData()))
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
     public let path: String
     public override var count: UInt64 { lines }
     public override var longestToken: Int { longest }
+    public override var writtenFile: String? { state.isUnwritten ? nil : path }
     @exclusivity(unchecked) private var lines: UInt64 = 0
     /// Digits of the longest token and of the shortest.
     @exclusivity(unchecked) private var longest = 0
@@ -18,6 +19,8 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
     /// Bytes mapped, and of them those up to the end of the last line that is not empty.
     private let mappedSize: Int
     private let size: Int
+    private let descriptor: Int32
+    private let state: UnwrittenFile
     /// Where the first line begins.
     private let start: Int
     private let columns: DeviceColumns
@@ -38,7 +41,8 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
         guard descriptor >= 0 else {
             throw PayloadError("cannot read the device file \(path): \(String(cString: strerror(errno)))")
         }
-        defer { close(descriptor) }
+        var isKept = false
+        defer { if !isKept { close(descriptor) } }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw PayloadError("\(path): not a regular file; expected device tokens, one a line")
@@ -64,6 +68,9 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
         self.size = size
         tokenPlace = columns.tokenPlace
         tagsPlace = columns.all.firstIndex(of: .tags)
+        self.descriptor = descriptor
+        state = UnwrittenFile(descriptor, status)
+        isKept = true
         super.init()
         MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: mappedSize), path)
         // From here on deinit unmaps, also when this throws.
@@ -76,6 +83,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
         places?.deallocate()
         MappedFaults.remove(UnsafeRawBufferPointer(start: base, count: mappedSize))
         munmap(UnsafeMutableRawPointer(mutating: base), mappedSize)
+        close(descriptor)
     }
 
     /// As much of it as a header line can have.

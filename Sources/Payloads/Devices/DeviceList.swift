@@ -8,6 +8,9 @@ open class DeviceList: @unchecked Sendable {
     /// Which are pushed to; nil: all.
     open var selection: DeviceSelection? { nil }
 
+    /// The file they are listed in, once somebody has written into it.
+    open var writtenFile: String? { nil }
+
     public init() {}
 
     /// Writes the token's digits; returns how many (at most `longestToken`).

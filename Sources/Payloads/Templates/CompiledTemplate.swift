@@ -5,8 +5,8 @@ final class CompiledTemplate {
         /// The last step: the trace tag's number, and what closes the payload.
         case end
         case deviceIndex, deviceToken, sequence, unixTime
-        /// A random number: any, one of at most eight digits, of at most six, and of at most two.
-        case random, shortRandom, sixRandom, tinyRandom
+        /// A random number: any, one of at most six digits, and of at most three.
+        case random, sixRandom, threeRandom
         /// One of a list of texts: by the push, and by the device.
         case pick, devicePick
         case text, sealed
@@ -126,8 +126,7 @@ private struct Builder {
         case .sequence: step(.sequence)
         case .unixTime: step(.unixTime)
         case .random(let low, let high):
-            let code: CompiledTemplate.Code =
-                high < 100 ? .tinyRandom : high < 1_000_000 ? .sixRandom : high < 100_000_000 ? .shortRandom : .random
+            let code: CompiledTemplate.Code = high < 1000 ? .threeRandom : high < 1_000_000 ? .sixRandom : .random
             step(code, place, low, high)
         case .text(let low, let high): step(.text, place, UInt64(low), UInt64(high))
         case .sealed(let low, let high): step(.sealed, place, UInt64(low), UInt64(high))

@@ -56,6 +56,7 @@ public final class Sealer {
     }
 
     /// Writes `count` random letters, sealed, as Base64; returns the digits.
+    @inline(never)
     func write(
         count: Int, random: UInt64, device: UInt64, sequence: UInt64, into output: UnsafeMutablePointer<UInt8>
     ) -> Int {

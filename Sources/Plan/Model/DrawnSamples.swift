@@ -28,7 +28,8 @@ struct DrawnSamples {
     /// Of each run, in the order in which they were made: its group, and whether its memory is known.
     private var order: [(group: Int, knowsMemory: Bool)] = []
     private var pools: [Bool: Pool] = [:]
-    /// Of what a run and the next one differ from their settings by, 0 … `most`.
+    /// Of what a run and the next one differ from their settings by, −`most` … `most`: where runs do not resemble each other at all, as
+    /// many calibrations find less than nothing as more, and intervals of those that take it for nothing hold too much.
     private(set) var correlation = RunOrder.correlation
 
     private static let most = 0.7
@@ -132,6 +133,6 @@ struct DrawnSamples {
             pairs += 1
         }
         guard pairs >= fewestPairs, squares > 0 else { return nil }
-        return min(most, max(0, products / squares))
+        return min(most, max(-most, products / squares))
     }
 }

@@ -124,8 +124,9 @@ package final class Examiner {
         }
     }
 
-    /// What the client had sent before it ended.
+    /// What the client had sent before it ended. In so many turns a whole queue of connections (4,096) is accepted, and read; what it
+    /// left running could go on for ever.
     private func drain(_ stage: Stage) {
-        for _ in 0..<50 where handle(stage, timeout: 2_000_000) { stage.turn() }
+        for _ in 0..<200 where handle(stage, timeout: 2_000_000) { stage.turn() }
     }
 }

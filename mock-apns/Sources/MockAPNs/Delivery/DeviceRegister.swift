@@ -1,6 +1,7 @@
 import Foundation
 import Payloads
 import Settings
+import Signing
 
 /// Devices from a CSV file: one token a line, `token,tags` as pushload writes them, or what a header line names (`DeviceColumns`):
 /// `token`, and as far as wanted `topic`, `environment`, `state` (registered, unregistered, expired, disabled, offline), `since`
@@ -39,10 +40,8 @@ public final class DeviceRegister: Sendable {
                 throw SettingsError("\(place): no device token on this line; expected hexadecimal digits")
             }
             let token = fields[columns.tokenPlace]
-            guard rules.isToken(token) else {
-                throw SettingsError(
-                    "\(place): \"\(token.prefix(80))\" is not a device token; expected at least "
-                        + "\(rules.tokenDigits.lowerBound) hexadecimal digits")
+            if let problem = rules.problem(ofToken: token) {
+                throw SettingsError("\(place): the device token \(TokenVerifier.quoted(token, most: 80)) \(problem)")
             }
             var record = DeviceRecord()
             for (column, value) in zip(columns.all, fields) where !value.isEmpty {

@@ -33,13 +33,7 @@ extension RequestChecks {
             return "apns-push-type is \(Self.quoted(text))"
                 + NearestName.hint(text, among: PushType.allCases.map(\.rawValue))
         case .badDeviceToken:
-            let token = request.deviceToken
-            guard !Self.isWellFormedToken(token, digits: rules.tokenDigits) else { return nil }
-            let (least, most) = (rules.tokenDigits.lowerBound, rules.tokenDigits.upperBound)
-            let isCounted = rules.tokenDigits.contains(token.count) && token.count & 1 == 0
-            return isCounted
-                ? "the device token has other characters than hexadecimal digits"
-                : "the device token has \(token.count) digits; expected an even number from \(least) to \(most) (--token-digits)"
+            return rules.problem(ofToken: request.deviceToken).map { "the device token \($0)" }
         case .badCollapseId:
             let count = request.value(.collapseID).count
             return count > 64 ? "apns-collapse-id has \(count) bytes; expected at most 64" : nil

@@ -29,6 +29,21 @@ public struct RequestRules: Sendable, Equatable {
         return text.withUTF8 { RequestChecks.isWellFormedToken(UnsafeRawBufferPointer($0), digits: tokenDigits) }
     }
 
+    /// Why a text is no device token, as in `has 63 digits; expected …`; nil when it is one.
+    func problem(ofToken text: String) -> String? {
+        var text = text
+        return text.withUTF8 { problem(ofToken: UnsafeRawBufferPointer($0)) }
+    }
+
+    func problem(ofToken token: UnsafeRawBufferPointer) -> String? {
+        guard !RequestChecks.isWellFormedToken(token, digits: tokenDigits) else { return nil }
+        let (least, most) = (tokenDigits.lowerBound, tokenDigits.upperBound)
+        guard tokenDigits.contains(token.count), token.count & 1 == 0 else {
+            return "has \(token.count) digits; expected an even number from \(least) to \(most) (--token-digits)"
+        }
+        return "has other characters than hexadecimal digits"
+    }
+
     /// What `tokenDigits` may be.
     public static let possibleTokenDigits = 8...1024
 
