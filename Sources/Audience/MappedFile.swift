@@ -58,7 +58,7 @@ final class MappedFile: @unchecked Sendable {
         size = status.st_size
         base = UnsafePointer(mapping.assumingMemoryBound(to: UInt8.self))
         fingerprint = FileFingerprint(status)
-        state = UnwrittenFile(descriptor, status)
+        state = UnwrittenFile(descriptor, status, path: path)
         MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: size), path)
     }
 

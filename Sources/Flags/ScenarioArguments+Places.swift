@@ -61,6 +61,7 @@ extension ScenarioArguments {
         return ScenarioKey.all.filter { key in
             environment[key.variable] != nil && key.text(in: own) == key.text(in: scenario)
                 && !flags.contains { $0.key == key.name && $0.texts != nil }
+                && !settings.contains { $0.prefix { $0 != "=" } == key.name }
         }.map { ($0.name, $0.variable) }
     }
 

@@ -13,7 +13,7 @@ struct RunNotes {
             + [
                 connectionProblem, unopened, streamFault, replacedTokens, readBatch, waitsTooLong, windows,
                 outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
-                unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
+                writtenDevices, unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
             ].compactMap { $0 } + devices
     }
 
@@ -54,6 +54,14 @@ struct RunNotes {
             notes.append("\(Units.counted(echo.underWay, "request")) of devices had not ended when the run did")
         }
         return notes
+    }
+
+    /// Too late to stop the run for it. Of registrations whose feedback is kept the journal says so.
+    private var writtenDevices: String? {
+        guard outcome.abortedFor == nil, inputs.sends == nil || !inputs.scenario.feedback,
+            case .listed(let devices) = inputs.population, let file = devices.writtenFile
+        else { return nil }
+        return "\(file) was written to while the run went on: who was pushed to is not certain"
     }
 
     private var connectionProblem: String? {

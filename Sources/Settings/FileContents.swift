@@ -1,10 +1,11 @@
 import Foundation
+import Synchronization
 
 /// Files a user names, whole, with one line when they cannot be read.
 public enum FileContents {
     /// - Parameter what: what it should be, for the message: "fault file"; its name alone says so where there is none.
     /// - Throws: `cannot read the fault file x.yaml: No such file or directory`, `the fault file x is no regular file or pipe`, `… is
-    ///   larger than 16 MiB`, `nobody has written into the pipe x for 5 s`
+    ///   larger than 16 MiB`, `nobody has opened the pipe x for writing in 5 s`
     public static func bytes(_ path: String, _ what: String? = nil, limit: Int) throws(SettingsError) -> Data {
         try bytes(path, what, limit: limit, orPipe: true)
     }
@@ -43,11 +44,29 @@ public enum FileContents {
                 throw SettingsError("\(named) is no regular file\(orPipe ? " or pipe" : "")")
             }
         }
-        var data = Data()
-        if kind == S_IFIFO, !awaitWriter(descriptor, &data) {
-            throw SettingsError("nobody has written into the pipe \(path) for \(patience) s")
+        guard kind == S_IFIFO else {
+            _ = fcntl(descriptor, F_SETFL, 0)
+            return try rest(descriptor, Data(), named, limit, fail)
         }
-        _ = fcntl(descriptor, F_SETFL, 0)
+        let pipe = Pipe(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        // A limit is that of what a server may read again later.
+        if limit == nil, let known = pipes.withLock({ $0[pipe] }) { return try known.get() }
+        let read = Result { () throws(SettingsError) in
+            var data = Data()
+            guard awaitWriter(descriptor, &data) else {
+                throw SettingsError("nobody has opened the pipe \(path) for writing in \(patience) s")
+            }
+            _ = fcntl(descriptor, F_SETFL, 0)
+            return try rest(descriptor, data, named, limit, fail)
+        }
+        if limit == nil { pipes.withLock { $0[pipe] = read } }
+        return try read.get()
+    }
+
+    private static func rest(
+        _ descriptor: Int32, _ first: Data, _ named: String, _ limit: Int?, _ fail: () -> SettingsError
+    ) throws(SettingsError) -> Data {
+        var data = first
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while true {
             let count = read(descriptor, &chunk, chunk.count)
@@ -60,8 +79,15 @@ public enum FileContents {
         }
     }
 
-    /// Seconds that a pipe may be without anyone who writes into it.
+    /// Seconds that a pipe may be without anyone who has it open for writing.
     private static let patience = 5
+    /// What pipes held that a user has named, or why there was nothing: who looks again for the place of a mistake finds nobody there.
+    private static let pipes = Mutex<[Pipe: Result<Data, SettingsError>]>([:])
+
+    private struct Pipe: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
 
     /// Whether somebody has the pipe open for writing, or had, within a little while. What has come until then is added to `data`.
     private static func awaitWriter(_ pipe: Int32, _ data: inout Data) -> Bool {

@@ -30,10 +30,15 @@ enum Misspelt {
             else { break }
             command = next
         }
-        let known = root.helpMessage(for: command, includeHidden: true).split {
-            !($0.isLetter || $0.isNumber || $0 == "-")
+        // Lines of flags begin with them; the prose around may name those of other commands.
+        let lines = root.helpMessage(for: command, includeHidden: true).split(separator: "\n").filter {
+            $0.hasPrefix("  -")
         }
-        let near = NearestName.of(typed, among: known.filter { $0.hasPrefix("--") }.map(String.init))
+        let known = lines.flatMap { line in
+            line.prefix(upTo: line.dropFirst(2).firstRange(of: "  ")?.lowerBound ?? line.endIndex)
+                .split { !($0.isLetter || $0.isNumber || $0 == "-") }.filter { $0.hasPrefix("--") }.map(String.init)
+        }
+        let near = NearestName.of(typed, among: known.filter { $0 != typed })
         return near.map { "unknown option \"\(typed)\"; did you mean \"\($0)\"?" }
     }
 

@@ -213,7 +213,8 @@ import Testing
             "pushload",
             ["run", "--output", output.path + "/run", "--device-file", path, "--rate", "500", "-D", "600s"])
         try running.waitForError(" in flight ")
-        // The run has the one before it open.
+        // The run has the one before it open, wherever that goes.
+        #expect(chmod(path, 0o600) == 0 && rename(path, path + ".old") == 0)
         try lines.write(to: url, atomically: true, encoding: .utf8)
         let old = try FileHandle(forWritingTo: url)
         try old.write(contentsOf: Data("fedcba".utf8))
@@ -234,6 +235,31 @@ import Testing
         #expect(
             result.notes.contains { $0.hasPrefix("ended early: \(path) was written to while it was read") },
             "\(finished) \(result.notes)")
+    }
+
+    @Test("A run that was over before it was seen that its device file is written into has a note of it")
+    func deviceFileWrittenLate() throws {
+        let output = OutputFolder()
+        try FileManager.default.createDirectory(atPath: output.path, withIntermediateDirectories: true)
+        let path = output.path + "/devices.txt"
+        let lines = String(repeating: String(repeating: "0123456789abcdef", count: 4) + "\n", count: 3000)
+        try lines.write(toFile: path, atomically: true, encoding: .utf8)
+        // Its time is over, and it waits for answers only. Where it is not yet, it is stopped, and says that.
+        let running = try Programs.start(
+            "pushload",
+            [
+                "run", "--output", output.path + "/run", "--device-file", path, "--rate", "100", "-D", "1s", "--drain",
+                "20s",
+                "--mock-flags", "--latency 4s",
+            ])
+        try running.waitForError(" in flight ")
+        usleep(2_000_000)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.write(contentsOf: Data("fedcba".utf8))
+        let finished = try running.wait()
+        let folder = try #require(FileManager.default.contentsOfDirectory(atPath: output.path + "/run").first)
+        let notes = try ResultFile.read("\(output.path)/run/\(folder)/result.json").notes
+        #expect(notes.contains { $0.contains("\(path) was written to while ") }, "\(finished) \(notes)")
     }
 
     @Test("Worker threads and the mock's stay on the cores they are pinned to, and only they")

@@ -69,7 +69,7 @@ public final class DeviceFile: DeviceList, @unchecked Sendable {
         tokenPlace = columns.tokenPlace
         tagsPlace = columns.all.firstIndex(of: .tags)
         self.descriptor = descriptor
-        state = UnwrittenFile(descriptor, status)
+        state = UnwrittenFile(descriptor, status, path: path)
         isKept = true
         super.init()
         MappedFaults.add(UnsafeRawBufferPointer(start: mapping, count: mappedSize), path)
