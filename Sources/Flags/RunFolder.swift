@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Harness
 import Results
+import Settings
 
 /// A new folder for a result, named after its time.
 package struct RunFolder {
@@ -40,6 +41,7 @@ package struct RunFolder {
             throw HarnessError(error.description)
         }
         self.made = made
+        MappedFaults.leave(path)
     }
 
     /// Removes it, and what was made for it, unless something is in there.

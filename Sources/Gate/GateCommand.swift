@@ -75,6 +75,11 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         if let word = flag ?? source.settings.first ?? source.file {
             throw HarnessError("\(word): the baseline says what is run; flags of run go with --update or --base-binary")
         }
+        if let variable = ScenarioKey.all.map(\.variable).first(where: {
+            ProcessInfo.processInfo.environment[$0] != nil
+        }) {
+            throw HarnessError("\(variable): the baseline says what is run; settings go with --update or --base-binary")
+        }
         guard reason == nil else { throw HarnessError("--reason goes with --update") }
         if judging.allCores {
             throw HarnessError("--all-cores: the baseline says so; it goes with --update or --base-binary")

@@ -36,7 +36,10 @@ final class BinaryFileWriter {
         defer { free(resolved) }
         target = resolved.map { String(cString: $0) } ?? path
         temporary = !isThere || status.st_mode & S_IFMT == S_IFREG ? target + ".partial" : target
-        file = fopen(temporary, "w")
+        // A pipe that nobody reads is not waited for.
+        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o666)
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, 0) }
+        file = descriptor >= 0 ? fdopen(descriptor, "w") : nil
         guard file != nil else { throw failure() }
         for letter in magic.utf8 { put(byte: letter) }
     }

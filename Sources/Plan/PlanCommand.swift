@@ -174,7 +174,11 @@ package struct PlanCommand: AsyncParsableCommand {
             let samples = try PlanSamples.read(from)
             return (samples, from.joined(separator: ", "))
         }
-        if let calibration, FileManager.default.fileExists(atPath: calibration) {
+        var isFolder: ObjCBool = false
+        if let calibration, FileManager.default.fileExists(atPath: calibration, isDirectory: &isFolder) {
+            guard !isFolder.boolValue else {
+                throw HarnessError("--calibration \(calibration): expected a file; runs in a folder go by --from")
+            }
             return (try PlanSamples.read([calibration]), calibration)
         }
         // Before minutes are spent on it.

@@ -538,6 +538,9 @@ public struct Scenario: Sendable, Equatable, Codable {
             Self.pacings.contains(pacing),
             "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
         check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
+        check(
+            target == nil || mockThreads == Scenario().mockThreads,
+            "mock_threads are for the bundled mock, not for a --target")
         check(target == nil || deviceModel == nil, "device_model is for the bundled mock, not for a --target")
         for (name, isGiven) in [
             ("device_backend", deviceBackend != nil), ("backend_flags", backendFlagText != nil),

@@ -20,6 +20,8 @@ package enum MappedFaults {
         mappings.initialize(repeating: Mapping())
         return mappings
     }()
+    /// A folder that is not to stay behind empty.
+    fileprivate nonisolated(unsafe) static var folder: UnsafeMutablePointer<CChar>?
     fileprivate nonisolated(unsafe) static let before = UnsafeMutablePointer<sigaction>.allocate(capacity: 1)
     private static let lock = Mutex(false)
 
@@ -44,6 +46,14 @@ package enum MappedFaults {
         }
     }
 
+    /// - Parameter folder: of the run that goes on, which is removed with the process unless something is in it.
+    package static func leave(_ folder: String) {
+        lock.withLock { _ in
+            free(Self.folder)
+            Self.folder = strdup(folder)
+        }
+    }
+
     package static func remove(_ bytes: UnsafeRawBufferPointer) {
         lock.withLock { _ in
             let start = UInt(bitPattern: bytes.baseAddress)
@@ -60,6 +70,7 @@ private func handleFault(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t
     for mapping in MappedFaults.mappings where address >= mapping.start && address < mapping.end {
         guard let line = mapping.line else { continue }
         _ = write(STDERR_FILENO, line, strlen(line))
+        if let folder = MappedFaults.folder { rmdir(folder) }
         _exit(1)
     }
     // What raised it is tried again, and raises it again.

@@ -19,6 +19,9 @@ public enum Units {
             digits.removeLast()
         }
         if factor == 1, let whole = UInt64(digits) { return whole }
+        if factor == 1, !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) {
+            throw ParseError(description: "\"\(text)\" is too large; expected at most \(UInt64.max)")
+        }
         guard let value = plainNumber(digits) else { throw wrong }
         let result = (value * factor).rounded()
         guard abs(result - value * factor) < 1e-6 * max(result, 1), result < 1e18 else { throw wrong }

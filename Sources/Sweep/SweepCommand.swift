@@ -173,6 +173,13 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
         do throws(SettingsError) {
             try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
             for axis in try SweepAxis.list(parsing: vary) { sweep.vary(axis) }
+            // What is varied would replace a flag without a word.
+            let flags = given.filter { $0.texts != nil }.map { ($0.key, $0.texts?.first) }
+            for axis in sweep.axes {
+                var both = scenario
+                let varied = (axis.values.first?.settings ?? []).map { ($0.key, String?.none) }
+                try both.makeRoom(for: flags + varied) { text, _ in SettingsError("--vary \(axis.name): \(text)") }
+            }
             try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
         } catch { throw HarnessError(error.description) }
         try ScenarioArguments.apply(

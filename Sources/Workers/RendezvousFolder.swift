@@ -20,6 +20,9 @@ package struct RendezvousFolder: Sendable {
 
     package init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
+    /// Some run has it.
+    package var isTaken: Bool { names().contains(Self.run) }
+
     /// The folder of a worker, as a name in it.
     static func worker(_ index: Int) -> String { "worker-\(index)" }
     package func place(_ name: String) -> String { path + "/" + name }

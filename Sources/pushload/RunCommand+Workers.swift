@@ -17,6 +17,7 @@ extension RunCommand {
         defer { display.close() }
         let prefix = rank.workers > 1 ? "worker \(rank.index): " : ""
         let ending = Ending()
+        try check(scenario, as: rank)
         let session: WorkerSession
         do throws(HarnessError) {
             session = try await WorkerSession(
@@ -105,6 +106,14 @@ extension RunCommand {
                 if $0.isDismissed { session.leave() }
             }
         }
+    }
+
+    /// What is wrong with a run is found before its folder is taken: the first worker says for all what the run is.
+    private func check(_ scenario: Scenario, as rank: WorkerRank) throws {
+        guard !RendezvousFolder(workers.rendezvous ?? "").isTaken else { return }
+        let common = RunPlace.Common(id: RunPlace.Common.newID, created: Date().timeIntervalSince1970)
+        let place = RunPlace(index: rank.index, workers: rank.workers, common: common)
+        _ = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity(), place: place) }
     }
 
     /// Sends the worker's part, and leaves what it has in its folder.

@@ -145,8 +145,11 @@ import Testing
     @Test("Files that could not be written at the end are told before anybody waits for them")
     func outputs() throws {
         let folder = try OutputFolder.made()
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
         for flag in ["--ledger-out", "--times-out"] {
             for (path, problem) in [
+                (pipe, "\(pipe): nobody reads from this pipe"),
                 ("/nonexistent/x", "/nonexistent/x: cannot write it: No such file or directory"),
                 (folder.path, "\(folder.path): expected a file, not a folder"),
                 ("\(folder.path)/none/", "\(folder.path)/none/: cannot write it: No such file or directory"),

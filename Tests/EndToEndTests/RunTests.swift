@@ -199,6 +199,10 @@ import Testing
                     "pushload: \(path): cut short while it was read; put another file in its place instead of writing into it\n"
                 ),
             "\(finished)")
+        // What the run had written by then, or nothing.
+        for folder in try FileManager.default.contentsOfDirectory(atPath: output.path + "/runs") {
+            #expect(try !FileManager.default.contentsOfDirectory(atPath: "\(output.path)/runs/\(folder)").isEmpty)
+        }
     }
 
     @Test("A run whose device file is written into is stopped as by Ctrl-C and says so; one that is replaced is not")

@@ -29,6 +29,20 @@ import Testing
         try group.expectArrived(try group.expectBooks(planned: 200))
     }
 
+    @Test("A worker whose run cannot be made leaves no folder behind, so that the right one is not refused there")
+    func impossible() throws {
+        let group = try WorkerGroup(2, ["--pushes", "200"])
+        try group.start(0, ["--connections", "1"]).wait().expectLine(
+            64, "pushload: connections 1: of 2 workers with 1 thread each; expected at least 2, one a thread")
+        #expect(!FileManager.default.fileExists(atPath: group.run.folder))
+        try group.start(0, ["--connections", "2", "--threshold", "p99{stage=x} < 1s"]).wait().expectLine(
+            64, "p99{stage=x}")
+        #expect(!FileManager.default.fileExists(atPath: group.run.folder))
+        try WorkerGroup.ends(
+            [try group.start(0, ["--connections", "2"]), try group.start(1, ["--connections", "2"])], status: 0)
+        try group.expectArrived(try group.expectBooks(planned: 200))
+    }
+
     @Test("The same worker twice at once: the second one is told where the first one runs")
     func twice() throws {
         let group = try WorkerGroup(2, ["--pushes", "200", "--connections", "2"])

@@ -101,6 +101,30 @@ import Testing
         #expect(pair.connection.state == .open && pair.driver.outcomes.count == 200)
     }
 
+    @Test("Nor are they where a thousand streams wait for their own windows, and the connection's is open all the time")
+    func smallPiecesOfMany() throws {
+        let streams: Int32 = 1200
+        let pair = try WirePair(streams: Int(streams), settles: false) {
+            $0.pushTimeout = 1 << 62
+            $0.pingInterval = 1 << 62
+        }
+        // SETTINGS_INITIAL_WINDOW_SIZE 1, SETTINGS_MAX_CONCURRENT_STREAMS 1,200.
+        pair.say(Self.frame(Frame.settings, 0, 0, [0, 4, 0, 0, 0, 1, 0, 3, 0, 0, 4, 0xB0]))
+        pair.driver.payloadLength = 40
+        pair.push(Int(streams))
+        _ = pair.heard()
+        for _ in 0..<5 {
+            for stream in 0..<streams {
+                // Both give back the byte that was sent.
+                pair.say(
+                    Self.frame(Frame.windowUpdate, 0, 2 * stream + 1, Self.word)
+                        + Self.frame(Frame.windowUpdate, 0, 0, Self.word))
+                if stream % 100 == 0 { _ = pair.heard() }
+            }
+        }
+        #expect(pair.connection.state == .open, "\(pair.driver.events.suffix(2))")
+    }
+
     @Test(
         "A window beyond 2^31-1, or opened by nothing, is an error of its stream",
         arguments: [

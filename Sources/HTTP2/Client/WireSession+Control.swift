@@ -153,12 +153,14 @@ extension WireSession {
         if frame.stream == 0 {
             guard increment > 0 else { return Violation(.protocolError, "WINDOW_UPDATE by 0") }
             let givesBack = sendWindow + increment <= widestWindow
+            // What is held back while it is open waits for something else.
+            let wasShut = sendWindow <= 0
             sendWindow += increment
             widestWindow = max(widestWindow, sendWindow)
             guard sendWindow <= 0x7FFF_FFFF else {
                 return Violation(.flowControlError, "the connection's window overflows")
             }
-            looks = resumeAll()
+            if wasShut { looks = resumeAll() }
             if givesBack, looks < Self.fewLooks { return nil }
         } else {
             guard !isIdle(frame.stream) else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dispatch
 import Flags
+import Foundation
 import Glibc
 import Harness
 import Results
@@ -35,6 +36,10 @@ package struct WatchCommand: ParsableCommand {
             do throws(ResultError) { try ResultFile.checkWritable(page) } catch {
                 throw HarnessError(error.description)
             }
+        }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), !isFolder.boolValue {
+            throw HarnessError("\(folder): it is no folder; expected the one that the workers share")
         }
         let display = WatchDisplay()
         defer { display.close() }

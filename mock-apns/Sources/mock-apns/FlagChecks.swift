@@ -38,13 +38,19 @@ func bundleIDs(_ flag: String, _ topics: [String]) throws(Misuse) -> Set<String>
 }
 
 /// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or changed.
-func checkOutput(_ flag: String, _ path: String) throws(Misuse) {
+func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Misuse) {
     guard !path.isEmpty else { throw Misuse("\(flag): expected a file, not an empty text") }
     var status = stat()
     var target = path
     if stat(path, &status) == 0 {
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw Misuse("\(flag) \(path): expected a file, not a folder")
+        }
+        // Opening it would wait for a reader.
+        if orPipe, status.st_mode & S_IFMT == S_IFIFO {
+            let pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            guard pipe >= 0 else { throw Misuse("\(flag) \(path): nobody reads from this pipe") }
+            close(pipe)
         }
     } else {
         let folders = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -26,7 +26,7 @@ struct RecordOptions: ParsableArguments {
             }
             return
         }
-        try checkOutput("--record", record)
+        try checkOutput("--record", record, orPipe: false)
         guard RecordingWriter.mayReplace(record) else {
             throw Misuse(
                 "--record \(record): is there and no recording; expected a new file, or a recording to replace")

@@ -69,8 +69,6 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         FileLimit.raise()
-        let signals = EndSignals()
-
         let level: Logger.Level = verbose == 0 ? .notice : verbose == 1 ? .debug : .trace
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -123,6 +121,8 @@ struct ServeCommand: ParsableCommand {
             Output.error("mock-apns: \(error)")
             throw ExitCode(64)
         }
+        // Before the first thread; what is read before may be waited for, and SIGTERM ends that as it is.
+        let signals = EndSignals()
         let server: MockServer
         do throws(NetworkError) {
             server = try MockServer(configuration, logger: Logger(label: "mock-apns"))

@@ -2,14 +2,16 @@ import Settings
 
 /// Reads a device model from YAML (docs/devices.md). What a file does not say is as in the bundled model.
 package enum DeviceModelFile {
-    /// - Parameter name: `on`, the bundled model, or a file.
+    /// - Parameters:
+    ///   - name: `on`, the bundled model, or a file.
+    ///   - orPipe: false where somebody else is to read it too.
     /// - Throws: `file:line:column: …`
-    package static func named(_ name: String) throws(SettingsError) -> DeviceModel {
+    package static func named(_ name: String, orPipe: Bool = true) throws(SettingsError) -> DeviceModel {
         if name == "on" { return DeviceModel() }
         guard !["on", "off", "yes", "no", "true", "false"].contains(name.lowercased()) else {
             throw SettingsError("\"\(name)\": expected on, or a file")
         }
-        return try parse(try FileContents.text(name, "device model", limit: 16 << 20, orPipe: true), file: name)
+        return try parse(try FileContents.text(name, "device model", limit: 16 << 20, orPipe: orPipe), file: name)
     }
 
     package static func parse(_ text: String, file: String) throws(SettingsError) -> DeviceModel {

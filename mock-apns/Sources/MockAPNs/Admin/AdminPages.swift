@@ -249,7 +249,14 @@ struct AdminPages {
             }
             let isOffline = try map.take("offline")?.flag()
             if let isOffline { record.isOffline = isOffline }
-            if let topic = map.take("topic") { record.topic = try topic.text() }
+            if let topic = map.take("topic") {
+                record.topic = try topic.reading { (text) throws(SettingsError) -> String in
+                    guard Array(text.utf8).withUnsafeBytes(RequestChecks.isTopic) else {
+                        throw SettingsError("expected a bundle id of at most 255 bytes, as in com.example.app")
+                    }
+                    return text
+                }
+            }
             if let environment = map.take("environment") {
                 record.environment = try environment.reading(FaultText.environment)
             }
