@@ -138,6 +138,11 @@ extension PushClient {
 
     func tick(_ now: UInt64) {
         reachability.tick(now)
+        let pause = lastTick > 0 ? now &- min(lastTick, now) : 0
+        // Once in a time-out: a thread that is always late would never give a push up.
+        if pause > Self.longestPause, now >= judgesFrom &+ options.pushTimeout {
+            judgesFrom = now &+ min(pause, options.pushTimeout)
+        }
         let looks = looksNow(now)
         let leaving = draining
         for step in 0..<looks {
@@ -216,7 +221,7 @@ extension PushClient {
     }
 
     private func lookAfter(_ connection: PushConnection, _ now: UInt64) {
-        connection.tick(now: now)
+        connection.tick(now: now, judgesFrom: judgesFrom)
         settle(connection)
     }
 

@@ -361,7 +361,9 @@ final class PushConnection: ClientOwner {
     // MARK: Time
 
     /// Time-outs of connecting, of single pushes, and of the peer as a whole.
-    func tick(now: UInt64) {
+    ///
+    /// - Parameter judgesFrom: no push is given up before then, ns.
+    func tick(now: UInt64, judgesFrom: UInt64 = 0) {
         switch state {
         case .closed: return
         case .connecting, .settling:
@@ -378,7 +380,7 @@ final class PushConnection: ClientOwner {
             close(.connectionReset, stream.failure)
             return
         }
-        if now >= nextScan { nextScan = scan(now) }
+        if now >= max(nextScan, judgesFrom) { nextScan = scan(now) }
         if let sent = pingSent {
             if hasPingMoved() {
                 pingSent = now

@@ -77,6 +77,42 @@ import Testing
         #expect(looks.count <= 12, "\(looks.count)")
     }
 
+    @Test("Pushes that leave only after this thread stood still have time for their answers, and no more than once")
+    func standstill() throws {
+        for isAnswered in [true, false] {
+            let loop = VirtualLoop()
+            let driver = NumberedDriver(3)
+            var options = TransportOptions()
+            options.pushTimeout = 2000 * Self.millisecond
+            (options.pingInterval, options.giveUpAfter) = (1 << 60, 1 << 60)
+            let client = try PushClient(driver, over: loop, options: options, payloadCapacity: 4_096)
+            client.begin()
+            while driver.opened == 0 { #expect(client.turn(waits: true)) }
+            // Begun, and on their way after 5 s.
+            loop.writeCost = 5000 * Self.millisecond
+            while driver.taken < 3 || loop.time < 6000 * Self.millisecond { #expect(client.turn(waits: true)) }
+            loop.writeCost = 0
+            let back = loop.time
+            while loop.time < back + 200 * Self.millisecond { #expect(client.turn(waits: true)) }
+            #expect(driver.failed.isEmpty)
+            if isAnswered {
+                loop.streams[0].input = [1, 3, 5].flatMap {
+                    WirePair.frame(Frame.headers, Frame.endHeaders | Frame.endStream, $0, [0x88])
+                }
+            } else {
+                // Nor is it given again where each tick is late.
+                while !driver.isBalanced, loop.time < back + 60_000 * Self.millisecond {
+                    loop.time += 150 * Self.millisecond
+                    _ = client.turn(waits: false)
+                }
+                #expect(loop.time < back + 2500 * Self.millisecond, "\(loop.time - back)")
+            }
+            while client.turn(waits: true) {}
+            client.end()
+            #expect(driver.isBalanced && driver.failed.count == (isAnswered ? 0 : 3), "\(driver.failed)")
+        }
+    }
+
     @Test("No push times out early, and none later than 100 ms and a tick after its time")
     func prompt() throws {
         let seed = UInt64.random(in: .min ... .max)
