@@ -125,10 +125,6 @@ struct TrustOptions: ParsableArguments {
                 ProviderAccount(
                     try ProviderIdentity(key: try KeyFile.loadKey(key), keyID: keyID, teamID: teamID))
             ]
-            if let credentials, loaded?.identity.keyID != keyID {
-                Output.error(
-                    "mock-apns: provider tokens are those of --key; the key in \(credentials) is not known here")
-            }
         } else if let loaded {
             configuration.accounts = [ProviderAccount(loaded.identity)]
         }
