@@ -437,8 +437,9 @@ def perform(document, programs):
                     f"{document}:{block.line}: status {status}: {command}\n{output[-1500:]}\n{errors[-1500:]}")
                 return status is not None
             if shown is not None:
-                apart = (unprinted(shown, output) if block.mark("with its figures") is not None
-                         else difference(shown, output, block.mark("in part") is not None))
+                apart = difference(shown, output, block.mark("in part") is not None)
+                if not apart and block.mark("with its figures") is not None:
+                    apart = unprinted(shown, output)
                 if apart:
                     problems.append(f"{document}:{block.line}: {command}: prints something else:\n{apart}")
             return True

@@ -179,7 +179,7 @@ package struct FeedbackJournal: Sendable {
             }
             let lock = Lock(descriptor)
             try wait(for: descriptor)
-            if FileIO.isStill(descriptor, at: path) {
+            if UnwrittenFile.isStill(descriptor, at: path) {
                 if creating { FileIO.syncFolder(of: path) }
                 return lock
             }

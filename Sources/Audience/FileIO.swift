@@ -39,12 +39,4 @@ enum FileIO {
         fsync(descriptor)
         close(descriptor)
     }
-
-    /// Whether a path still names the file that a descriptor has open.
-    static func isStill(_ descriptor: Int32, at path: String) -> Bool {
-        var open = stat()
-        var named = stat()
-        return fstat(descriptor, &open) == 0 && stat(path, &named) == 0 && open.st_ino == named.st_ino
-            && open.st_dev == named.st_dev
-    }
 }

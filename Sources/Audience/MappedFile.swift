@@ -69,7 +69,7 @@ final class MappedFile: @unchecked Sendable {
     }
 
     /// Whether neither the mapped file nor what its path names has changed since.
-    var isUnchanged: Bool { isUnwritten && FileIO.isStill(descriptor, at: path) }
+    var isUnchanged: Bool { isUnwritten && UnwrittenFile.isStill(descriptor, at: path) }
 
     /// Nobody has written into it since; its path may name another one.
     var isUnwritten: Bool { state.isUnwritten }

@@ -1,4 +1,5 @@
 import Glibc
+import Settings
 
 /// A file that takes another's place once it is whole: `PATH.PID-NUMBER.writing` beside it, held by flock while its writer lives.
 ///
@@ -26,7 +27,7 @@ final class TemporaryFile {
                 return nil
             }
             // Between the two calls somebody may have taken it for a leftover.
-            if flock(made, LOCK_EX | LOCK_NB) == 0, FileIO.isStill(made, at: name) { return (made, name) }
+            if flock(made, LOCK_EX | LOCK_NB) == 0, UnwrittenFile.isStill(made, at: name) { return (made, name) }
             close(made)
         }
         errno = EBUSY
@@ -80,7 +81,7 @@ final class TemporaryFile {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileIO.isStill(descriptor, at: path)
+            flock(descriptor, LOCK_EX | LOCK_NB) == 0, UnwrittenFile.isStill(descriptor, at: path)
         else { return false }
         return unlink(path) == 0
     }

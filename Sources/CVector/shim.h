@@ -161,7 +161,7 @@ __attribute__((target("ssse3"))) static inline size_t pushload_base64_ssse3(cons
 #endif
 
 // Base64 digits (RFC 4648, section 4) of the first bytes, four for each three of them, as far as sixteen bytes at once reach; returns
-// of how many bytes. The rest, of which there are fewer than sixteen where the processor has SSSE3, is the caller's.
+// of how many bytes (a multiple of three). The same plainly is `Base64.encodePlainly` of room Payloads. The rest, of which there are fewer than sixteen where the processor has SSSE3, is the caller's.
 static inline size_t pushload_base64(const uint8_t *bytes, size_t count, uint8_t *text) {
 #if defined(__SSE2__)
     if (__builtin_cpu_supports("ssse3")) return pushload_base64_ssse3(bytes, count, text);

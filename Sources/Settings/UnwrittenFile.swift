@@ -24,12 +24,15 @@ public struct UnwrittenFile: Sendable {
         // also that of other changes, which can be seen.
         return Self.isSame(status.st_ctim, first.st_ctim) || status.st_nlink != first.st_nlink
             || status.st_mode != first.st_mode || status.st_uid != first.st_uid || status.st_gid != first.st_gid
-            || !isAtPath
+            || !Self.isStill(descriptor, at: path)
     }
 
-    private var isAtPath: Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_ino == first.st_ino && status.st_dev == first.st_dev
+    /// Whether a path still names the file that a descriptor has open.
+    public static func isStill(_ descriptor: Int32, at path: String) -> Bool {
+        var open = stat()
+        var named = stat()
+        return fstat(descriptor, &open) == 0 && stat(path, &named) == 0 && open.st_ino == named.st_ino
+            && open.st_dev == named.st_dev
     }
 
     private static func isSame(_ one: timespec, _ other: timespec) -> Bool {

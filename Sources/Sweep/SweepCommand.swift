@@ -178,7 +178,7 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
             for axis in sweep.axes {
                 var both = scenario
                 let varied = (axis.values.first?.settings ?? []).map { ($0.key, String?.none) }
-                try both.makeRoom(for: flags + varied) { text, _ in SettingsError("--vary \(axis.name): \(text)") }
+                try both.makeRoom(for: flags + varied) { text, _ in SettingsError("\(axis.name) is varied: \(text)") }
             }
             try sweep.search.apply(method: search, points: points, repeats: repeats, goal: goal)
         } catch { throw HarnessError(error.description) }

@@ -140,7 +140,7 @@ extension PushClient {
         reachability.tick(now)
         let pause = lastTick > 0 ? now &- min(lastTick, now) : 0
         // Once in a time-out: a thread that is always late would never give a push up.
-        if pause > Self.longestPause, now >= judgesFrom &+ options.pushTimeout {
+        if pause > Reachability.longestPause, now >= judgesFrom &+ options.pushTimeout {
             judgesFrom = now &+ min(pause, options.pushTimeout)
         }
         let looks = looksNow(now)

@@ -38,8 +38,6 @@ public final class PushClient {
     var lastTick: UInt64 = 0
     /// No push is given up before then, ns: what had not left yet when this thread stood still has its time afterwards.
     var judgesFrom: UInt64 = 0
-    /// Between ticks, ns; in more this thread stood still.
-    static let longestPause: UInt64 = 100_000_000
     /// Lanes whose connections have something to write.
     private var touched: LaneQueue
     /// With `bindsPushes`: every connection has been open, or could not be made.

@@ -7,7 +7,7 @@ struct Reachability {
     /// Why the last connection was lost or not made; empty when none was.
     private(set) var lastProblem = ""
     /// Between ticks, ns; in more this thread stood still, and no time without a connection is over.
-    private static let longestPause: UInt64 = 100_000_000
+    static let longestPause: UInt64 = 100_000_000
 
     init(targets: Int, now: UInt64) {
         contacts = Array(repeating: TargetContact(lastOpen: now), count: targets)

@@ -17,7 +17,8 @@ extension RunCommand {
         defer { display.close() }
         let prefix = rank.workers > 1 ? "worker \(rank.index): " : ""
         let ending = Ending()
-        try check(scenario, as: rank)
+        let identity = try source.locating(scenario, given) { try scenario.identity() }
+        try check(scenario, identity, as: rank)
         let session: WorkerSession
         do throws(HarnessError) {
             session = try await WorkerSession(
@@ -47,7 +48,7 @@ extension RunCommand {
         var product: RunProduct?
         if !session.isDone {
             do {
-                product = try await send(session, scenario, ending, display, prefix)
+                product = try await send(session, scenario, identity, ending, display, prefix)
             } catch {
                 session.leave()
                 throw error as? HarnessError ?? HarnessError("\(error)", .failed)
@@ -109,19 +110,20 @@ extension RunCommand {
     }
 
     /// What is wrong with a run is found before its folder is taken: the first worker says for all what the run is.
-    private func check(_ scenario: Scenario, as rank: WorkerRank) throws {
+    private func check(_ scenario: Scenario, _ identity: Run.Identity, as rank: WorkerRank) throws {
         guard !RendezvousFolder(workers.rendezvous ?? "").isTaken else { return }
         let common = RunPlace.Common(id: RunPlace.Common.newID, created: Date().timeIntervalSince1970)
         let place = RunPlace(index: rank.index, workers: rank.workers, common: common)
-        _ = try source.locating(scenario, given) { try Run(scenario, identity: try scenario.identity(), place: place) }
+        _ = try source.locating(scenario, given) { try Run(scenario, identity: identity, place: place) }
     }
 
     /// Sends the worker's part, and leaves what it has in its folder.
     private func send(
-        _ session: WorkerSession, _ scenario: Scenario, _ ending: Ending, _ display: RunDisplay, _ prefix: String
+        _ session: WorkerSession, _ scenario: Scenario, _ identity: Run.Identity, _ ending: Ending,
+        _ display: RunDisplay, _ prefix: String
     ) async throws -> RunProduct {
         let run = try source.locating(scenario, given) {
-            try Run(scenario, identity: try scenario.identity(), place: session.place)
+            try Run(scenario, identity: identity, place: session.place)
         }
         ending.begin(run)
         try checkRoom(session.shardPath)

@@ -175,6 +175,10 @@ import Testing
                 "PUT", device, "{}",
                 "device:1:1: nothing to change; expected state, offline, topic, environment or since\n400"
             ),
+            (
+                "PUT", device, "{topic: com example}",
+                "device:1:9: topic: \"com example\": expected a bundle id, as in com.example.app\n400"
+            ),
             ("PUT", device, "{stat: expired}", "device:1:2: unknown key \"stat\"; did you mean \"state\"?\n400"),
             (
                 "PUT", device, "{state: offline}",

@@ -90,12 +90,13 @@ struct BackendCommand: ParsableCommand {
 
     func run() throws {
         FileLimit.raise()
-        let signals = EndSignals()
         let settings: BackendConfiguration
         do { settings = try readSettings() } catch {
             Output.error("mock-apns: \(error)")
             throw ExitCode(64)
         }
+        // Before the first thread, and after what may be waited for.
+        let signals = EndSignals()
         let server: BackendServer
         do { server = try BackendServer(settings) } catch {
             Output.error("mock-apns: \(error)")

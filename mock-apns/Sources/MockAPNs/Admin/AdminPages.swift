@@ -251,9 +251,7 @@ struct AdminPages {
             if let isOffline { record.isOffline = isOffline }
             if let topic = map.take("topic") {
                 record.topic = try topic.reading { (text) throws(SettingsError) -> String in
-                    guard Array(text.utf8).withUnsafeBytes(RequestChecks.isTopic) else {
-                        throw SettingsError("expected a bundle id of at most 255 bytes, as in com.example.app")
-                    }
+                    try FaultText.checkBundleID(text)
                     return text
                 }
             }
