@@ -46,6 +46,8 @@ final class RunState: Sendable {
 
     /// Workers that may still send.
     private let sending: Atomic<Int>
+    /// All had given their targets up, and one has ended of itself: who is asked to end after that has nothing left to stop.
+    let hasRunOut = Atomic(false)
 
     init(
         accepted: DeliveryLedger, times: PushTimes?, intended: IntendedTimes? = nil,

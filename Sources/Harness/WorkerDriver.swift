@@ -29,6 +29,7 @@ final class WorkerDriver: PushDriver {
     private(set) var interruptedAt: UInt64 = 0
     /// What pushes end with that are not sent because the run was ended.
     private var stoppedBy = FailureCause.interrupted
+    private var isStopped = false
     private var hasEnded = false
     /// When the last push ended, ns.
     @exclusivity(unchecked) private(set) var lastEnd: UInt64 = 0
@@ -162,6 +163,7 @@ final class WorkerDriver: PushDriver {
         if abandonedBy != nil, isOpenLoop {
             joinSchedule(now)
             if start != 0 { giveUpRest(now) }
+            if !isStopped, !state.isAnySending { state.hasRunOut.store(true, ordering: .releasing) }
         }
         leave()
         hasEnded = true
@@ -322,7 +324,9 @@ final class WorkerDriver: PushDriver {
     }
 
     override func stopped(_ cause: FailureCause, now: UInt64) {
-        stoppedBy = cause
+        // The schedule counts to its end, as in the worker that has ended.
+        if abandonedBy != nil, isOpenLoop, state.hasRunOut.load(ordering: .acquiring) { return }
+        (stoppedBy, isStopped) = (cause, true)
         retries.stop()
         joinSchedule(now)
         if !supply.isUsedUp { lastEnd = max(lastEnd, now) }

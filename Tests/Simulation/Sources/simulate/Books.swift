@@ -41,7 +41,9 @@ final class Books {
     var requestCause = FailureCause.interrupted
     /// When the run began, ns; 0 before.
     var runStart: () -> UInt64 = { 0 }
-    /// Last time a worker was not held up.
+    /// Of each worker: when it looked for pushes whose time is over, and before when it must not, ns.
+    private var lastTick: [UInt64?]
+    private var judgesFrom: [UInt64]
     private(set) var opened: UInt64 = 0
     private(set) var goAways: UInt64 = 0
 
@@ -56,6 +58,8 @@ final class Books {
         lastNew = Array(repeating: nil, count: workers)
         hasAbandoned = Array(repeating: false, count: workers)
         isEnding = Array(repeating: false, count: workers)
+        lastTick = Array(repeating: nil, count: workers)
+        judgesFrom = Array(repeating: 0, count: workers)
     }
 
     /// The bytes of some connection were spoilt.
@@ -313,9 +317,16 @@ final class Books {
         }
     }
 
-    /// The worker has looked for pushes whose time is over: it may do so every 100 ms, or quarter of the time-out.
+    /// The worker has looked for pushes whose time is over: it may do so every 100 ms, or quarter of the time-out. When it
+    /// stood still for more than 100 ms, none is over for as long again, at most a time-out, and once in a time-out.
     func didTick(_ worker: Int, _ now: UInt64) {
-        let limit = drawn.scenario.pushTimeout + min(100_000_000, drawn.scenario.pushTimeout / 4) + 1
+        let timeout = drawn.scenario.pushTimeout
+        if let last = lastTick[worker], now - last > 100_000_000, now >= judgesFrom[worker] + timeout {
+            judgesFrom[worker] = now + min(now - last, timeout)
+        }
+        lastTick[worker] = now
+        guard now >= judgesFrom[worker] else { return }
+        let limit = timeout + min(100_000_000, timeout / 4) + 1
         for link in links where link.worker == worker && link.openCount > 0 {
             for attempt in link.openAttempts {
                 world.check(

@@ -73,7 +73,8 @@ struct ResultChecks {
         if isWhole { equal("not_sent.overflowed", result.notSent["overflowed"] ?? 0, result.pushes.notSent) }
         world.check(
             result.run.interrupted
-                == (model.request != .none && (model.stopCause == .interrupted || isCutShort))
+                == (model.request != .none && model.ranOut == nil
+                    && (model.stopCause == .interrupted || isCutShort))
                 || model.request == .none,
             "run.interrupted \(result.run.interrupted)")
     }

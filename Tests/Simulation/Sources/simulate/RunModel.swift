@@ -68,6 +68,12 @@ struct RunModel {
         self.world = world
         schedule = (try? scenario.makeSchedule()) ?? nil
         for log in logs { replay(log) }
+        // Once all had given up and one has ended of itself, nothing is left to stop.
+        if let over = ranOut {
+            for worker in told.indices where closed[worker]?.isAbandoned == true && told[worker] ?? 0 > over {
+                told[worker] = nil
+            }
+        }
         // A worker that gave its target up is there as long as others may be told something.
         if let last = told.compactMap({ $0 }).max() {
             for worker in told.indices where told[worker] == nil && closed[worker]?.isAbandoned == true {
@@ -90,6 +96,27 @@ struct RunModel {
         if sequence < scenario.warmupPushes { return false }
         if scenario.warmupAuto { return due >= measuredFrom }
         return due >= start + scenario.warmup
+    }
+
+    /// When the first worker that had given its target up ended without being told to, after all were through, ns.
+    var ranOut: UInt64? {
+        var (last, first) = (UInt64.min, UInt64.max)
+        for log in logs {
+            var (through, alone): (UInt64?, UInt64?)
+            for entry in log.entries {
+                switch entry {
+                case .abandoned(let now): through = through ?? now
+                case .ended(let now):
+                    through = through ?? now
+                    let isTold = log.entries.contains { if case .stopped = $0 { true } else { false } }
+                    if log.abandonedBy != nil, !isTold { alone = now }
+                default: break
+                }
+            }
+            last = max(last, through ?? .max)
+            first = min(first, alone ?? .max)
+        }
+        return isOpenLoop && first < .max && last <= first ? first : nil
     }
 
     private mutating func record(_ name: String, _ value: UInt64) { recorded[name, default: []].append(value) }
