@@ -90,7 +90,8 @@ struct ComparisonDocument: Codable, Sendable, Equatable {
         /// The largest distance between the two cumulative distributions, 0…1.
         var d: Double
         /// How often exchanging runs between the sides, or within rounds, gives as large a distance, 0…1, after Holm's correction
-        /// for the distributions compared; nil of fewer than five runs a side, or seven rounds.
+        /// for the distributions compared; nil of fewer than five runs a side (six of sides made one after the other), or seven
+        /// rounds.
         @Nullable var p: Double?
         /// Where it is, nanoseconds.
         var place: UInt64

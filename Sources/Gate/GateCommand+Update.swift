@@ -15,6 +15,7 @@ extension GateCommand {
             throw HarnessError("--update needs --reason: why what a push costs may be what it is now")
         }
         try output.refuse(with: "--update")
+        try judging.refuse(with: "--update")
         var before: BaselineDocument?
         if FileManager.default.fileExists(atPath: path) {
             // What cannot be read is not overwritten.

@@ -167,7 +167,9 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             let roundBegun = MonotonicSeconds.now()
             let round = try await next()
             let now = MonotonicSeconds.now()
-            step = progress.add(round, isLast: now - begun + (now - roundBegun) > budget)
+            let end = now - begun + (now - roundBegun)
+            step = progress.add(round, isLast: end > budget)
+            if step == .pause, end + GateOptions.pause > budget { step = .decided }
             show(progress, step, rules)
         }
         return progress
@@ -176,11 +178,11 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
     private func conclude(_ outcome: GateDocument) throws {
         var gate = outcome
         if judging.injectedCPU > 0 { gate.warnings.append("every push was slowed down by \(judging.injectedCPU) ns") }
-        try output.write(gate, failsWhenUnsure: judging.cannotTell == .fail)
+        try output.write(gate, failsWhenUnsure: judging.cannotTell != .pass)
         switch gate.verdict {
         case .pass, .improved, .information: return
         case .regression: throw ExitCode(99)
-        case .cannotTell: if judging.cannotTell == .fail { throw ExitCode(98) }
+        case .cannotTell: if judging.cannotTell != .pass { throw ExitCode(98) }
         }
     }
 

@@ -10,22 +10,29 @@ struct GateOptions: ParsableArguments {
     /// Seconds before a regression is looked for again.
     static let pause = 1.0
 
+    private static let judged = GateMetric.judgedByDefault.joined(separator: ",")
+    private static let usualTolerance = "3%"
+    private static let usualBudget = "60s"
+
     enum Unsure: String, ExpressibleByArgument, CaseIterable { case pass, fail }
 
     @Option(
         help: ArgumentHelp(
             "The costs that are judged, of client_cpu, mock_cpu, allocations, rate, total_p50, total_p99; the others are "
-                + "shown.", valueName: "list"))
-    var metrics = GateMetric.judgedByDefault.joined(separator: ",")
-
-    @Option(help: ArgumentHelp("By how much a cost may have grown, above 0% to 100%.", valueName: "share"))
-    var tolerance = "3%"
+                + "shown (default: \(Self.judged)).", valueName: "list"))
+    var metrics: String?
 
     @Option(
         help: ArgumentHelp(
-            "At most this long: a round that would end later is not begun. One that counts is made in any case.",
+            "By how much a cost may have grown, above 0% to 100% (default: \(Self.usualTolerance)).", valueName: "share"
+        ))
+    var tolerance: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "At most this long: a round that would end later is not begun. One that counts is made in any case (default: \(Self.usualBudget)).",
             valueName: "duration"))
-    var budget = "60s"
+    var budget: String?
 
     @Option(
         help: ArgumentHelp(
@@ -33,8 +40,8 @@ struct GateOptions: ParsableArguments {
             valueName: "count"))
     var maxRounds: Int?
 
-    @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98).")
-    var cannotTell = Unsure.fail
+    @Option(help: "What \"cannot tell\" is: pass (exit status 0) or fail (98) (default: fail).")
+    var cannotTell: Unsure?
 
     @Flag(
         help:
@@ -50,7 +57,7 @@ struct GateOptions: ParsableArguments {
 
     var seconds: Double {
         get throws(HarnessError) {
-            do throws(Units.ParseError) { return Double(try Units.duration(budget)) / 1e9 } catch {
+            do throws(Units.ParseError) { return Double(try Units.duration(budget ?? Self.usualBudget)) / 1e9 } catch {
                 throw HarnessError("--budget: \(error)")
             }
         }
@@ -65,11 +72,24 @@ struct GateOptions: ParsableArguments {
         _ = try seconds
     }
 
+    /// What decides nothing where a baseline is made.
+    func refuse(with flag: String) throws(HarnessError) {
+        let given = [
+            ("--metrics", metrics != nil), ("--tolerance", tolerance != nil), ("--budget", budget != nil),
+            ("--cannot-tell", cannotTell != nil),
+        ]
+        if let (name, _) = given.first(where: { $0.1 }) {
+            throw HarnessError("\(name) is for a verdict, not for \(flag)")
+        }
+    }
+
     /// - Parameters:
     ///   - there: names of the metrics there are.
     ///   - owner: who has them, for messages.
     /// - Throws: one line: a metric nobody knows, or one that is not there, or a tolerance that is none.
     func rules(among there: [String], of owner: String) throws(HarnessError) -> GateRules {
+        let metrics = metrics ?? Self.judged
+        let tolerance = tolerance ?? Self.usualTolerance
         let names = metrics.split(separator: ",").map { String($0).filter { $0 != " " } }
         let known = GateMetric.all.map(\.name)
         guard !names.isEmpty else { throw HarnessError("--metrics: expected some of \(known.joined(separator: ","))") }

@@ -33,6 +33,8 @@ struct LoadOutcome: Sendable {
     var abortedFor: String?
     /// Why what was said of devices could not be kept.
     var lostFeedback: String?
+    /// Devices that are gone have left the registrations, or why not is among the notes.
+    var hasKeptFeedback = false
     var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     var lateConnections = ConnectionCounts()

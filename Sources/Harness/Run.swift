@@ -175,6 +175,7 @@ package struct Run: Sendable {
     private func keepFeedback(_ outcome: inout LoadOutcome) {
         guard let sends = inputs.sends else { return }
         let (notes, isLost) = outcome.feedback.write(sends, topic: inputs.scenario.topic)
+        outcome.hasKeptFeedback = true
         outcome.notes += notes
         if isLost { outcome.lostFeedback = notes.first }
     }

@@ -359,7 +359,7 @@ package struct RunInputs: Sendable {
             return place + 1 < flags.count ? flags[place + 1] : nil
         }
         if let rtt = value("--rtt") { return rtt }
-        guard let file = value("--faults"), let text = try? FileContents.text(file, "fault file"),
+        guard let file = value("--faults"), let text = try? FileContents.text(file, "fault file", limit: 16 << 20),
             var plan = try? YAMLValue(parsing: text, file: file).map(), var link = try? plan.take("link")?.map()
         else { return nil }
         // What is no time is the mock's to refuse.

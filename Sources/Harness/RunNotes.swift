@@ -58,7 +58,7 @@ struct RunNotes {
 
     /// Too late to stop the run for it. Of registrations whose feedback is kept the journal says so.
     private var writtenDevices: String? {
-        guard outcome.abortedFor == nil, inputs.sends == nil || !inputs.scenario.feedback,
+        guard outcome.abortedFor == nil, !outcome.hasKeptFeedback || !inputs.scenario.feedback,
             case .listed(let devices) = inputs.population, let file = devices.writtenFile
         else { return nil }
         return "\(file) was written to while the run went on: who was pushed to is not certain"

@@ -161,9 +161,9 @@ final class WorkerDriver: PushDriver {
     override func ended(now: UInt64) {
         for last in retries.removeAll() { end(last) }
         if abandonedBy != nil, isOpenLoop {
+            if !isStopped, !state.isAnySending { state.hasRunOut.store(true, ordering: .releasing) }
             joinSchedule(now)
             if start != 0 { giveUpRest(now) }
-            if !isStopped, !state.isAnySending { state.hasRunOut.store(true, ordering: .releasing) }
         }
         leave()
         hasEnded = true

@@ -75,8 +75,10 @@ package final class DeviceLogWriter: Sendable {
 
     private func open(_ state: inout State) {
         guard state.descriptor < 0, state.failure == nil else { return }
-        state.descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        // A pipe that nobody reads is not waited for.
+        state.descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o666)
         if state.descriptor < 0 { return fail(&state) }
+        _ = fcntl(state.descriptor, F_SETFL, 0)
         write(head[...], &state)
     }
 

@@ -157,7 +157,7 @@ enum PlanReport {
         let client = measured.clientCPU
         lines.append(
             "measured: \(measured.origin) (\(counted(measured.runs, "run")), \(counted(measured.settings, "setting"))); "
-                + "client CPU a push \(cost(client)) when busy"
+                + "client CPU \(plan.question.sentAgain > 0 ? "an attempt" : "a push") \(cost(client)) when busy"
                 + (measured.pacedCPU.map { ", \(cost($0)) at that rate" } ?? "")
                 + ", \(Units.fixed(plan.question.wire, places: 0)) bytes on the wire, "
                 + "\(Units.duration(nanoseconds: measured.overhead.value)) besides link and server")

@@ -49,8 +49,7 @@ public enum FileContents {
             return try rest(descriptor, Data(), named, limit, fail)
         }
         let pipe = Pipe(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-        // A limit is that of what a server may read again later.
-        if limit == nil, let known = pipes.withLock({ $0[pipe] }) { return try known.get() }
+        if let known = pipes.withLock({ $0[pipe] }) { return try known.get() }
         let read = Result { () throws(SettingsError) in
             var data = Data()
             guard awaitWriter(descriptor, &data) else {
@@ -59,7 +58,10 @@ public enum FileContents {
             _ = fcntl(descriptor, F_SETFL, 0)
             return try rest(descriptor, data, named, limit, fail)
         }
-        if limit == nil { pipes.withLock { $0[pipe] = read } }
+        // Open for nothing, so that no other pipe gets its number.
+        if (try? read.get().count > mostKept) != true, open("/proc/self/fd/\(descriptor)", pathOnly | O_CLOEXEC) >= 0 {
+            pipes.withLock { $0[pipe] = read }
+        }
         return try read.get()
     }
 
@@ -81,7 +83,12 @@ public enum FileContents {
 
     /// Seconds that a pipe may be without anyone who has it open for writing.
     private static let patience = 5
-    /// What pipes held that a user has named, or why there was nothing: who looks again for the place of a mistake finds nobody there.
+    /// `O_PATH` of open(2), which Swift's Glibc leaves out.
+    private static let pathOnly: Int32 = 0o10_000_000
+    /// Bytes of a pipe that are kept: more than what is read twice ever has.
+    private static let mostKept = 16 << 20
+    /// What pipes held that a user has named, or why there was nothing: who looks again, for the place of a mistake or for the next run
+    /// of a series, finds nobody there.
     private static let pipes = Mutex<[Pipe: Result<Data, SettingsError>]>([:])
 
     private struct Pipe: Hashable {

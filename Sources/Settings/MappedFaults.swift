@@ -49,8 +49,9 @@ package enum MappedFaults {
     /// - Parameter folder: of the run that goes on, which is removed with the process unless something is in it.
     package static func leave(_ folder: String) {
         lock.withLock { _ in
-            free(Self.folder)
+            let before = Self.folder
             Self.folder = strdup(folder)
+            free(before)
         }
     }
 
@@ -58,8 +59,9 @@ package enum MappedFaults {
         lock.withLock { _ in
             let start = UInt(bitPattern: bytes.baseAddress)
             guard let place = mappings.firstIndex(where: { $0.line != nil && $0.start == start }) else { return }
-            free(mappings[place].line)
+            let line = mappings[place].line
             mappings[place] = Mapping()
+            free(line)
         }
     }
 }

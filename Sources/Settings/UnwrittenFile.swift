@@ -1,30 +1,39 @@
 import Glibc
+import Synchronization
 
 /// An open file as it was when it was opened, to see whether somebody has written into it since. The descriptor is its user's. What
 /// is written through memory that was mapped, and written to, before is seen when the kernel notes it, which may be much later.
-public struct UnwrittenFile: Sendable {
+public final class UnwrittenFile: Sendable {
     private let descriptor: Int32
     private let path: String
-    private let first: stat
+    /// As it was, but for what was seen to change since; whether the path named it then.
+    private let known: Mutex<(status: stat, isNamed: Bool)>
 
     /// - Parameter path: by which it was opened.
     public init(_ descriptor: Int32, _ status: stat, path: String) {
         self.descriptor = descriptor
         self.path = path
-        first = status
+        known = Mutex((status, true))
     }
 
     /// Nobody has written into it since; its path may name another one, it may have other names, another owner and another mode.
     public var isUnwritten: Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size == first.st_size,
-            Self.isSame(status.st_mtim, first.st_mtim)
-        else { return false }
-        // The time of modification is what a program likes to say (`cp -p`, `touch -r`), that of change is the kernel's word; but it is
-        // also that of other changes, which can be seen.
-        return Self.isSame(status.st_ctim, first.st_ctim) || status.st_nlink != first.st_nlink
-            || status.st_mode != first.st_mode || status.st_uid != first.st_uid || status.st_gid != first.st_gid
-            || !Self.isStill(descriptor, at: path)
+        known.withLock { known in
+            var now = stat()
+            let before = known.status
+            guard fstat(descriptor, &now) == 0, now.st_size == before.st_size, Self.isSame(now.st_mtim, before.st_mtim)
+            else { return false }
+            if Self.isSame(now.st_ctim, before.st_ctim) { return true }
+            // The time of modification is what a program likes to say (`cp -p`, `touch -r`), that of change is the kernel's word; but it
+            // is also that of other changes, which can be seen. What is changed back later is seen too, beside what was known last.
+            let isNamed = Self.isStill(descriptor, at: path)
+            guard
+                now.st_nlink != before.st_nlink || now.st_mode != before.st_mode || now.st_uid != before.st_uid
+                    || now.st_gid != before.st_gid || isNamed != known.isNamed || !isNamed
+            else { return false }
+            known = (now, isNamed)
+            return true
+        }
     }
 
     /// Whether a path still names the file that a descriptor has open.

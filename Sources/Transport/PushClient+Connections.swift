@@ -138,11 +138,7 @@ extension PushClient {
 
     func tick(_ now: UInt64) {
         reachability.tick(now)
-        let pause = lastTick > 0 ? now &- min(lastTick, now) : 0
-        // Once in a time-out: a thread that is always late would never give a push up.
-        if pause > Reachability.longestPause, now >= judgesFrom &+ options.pushTimeout {
-            judgesFrom = now &+ min(pause, options.pushTimeout)
-        }
+        putOffJudging(now)
         let looks = looksNow(now)
         let leaving = draining
         for step in 0..<looks {
@@ -204,6 +200,19 @@ extension PushClient {
             giveUp(now)
         }
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
+    }
+
+    /// After a pause no push is given up for as long again. No longer than a time-out before pushes are judged: a thread that is always
+    /// late would never give one up.
+    private func putOffJudging(_ now: UInt64) {
+        let pause = lastTick > 0 ? now &- min(lastTick, now) : 0
+        if pause > Reachability.longestPause {
+            if putOff.time == 0 { putOff.since = now }
+            let more = min(pause, options.pushTimeout - putOff.time)
+            putOff.time += more
+            judgesFrom = max(judgesFrom, now &+ more)
+        }
+        if now >= judgesFrom, now >= putOff.since &+ options.pushTimeout { putOff.time = 0 }
     }
 
     /// How many lanes the tick looks at: of more than a few so many that a round does not take longer, however seldom there are ticks.

@@ -57,6 +57,13 @@ import Testing
         let file = try MappedFile(path, "file")
         file.settle()
         #expect(link(path, path + "2") == 0 && file.isUnwritten && file.isUnchanged)
+        // And what was before again, seen or not in between.
+        file.settle()
+        #expect(unlink(path + "2") == 0 && file.isUnwritten && file.isUnchanged)
+        file.settle()
+        #expect(rename(path, path + "3") == 0 && file.isUnwritten && !file.isUnchanged)
+        file.settle()
+        #expect(rename(path + "3", path) == 0 && file.isUnwritten && file.isUnchanged)
         let other = try MappedFile(folder.write("s", "token,tags\naa01,red\n"), "file")
         other.settle()
         #expect(rename(path, folder.path + "/s") == 0 && other.isUnwritten && !other.isUnchanged)

@@ -14,7 +14,7 @@ import Testing
         let made = try Programs.run(
             "pushload",
             ["gate", "--update", "--baseline", path, "--reason", "a test", "-n", "1000", "--max-rounds", "16"]
-                + Self.patience + flags)
+                + flags)
         #expect(made.status == 0 && made.output.contains("new baseline: \(path) (16 rounds)"), "\(made)")
         return path
     }
@@ -48,8 +48,7 @@ import Testing
         #expect(try String(contentsOfFile: markdown, encoding: .utf8).contains("| ❌ client CPU a push |"))
         let renewed = try Programs.run(
             "pushload",
-            ["gate", "--update", "--baseline", path, "--reason", "again", "--max-rounds", "8", "-m", "60", "-q"]
-                + Self.patience)
+            ["gate", "--update", "--baseline", path, "--reason", "again", "--max-rounds", "8", "-m", "60", "-q"])
         #expect(renewed.status == 0 && renewed.output.contains("it was of \(first.updatedAt): a test"), "\(renewed)")
         #expect(renewed.output.contains("the scenario is another one"))
         let second = try BaselineFile.read(path)
@@ -64,7 +63,7 @@ import Testing
         func interrupt() throws -> Finished {
             let running = try Programs.start(
                 "pushload",
-                ["gate", "--update", "--baseline", path, "--reason", "a test", "-n", "1000"] + Self.patience)
+                ["gate", "--update", "--baseline", path, "--reason", "a test", "-n", "1000"])
             try running.waitForError("8 of 64 rounds")
             kill(running.process.processIdentifier, SIGINT)
             return try running.wait()

@@ -161,6 +161,26 @@ import Testing
         }
     }
 
+    @Test("Who reads from a pipe gets all that is written at the end, and does not come to an end before")
+    func pipes() throws {
+        let folder = try OutputFolder.made()
+        for (flag, more) in [("--ledger-out", []), ("--times-out", []), ("--device-log", ["--device-model", "on"])] {
+            let path = folder.path + "/pipe" + flag
+            #expect(mkfifo(path, 0o600) == 0)
+            let pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(pipe) }
+            let running = try Programs.start("mock-apns", ["--port", "0", "--until-stdin-closes", flag, path] + more)
+            try running.waitFor("listening on")
+            // A reader comes to its end where the last writer has gone.
+            var state = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&state, 1, 0) >= 0 && state.revents & Int16(POLLHUP) == 0, "\(flag): \(state)")
+            running.closeInput()
+            let finished = try running.wait()
+            #expect(poll(&state, 1, 0) == 1 && state.revents & Int16(POLLIN) != 0, "\(flag): \(state)")
+            #expect(finished.status == 0 && finished.error.isEmpty, "\(flag): \(finished)")
+        }
+    }
+
     @Test("One file for two things is refused at the start, whatever it is called; /dev/null may be named twice")
     func sameOutputs() throws {
         let folder = try OutputFolder.made()

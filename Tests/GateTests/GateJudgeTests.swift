@@ -86,6 +86,35 @@ private struct Machine {
         #expect(faster.verdict == .improved && faster.metrics.first { $0.name == "mock_cpu" }?.verdict == .improved)
     }
 
+    @Test(
+        "Allocations that grew by more than the tolerance and 0.05 pass no more often than other costs; fewer are the same"
+    )
+    func moreAllocations() {
+        let rules = GateRules(metrics: ["allocations"], tolerance: 0.03, mostRounds: 64)
+        var machine = Machine(random: SplitMix(seed: 5))
+        machine.spread = 0.03
+        func passes(_ before: Double, _ after: Double, of gates: Int) -> Int {
+            (0..<gates).count { _ in
+                func round(_ value: Double) -> GateDocument.Round {
+                    let noise = Double.random(in: 0.94..<1.06, using: &machine.random)
+                    return machine.round(allocations: value * noise)
+                }
+                var progress = GateProgress(nil, rules)
+                while true {
+                    var pair = round(after)
+                    pair.base = round(before).values
+                    if progress.add(pair, isLast: false) == .decided { break }
+                }
+                return progress.verdict != .regression && progress.verdict != .cannotTell
+            }
+        }
+        // Binomial(200, 0.05): more than 22 less than once in 1,000 times. By the medians alone 70 passed.
+        let wrong = passes(1.6, 1.66, of: 200)
+        #expect(wrong <= 22, "\(wrong) of 200")
+        // Less than 0.05 more, and nearly none.
+        #expect(passes(0.5, 0.52, of: 20) == 20 && passes(0.01, 0.05, of: 20) == 20)
+    }
+
     @Test("What disturbs either half of the rounds and not the other is not a regression", arguments: [0..<8, 8..<16])
     func disturbed(rounds: Range<Int>) {
         var machine = Machine(random: SplitMix(seed: 3))

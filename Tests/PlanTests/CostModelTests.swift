@@ -162,6 +162,27 @@ import Testing
         #expect(part.points == 3 && isClose(part.contention, 0.2, 1e-6), "\(part)")
     }
 
+    @Test("On part of a machine contention is that of the workers that are planned, not of all its cores")
+    func contentionOfFew() throws {
+        let model = try #require(CostModel(scaled(ScalabilityLaw(rate: 1e6, contention: 0.05), cores: 24)))
+        var question = question
+        question.pushes = 10_000_000
+        for cores in [16, 64] {
+            question.cores = cores
+            let plan = PlanModel(question, model)
+            let rate = 1e7 / Self.left
+            let needs = plan.needs(rate)
+            // 2.19 cores alone: three, each of which gets 1 / 1.1 done.
+            #expect(isClose(needs.cores, rate * 1e-6 / 0.5 * 1.1, 1e-6), "\(needs)")
+            #expect(plan.configuration(needs).workers == 3)
+        }
+        // The reserve that a goal asks for is in it: twice 2.195 cores, of six workers of which each gets 1 / 1.25 done.
+        let unmeasured = PlanModel(question, try #require(CostModel(samples)))
+        let needs = unmeasured.needs(1e7 / Self.left, reserve: 2)
+        let text = PlanWarnings.assumptions(unmeasured, unmeasured.configuration(needs), needs, reserve: 2)
+        #expect(text.contains { $0.hasSuffix("5 % would take 5.5 cores") }, "\(text)")
+    }
+
     @Test("A server that answers one by one: its cores stand beside, and are planned with when it is said to be so")
     func single() throws {
         let runs = [sample("s", cpu: 7000, answers: .single), sample("t", cpu: 7000, answers: .single)]

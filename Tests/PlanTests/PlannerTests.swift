@@ -165,6 +165,54 @@ import Testing
         #expect(latency.p99 >= 190_000_000 && latency.p50 < 150_000_000, "\(latency)")
     }
 
+    @Test(
+        "Each worker has as many connections as every other, and no more of them count than the one with the fewest has"
+    )
+    func evenly() throws {
+        var question = question
+        (question.pushes, question.cores, question.simulated) = (30_000_000, 16, 400_000)
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        let (workers, connections) = (plan.configuration.workers, plan.configuration.connections)
+        // 6.6 cores, and 658.6 connections.
+        #expect(workers == 7 && connections == 665, "\(plan.configuration)")
+        #expect(isClose(plan.bounds.first { $0.name == .streams }?.perSecond.value, 6_650_000))
+        #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
+        // Of ten connections on four workers eight, of three on sixteen all.
+        func bounds(_ connections: Int, machines: Int, cores: Int) throws -> [PlanDocument.BoundName: Double] {
+            var question = self.question
+            (question.connections, question.machines, question.cores) = (connections, machines, cores)
+            return Dictionary(
+                uniqueKeysWithValues: try Planner.plan(question, samples: samples, origin: "x").bounds.map {
+                    ($0.name, $0.perSecond.value)
+                })
+        }
+        #expect(try isClose(bounds(10, machines: 1, cores: 4)[.streams], 80_000))
+        let few = try bounds(3, machines: 1, cores: 16)
+        #expect(isClose(few[.streams], 30_000) && isClose(few[.clientCPU], 3e6), "\(few)")
+        // A worker without a connection does nothing: four on four machines.
+        #expect(try isClose(bounds(4, machines: 4, cores: 16)[.clientCPU], 4e6))
+        #expect(throws: Planner.Failure.self) { try bounds(4, machines: 8, cores: 1) }
+    }
+
+    @Test("A goal for CPU time is one of pushes, however often they are sent")
+    func goalOfSentAgain() throws {
+        var question = question
+        question.sentAgain = 0.5
+        let plan = try Planner.plan(
+            question, goals: try Threshold.list(parsing: "cpu < 1.9us"), samples: samples, origin: "x")
+        #expect(plan.goals.map(\.held) == [false] && isClose(plan.goals[0].value, 2000), "\(plan.goals)")
+    }
+
+    @Test("Where all of the time is used there is no more of it: the utilisation moves cores and connections alike")
+    func fullUse() throws {
+        var question = question
+        question.utilisation = 1
+        (question.pushes, question.cores) = (30_000_000, 16)
+        let moved = try Planner.plan(question, samples: samples, origin: "x").sensitivities
+        let line = try #require(moved.first { $0.input == "utilisation" })
+        #expect(isClose(line.connections, -1, 2e-3) && isClose(line.cores, -1, 2e-3), "\(line)")
+    }
+
     @Test("Goals: reached, out of reach because of the link, and those a plan does not predict")
     func goals() throws {
         func plan(_ goal: String) throws -> PlanDocument {

@@ -115,7 +115,16 @@ import Testing
 
     @Test("How few values can show a change follows from the level")
     func fewest() {
-        #expect(ChangePoints.fewest(level: 0.01) == 10 && ChangePoints.fewest(level: 0.05) == 8)
+        for (level, count, half) in [(0.05, 7, 3), (0.01, 8, 3), (0.005, 8, 3), (0.001, 10, 4)] {
+            #expect(ChangePoints.fewest(level: level) == count)
+            /// The lowest, the highest, and those between.
+            func order(_ count: Int) -> [Double] {
+                (Array(0..<half) + Array((count - half)..<count) + Array(half..<(count - half))).map(Double.init)
+            }
+            let seeds: ClosedRange<UInt64> = 1...20
+            #expect(seeds.contains { ChangePoints(order(count), level: level, seed: $0).starts == [half] })
+            #expect(seeds.allSatisfy { ChangePoints(order(count - 1), level: level, seed: $0).starts.isEmpty })
+        }
         #expect(ChangePoints((0..<9).map { $0 < 4 ? 0 : 1 + Double($0) }).starts.isEmpty)
     }
 }

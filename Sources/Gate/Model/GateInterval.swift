@@ -12,11 +12,13 @@ struct GateInterval: Sendable, Equatable {
     let verdict: GateDocument.Verdict
 
     /// Rounds against a baseline's, both in the order in which they were made. nil when a value is not above 0.
-    init?(_ baseline: [Double], _ rounds: [Double], _ rules: GateRules) {
+    ///
+    /// - Parameter limit: the ratio that is tolerated; nil: the rules'.
+    init?(_ baseline: [Double], _ rounds: [Double], _ rules: GateRules, limit: Double? = nil) {
         guard (baseline + rounds).allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
         let correlation = SerialCorrelation([baseline, rounds].map { $0.map { log($0) } })
         self.init(
-            rounds, rules, correlation,
+            rounds, limit ?? rules.limit, correlation,
             HodgesLehmann(
                 baseline, rounds, lowError: rules.lowError, highError: rules.highError,
                 stretch: correlation?.stretch ?? 1)
@@ -24,21 +26,21 @@ struct GateInterval: Sendable, Equatable {
     }
 
     /// Pairs, each the ratio of this build to the base. nil when one is not above 0.
-    init?(pairs: [Double], _ rules: GateRules) {
+    init?(pairs: [Double], _ rules: GateRules, limit: Double? = nil) {
         self.init(
-            pairs, rules, nil, HodgesLehmann(ratios: pairs, lowError: rules.lowError, highError: rules.highError)
+            pairs, limit ?? rules.limit, nil,
+            HodgesLehmann(ratios: pairs, lowError: rules.lowError, highError: rules.highError)
         ) { HodgesLehmann(ratios: $0, lowError: 0.5, highError: 0.5)?.ratio }
     }
 
     /// - Parameter estimate: the ratio that some of the values say by themselves.
     private init?(
-        _ values: [Double], _ rules: GateRules, _ correlation: SerialCorrelation?, _ whole: HodgesLehmann?,
+        _ values: [Double], _ limit: Double, _ correlation: SerialCorrelation?, _ whole: HodgesLehmann?,
         _ estimate: ([Double]) -> Double?
     ) {
         guard let whole else { return nil }
         (ratio, low, high) = (whole.ratio, whole.low, whole.high)
         self.correlation = correlation
-        let limit = 1 + rules.tolerance
         /// Either half of the rounds lies above the tolerance by itself.
         func isShownTwice() -> Bool {
             [values[..<(values.count / 2)], values[(values.count / 2)...]].allSatisfy {

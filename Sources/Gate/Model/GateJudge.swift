@@ -15,7 +15,7 @@ enum GateJudge {
             guard let known = baseline.metrics.first(where: { $0.name == metric.name }) else { return nil }
             let before = metric.isNormalised ? known.normalised ?? [] : known.raw
             return judged(metric, known.raw, rounds.compactMap { $0.values[metric.name] }, rules) {
-                GateInterval(before.map(metric.cost), metric.values(rounds).map(metric.cost), rules)
+                GateInterval(before.map(metric.cost), metric.values(rounds).map(metric.cost), rules, limit: $0)
             }
         }
     }
@@ -38,32 +38,28 @@ enum GateJudge {
             return (base, now)
         }
         return judged(metric, pairs.map(\.base), pairs.map(\.now), rules) {
-            GateInterval(pairs: pairs.map { metric.cost($0.now) / metric.cost($0.base) }, rules)
+            GateInterval(pairs: pairs.map { metric.cost($0.now) / metric.cost($0.base) }, rules, limit: $0)
         }
     }
 
     /// - Parameters:
     ///   - base, now: as measured.
-    ///   - interval: of what the metric costs.
+    ///   - interval: of what the metric costs, with the ratio that is tolerated.
     private static func judged(
-        _ metric: GateMetric, _ base: [Double], _ now: [Double], _ rules: GateRules, _ interval: () -> GateInterval?
+        _ metric: GateMetric, _ base: [Double], _ now: [Double], _ rules: GateRules,
+        _ interval: (Double) -> GateInterval?
     ) -> GateDocument.Metric? {
         guard let before = Quantile.median(base), let after = Quantile.median(now) else { return nil }
-        let interval = interval()
+        let limit = max(rules.limit, 1 + metric.leastDifference / metric.cost(before))
+        let interval = interval(limit)
         let isJudged = rules.metrics.contains(metric.name)
-        let limit = 1 + rules.tolerance
         // What a gain's ratio is upside down is a cost's.
         func shown(_ ratio: Double?) -> Double? {
             guard let ratio, ratio > 0, ratio.isFinite else { return nil }
             return metric.isGain ? 1 / ratio : ratio
         }
         let ends = [shown(interval?.low), shown(interval?.high)]
-        var verdict = GateDocument.Verdict.information
-        if isJudged {
-            verdict =
-                abs(after - before) < metric.leastDifference
-                ? .pass : interval?.verdict ?? .cannotTell
-        }
+        let verdict = isJudged ? interval?.verdict ?? .cannotTell : .information
         return GateDocument.Metric(
             name: metric.name, unit: metric.unit, base: before, now: after, ratio: shown(interval?.ratio),
             low: ends[metric.isGain ? 1 : 0], high: ends[metric.isGain ? 0 : 1],

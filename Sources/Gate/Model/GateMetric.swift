@@ -9,7 +9,7 @@ struct GateMetric: Sendable {
     let isNormalised: Bool
     /// More of it is better.
     let isGain: Bool
-    /// A difference of less than this is none, however large the ratio; and a cost of less counts as this in ratios, so that they
+    /// As much more is tolerated, however large the ratio; and a cost of less counts as this in ratios, so that they
     /// have no zero in them.
     let leastDifference: Double
     /// nil when the run has no such figure.

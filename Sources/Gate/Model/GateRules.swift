@@ -25,6 +25,9 @@ struct GateRules: Sendable, Equatable {
     /// At least `firstLook`.
     let mostRounds: Int
 
+    /// The ratio up to which a cost may have grown.
+    var limit: Double { 1 + tolerance }
+
     /// After how many rounds it looks; a gate that runs out of time makes its last look instead of the next one.
     var looks: [Int] {
         var looks: [Int] = []

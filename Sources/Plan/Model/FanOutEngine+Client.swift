@@ -12,7 +12,7 @@ extension FanOutEngine {
                 var push = list
                 while push >= 0 {
                     let following = next[Int(push)]
-                    connections[Int(connection)].freeStreams += 1
+                    addStreams(Int(connection), 1)
                     if settings.sentAgain > 0, random.share() < settings.sentAgain {
                         threads[worker].again.append(push)
                     } else {
@@ -52,11 +52,16 @@ extension FanOutEngine {
     }
 
     func connectionThatCanSend(_ worker: Int) -> Int? {
-        let (first, last) = (threads[worker].firstConnection, threads[worker].lastConnection)
-        var connection = threads[worker].turn
-        for _ in first..<last {
+        let turn = threads[worker].turn
+        return firstThatCanSend(turn, before: threads[worker].lastConnection)
+            ?? firstThatCanSend(threads[worker].firstConnection, before: turn)
+    }
+
+    private func firstThatCanSend(_ first: Int, before last: Int) -> Int? {
+        var index = first
+        while let connection = firstFree(index, before: last) {
             if canSend(connection) { return connection }
-            connection = connection + 1 == last ? first : connection + 1
+            index = connection + 1
         }
         return nil
     }
@@ -70,7 +75,7 @@ extension FanOutEngine {
         var tail: Int32 = -1
         while count < settings.batch, hasPush(worker), canSend(connection) {
             let push = takePush(worker)
-            connections[connection].freeStreams -= 1
+            addStreams(connection, -1)
             connections[connection].window -= settings.payloadBytes
             cost += settings.clientCost.draw(&random)
             if head < 0 { head = push } else { next[Int(tail)] = push }

@@ -48,6 +48,8 @@ final class FanOutEngine {
     var random: SplitMix
     var heap = EventHeap()
     var connections: [Connection] = []
+    /// A bit for each connection that has a free stream.
+    private var free: [UInt64] = []
     /// The client's threads, then the server's.
     var threads: [Thread] = []
     var freeCores: Int
@@ -94,6 +96,8 @@ final class FanOutEngine {
             threads.append(thread)
         }
         clientThreads = workers
+        free = [UInt64](repeating: 0, count: connections.count / 64 + 1)
+        for connection in connections.indices { addStreams(connection, 0) }
         for _ in 0..<settings.serverThreads { threads.append(Thread()) }
         for worker in 0..<workers { threads[worker].nextDue = firstDue(worker) }
         beginFewerStreams()
@@ -253,6 +257,33 @@ final class FanOutEngine {
         }
     }
 
+    // MARK: Streams
+
+    /// So many streams of a connection are free again, or fewer.
+    func addStreams(_ connection: Int, _ change: Int) {
+        connections[connection].freeStreams += change
+        let bit: UInt64 = 1 << UInt64(connection & 63)
+        if connections[connection].freeStreams > 0 {
+            free[connection >> 6] |= bit
+        } else {
+            free[connection >> 6] &= ~bit
+        }
+    }
+
+    /// The first connection from one on and before another that has a free stream.
+    func firstFree(_ first: Int, before last: Int) -> Int? {
+        var index = first
+        while index < last {
+            let rest = free[index >> 6] >> UInt64(index & 63)
+            if rest != 0 {
+                index += rest.trailingZeroBitCount
+                return index < last ? index : nil
+            }
+            index = (index | 63) + 1
+        }
+        return nil
+    }
+
     // MARK: The server
 
     /// Each connection is somewhere in its period.
@@ -261,7 +292,7 @@ final class FanOutEngine {
         for connection in connections.indices {
             let gone = random.share() * fewer.every
             let isLow = gone < fewer.time
-            if isLow { connections[connection].freeStreams = Int(fewer.streams) }
+            if isLow { addStreams(connection, Int(fewer.streams) - settings.streams) }
             heap.put(
                 .streams, at: (isLow ? fewer.time : fewer.every) - gone, place: Int32(connection),
                 count: isLow ? change(fewer) : -change(fewer))
@@ -275,7 +306,7 @@ final class FanOutEngine {
     /// What is under way when there are to be fewer stays so: less than none are free then.
     private func changeStreams(_ event: EventHeap.Event) {
         guard let fewer = settings.fewerStreams else { return }
-        connections[Int(event.place)].freeStreams += Int(event.count)
+        addStreams(Int(event.place), Int(event.count))
         heap.put(
             .streams, at: now + (event.count < 0 ? fewer.time : fewer.every - fewer.time), place: event.place,
             count: -event.count)

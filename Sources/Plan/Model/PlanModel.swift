@@ -20,6 +20,10 @@ struct PlanModel {
         var workers: Double
         var connections: Double
         var connectionsPerWorker: Double { max(1, connections / (machines * workers)) }
+        /// Those that have a connection.
+        var allWorkers: Double { min(machines * workers, connections) }
+        /// Pushes are dealt out to the workers evenly: the one with the fewest connections says how many of all are of use.
+        var evenConnections: Double { allWorkers * (connections / allWorkers).rounded(.down) }
     }
 
     struct Needs {
@@ -147,13 +151,13 @@ struct PlanModel {
     func bounds(_ configuration: Configuration) -> [(name: PlanDocument.BoundName, rate: Double)] {
         var bounds: [(name: PlanDocument.BoundName, rate: Double)] = []
         for name in Self.perConnectionBounds {
-            if let rate = perConnection(name) { bounds.append((name, rate * configuration.connections)) }
+            if let rate = perConnection(name) { bounds.append((name, rate * configuration.evenConnections)) }
         }
         if let bandwidth = question.bandwidth, question.requestBytes > 0 {
             bounds.append((.bandwidth, configuration.machines * bandwidth / question.wireBytes))
         }
         let client = clientCost(configuration)
-        bounds.append((.clientCPU, configuration.machines * configuration.workers / client * 1e9))
+        bounds.append((.clientCPU, configuration.allWorkers / client * 1e9))
         if question.mockThreads > 0, let server = serverCost(configuration) {
             bounds.append((.serverCPU, Double(question.mockThreads) / server * 1e9))
             if let cores = question.sharedCores {
@@ -180,30 +184,27 @@ struct PlanModel {
     ///
     /// - Parameter reserve: multiplies what is planned with, when a goal asks for more than the utilisation leaves.
     func needs(_ rate: Double, reserve: Double = 1) -> Needs {
-        let planned = rate * question.attempts / question.utilisation * reserve
+        let aimed = rate * question.attempts / question.utilisation * reserve
         let perConnection = Self.perConnectionBounds.compactMap(perConnection).min() ?? .infinity
         let workers = max(1, workersPerMachine)
-        var connections = planned / perConnection
+        let connections = max(aimed / perConnection, 1e-9)
         var machines = 1.0
-        var cores = 1.0
+        var (cores, before) = (1.0, 1.0)
         // What a push costs depends on how many connections a worker has, and that on how many workers there are.
         for _ in 0..<20 {
-            let used = min(workers, max(1, isContinuous ? cores / machines : (cores / machines).rounded(.up)))
-            let cost = clientCost(
-                Configuration(machines: machines, workers: used, connections: max(connections, machines * used)))
+            let cost = clientCost(configuration(connections: connections, machines: machines, cores: cores))
+            before = cores
             cores = self.cores(rate * question.attempts * reserve, closed: cost)
             machines = max(cores / workers, 1e-9)
-            if let bandwidth = question.bandwidth { machines = max(machines, planned * question.wireBytes / bandwidth) }
+            if let bandwidth = question.bandwidth { machines = max(machines, aimed * question.wireBytes / bandwidth) }
         }
-        connections = max(connections, 1e-9)
-        let whole = question.machines.map(Double.init) ?? (isContinuous ? machines : machines.rounded(.up))
-        let used = workersUsed(cores: cores, machines: whole)
-        let kept =
-            question.connections.map(Double.init) ?? (isContinuous ? connections : max(connections, whole * used))
+        // Where one worker more makes pushes so much cheaper that it takes one less, and so on.
+        cores = max(cores, before)
+        let kept = configuration(connections: connections, machines: machines, cores: cores)
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
         let memory =
-            whole * costs.memoryBase
-            + kept
+            (isContinuous ? machines : kept.machines) * costs.memoryBase
+            + kept.connections
             * (costs.memoryPerConnection(streams: Double(question.streams)) ?? CostModel.usualMemoryPerConnection)
             + Double(question.pushes ?? 0) / 8
         return Needs(
@@ -223,17 +224,30 @@ struct PlanModel {
     /// them, no more than are needed.
     private func workersUsed(cores: Double, machines: Double) -> Double {
         let workers = max(1, workersPerMachine)
+        if isContinuous { return min(workers, max(1, cores / machines)) }
         let isSpare = machines == 1 || machines > (cores / workers).rounded(.up)
         return question.machines == nil && isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
     }
 
     /// The needs in whole connections and machines, or what was given.
     func configuration(_ needs: Needs) -> Configuration {
-        let machines = question.machines.map(Double.init) ?? max(1, (needs.machines - 1e-9).rounded(.up))
-        let used = workersUsed(cores: needs.cores, machines: machines)
-        let connections =
-            question.connections.map(Double.init) ?? max((needs.connections - 1e-9).rounded(.up), machines * used)
-        return Configuration(machines: machines, workers: min(used, connections), connections: connections)
+        configuration(connections: needs.connections, machines: needs.machines, cores: needs.cores)
+    }
+
+    /// At least a machine, and as many connections for each worker as for every other, unless their number was given.
+    private func configuration(connections: Double, machines: Double, cores: Double) -> Configuration {
+        func whole(_ need: Double) -> Double { isContinuous ? need : (need - 1e-9).rounded(.up) }
+        let machines = question.machines.map(Double.init) ?? max(1, whole(machines))
+        let used = workersUsed(cores: cores, machines: machines)
+        guard let given = question.connections.map(Double.init) else {
+            let each = connections / (machines * used)
+            return Configuration(
+                machines: machines, workers: used,
+                connections: isContinuous ? connections : max(1, whole(each)) * machines * used)
+        }
+        // Who has no connection does nothing.
+        return Configuration(
+            machines: machines, workers: min(used, max(1, (given / machines).rounded(.down))), connections: given)
     }
 
     /// Whether a configuration can do a rate, but for rounding.

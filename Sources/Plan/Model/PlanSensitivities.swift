@@ -12,14 +12,16 @@ enum PlanSensitivities {
     static func of(_ model: PlanModel) -> [PlanDocument.Sensitivity] {
         inputs.compactMap { name, change in
             if name == "devices", (model.question.pushes ?? 0) < fewestPushes { return nil }
-            guard let more = needs(model, 1 + step, change), let less = needs(model, 1 - step, change) else {
+            // Nothing has more than all of its time.
+            let top = name == "utilisation" ? min(1 + step, 1 / model.question.utilisation) : 1 + step
+            guard let more = needs(model, top, change), let less = needs(model, 1 - step, change) else {
                 return nil
             }
             func elasticity(_ part: (PlanModel.Needs) -> Double) -> Double {
                 let (high, low) = (part(more), part(less))
                 guard high > 0, low > 0 else { return 0 }
                 // A window moves things in steps of a push; what is below a thousandth is noise.
-                return (log(high / low) / log((1 + step) / (1 - step)) * 1000).rounded() / 1000
+                return (log(high / low) / log(top / (1 - step)) * 1000).rounded() / 1000
             }
             let sensitivity = PlanDocument.Sensitivity(
                 input: name, connections: elasticity(\.connections), cores: elasticity(\.cores),

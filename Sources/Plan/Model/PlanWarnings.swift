@@ -105,8 +105,9 @@ enum PlanWarnings {
         "\(whole(number)) \(what)\(number == 1 ? "" : "s")"
     }
 
+    /// - Parameter reserve: what the needs were multiplied with.
     static func assumptions(
-        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?
+        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?, reserve: Double
     ) -> [String] {
         let question = model.question
         var assumptions = ["each worker is a thread with a core and connections of its own"]
@@ -116,7 +117,7 @@ enum PlanWarnings {
             assumptions.append(
                 "the server answers what came together together; --answers single plans with one that does not")
         }
-        assumptions.append(contention(model, configuration, needs))
+        assumptions.append(contention(model, configuration, needs, reserve))
         assumptions.append(
             "machines do not slow each other down, and "
                 + (question.loss > 0
@@ -144,7 +145,7 @@ enum PlanWarnings {
 
     /// How workers slow each other down, and what it would take if they did where nobody measured it.
     private static func contention(
-        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?
+        _ model: PlanModel, _ configuration: PlanModel.Configuration, _ needs: PlanModel.Needs?, _ reserve: Double
     ) -> String {
         func percent(_ share: Double) -> String { "\(Units.fixed(share * 100, places: 2)) %" }
         func interval(_ range: ClosedRange<Double>?) -> String {
@@ -155,7 +156,8 @@ enum PlanWarnings {
             guard let needs, configuration.workers > 1 else { return text }
             var slowed = model
             slowed.law = ScalabilityLaw(rate: 1, contention: 0.05)
-            return text + "; 5 % would take \(Units.fixed(slowed.needs(needs.perSecond).cores, places: 1)) cores"
+            return text
+                + "; 5 % would take \(Units.fixed(slowed.needs(needs.perSecond, reserve: reserve).cores, places: 1)) cores"
         }
         return "workers slow each other down by \(percent(law.contention)) contention\(interval(law.contentionRange))"
             + (law.points > 2

@@ -168,6 +168,11 @@ enum Planner {
     ) throws(Failure) -> PlanModel.Configuration {
         let isWhole = question.mockThreads > 0
         let connections = isWhole ? configuration.connections : configuration.connectionsPerWorker
+        guard configuration.connections >= configuration.machines else {
+            throw Failure(
+                description: "\(PlanReport.count(configuration.machines)) machines and "
+                    + "\(PlanReport.count(configuration.connections)) connections: expected at least a connection each")
+        }
         guard configuration.machines <= 1e6, configuration.connections.isFinite, connections <= 1e6 else {
             let machines =
                 PlanReport.count(configuration.machines) + (configuration.machines == 1 ? " machine" : " machines")
@@ -190,7 +195,8 @@ enum Planner {
             return Draft(
                 configuration: try checked(
                     .init(
-                        machines: Double(machines), workers: min(model.workersPerMachine, Double(connections)),
+                        machines: Double(machines),
+                        workers: min(model.workersPerMachine, max(1, Double(connections / max(1, machines)))),
                         connections: Double(connections)),
                     question))
         }
@@ -248,7 +254,8 @@ enum Planner {
                 : ThresholdVerdict.value(statistic, sum(outcomes.map { stage == "total" ? $0.total : $0.roundTrip }))
         case .rate: outcomes.isEmpty ? model.bounds(configuration)[0].rate : needs.perSecond
         case .memory: needs.memory / configuration.machines
-        default: model.clientCost(configuration, at: needs.perSecond)
+        // Of a push, however often it is sent.
+        default: model.clientCost(configuration, at: needs.perSecond) * model.question.attempts
         }
     }
 
@@ -333,7 +340,7 @@ enum Planner {
                 connections: Int(configuration.connections), streams: question.streams),
             bounds: bounds, simulation: draft.simulation!, echo: draft.echo, goals: draft.goals,
             sensitivities: draft.needs == nil ? [] : PlanSensitivities.of(model),
-            assumptions: PlanWarnings.assumptions(model, draft.configuration, draft.needs)
+            assumptions: PlanWarnings.assumptions(model, draft.configuration, draft.needs, reserve: draft.reserve)
                 + (draft.echo.map(PlanWarnings.assumptions) ?? []),
             warnings: warnings)
     }

@@ -89,6 +89,7 @@ struct BackendCommand: ParsableCommand {
     var untilStdinCloses = false
 
     func run() throws {
+        EndSignals.holdReports()
         FileLimit.raise()
         let settings: BackendConfiguration
         do { settings = try readSettings() } catch {

@@ -12,6 +12,14 @@ struct EndSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
+    /// Before what is read at the start: a question that comes meanwhile waits for its answer, and ends nothing.
+    static func holdReports() {
+        var reports = sigset_t()
+        sigemptyset(&reports)
+        sigaddset(&reports, SIGUSR1)
+        pthread_sigmask(SIG_BLOCK, &reports, nil)
+    }
+
     /// Returns when the server is to end.
     func wait(report: () -> Void) {
         var waited = signals

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import MockAPNs
 import Settings
+import Synchronization
 
 /// Reads a port's number.
 func portNumber(_ text: String) throws -> UInt16 {
@@ -37,6 +38,9 @@ func bundleIDs(_ flag: String, _ topics: [String]) throws(Misuse) -> Set<String>
     return Set(topics)
 }
 
+/// Pipes that are written at the end, open until then: who reads from one shall not come to its end before there is anything.
+private let heldPipes = Mutex<[Int32]>([])
+
 /// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or changed.
 func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Misuse) {
     guard !path.isEmpty else { throw Misuse("\(flag): expected a file, not an empty text") }
@@ -49,8 +53,8 @@ func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Mis
         // Opening it would wait for a reader.
         if orPipe, status.st_mode & S_IFMT == S_IFIFO {
             let pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-            guard pipe >= 0 else { throw Misuse("\(flag) \(path): nobody reads from this pipe") }
-            close(pipe)
+            guard pipe >= 0 || errno != ENXIO else { throw Misuse("\(flag) \(path): nobody reads from this pipe") }
+            if pipe >= 0 { heldPipes.withLock { $0.append(pipe) } }
         }
     } else {
         let folders = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

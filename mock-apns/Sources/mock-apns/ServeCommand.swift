@@ -68,6 +68,7 @@ struct ServeCommand: ParsableCommand {
     var verbose: Int
 
     func run() throws {
+        EndSignals.holdReports()
         FileLimit.raise()
         let level: Logger.Level = verbose == 0 ? .notice : verbose == 1 ? .debug : .trace
         LoggingSystem.bootstrap { label in

@@ -44,6 +44,8 @@ final class Books {
     /// Of each worker: when it looked for pushes whose time is over, and before when it must not, ns.
     private var lastTick: [UInt64?]
     private var judgesFrom: [UInt64]
+    /// How long judging was put off since pushes were judged last, and from when on, ns.
+    private var putOff: [(time: UInt64, since: UInt64)]
     private(set) var opened: UInt64 = 0
     private(set) var goAways: UInt64 = 0
 
@@ -60,6 +62,7 @@ final class Books {
         isEnding = Array(repeating: false, count: workers)
         lastTick = Array(repeating: nil, count: workers)
         judgesFrom = Array(repeating: 0, count: workers)
+        putOff = Array(repeating: (0, 0), count: workers)
     }
 
     /// The bytes of some connection were spoilt.
@@ -318,14 +321,18 @@ final class Books {
     }
 
     /// The worker has looked for pushes whose time is over: it may do so every 100 ms, or quarter of the time-out. When it
-    /// stood still for more than 100 ms, none is over for as long again, at most a time-out, and once in a time-out.
+    /// stood still for more than 100 ms, none is over for as long again; all such waiting is at most a time-out before it looks again.
     func didTick(_ worker: Int, _ now: UInt64) {
         let timeout = drawn.scenario.pushTimeout
-        if let last = lastTick[worker], now - last > 100_000_000, now >= judgesFrom[worker] + timeout {
-            judgesFrom[worker] = now + min(now - last, timeout)
+        if let last = lastTick[worker], now - last > 100_000_000 {
+            if putOff[worker].time == 0 { putOff[worker].since = now }
+            let more = min(now - last, timeout - putOff[worker].time)
+            putOff[worker].time += more
+            judgesFrom[worker] = max(judgesFrom[worker], now + more)
         }
         lastTick[worker] = now
         guard now >= judgesFrom[worker] else { return }
+        if now - putOff[worker].since >= timeout { putOff[worker].time = 0 }
         let limit = timeout + min(100_000_000, timeout / 4) + 1
         for link in links where link.worker == worker && link.openCount > 0 {
             for attempt in link.openAttempts {
