@@ -542,6 +542,11 @@ def main():
     signal.signal(signal.SIGTERM, stop)
     futures = [pool.submit(perform, document, programs) for document in documents]
     outcomes = [future.result() for future in futures]
+    for place, (_, found) in enumerate(outcomes):
+        if found:
+            # A rate that a machine with too much to do at once did not reach is reached alone; what is wrong is wrong again.
+            print("\n".join(found) + f"\n{documents[place]}: again, by itself")
+            outcomes[place] = perform(documents[place], programs)
     total, problems = sum(count for count, _ in outcomes), [line for _, found in outcomes for line in found]
     problems += [line for document in documents if document.endswith(".md") for line in dead_links(document)]
     for problem in problems:
