@@ -6,24 +6,29 @@ import Synchronization
 public final class UnwrittenFile: Sendable {
     private let descriptor: Int32
     private let path: String
-    /// As it was, but for what was seen to change since; whether the path named it then.
-    private let known: Mutex<(status: stat, isNamed: Bool)>
+    /// As it was, but for what was seen to change since; whether the path named it then, and whether it was written into.
+    private let known: Mutex<(status: stat, isNamed: Bool, isWritten: Bool)>
 
     /// - Parameter path: by which it was opened.
     public init(_ descriptor: Int32, _ status: stat, path: String) {
         self.descriptor = descriptor
         self.path = path
-        known = Mutex((status, true))
+        known = Mutex((status, true, false))
     }
 
     /// Nobody has written into it since; its path may name another one, it may have other names, another owner and another mode.
     public var isUnwritten: Bool {
         known.withLock { known in
+            if known.isWritten { return false }
+            known.isWritten = true
             var now = stat()
             let before = known.status
             guard fstat(descriptor, &now) == 0, now.st_size == before.st_size, Self.isSame(now.st_mtim, before.st_mtim)
             else { return false }
-            if Self.isSame(now.st_ctim, before.st_ctim) { return true }
+            if Self.isSame(now.st_ctim, before.st_ctim) {
+                known.isWritten = false
+                return true
+            }
             // The time of modification is what a program likes to say (`cp -p`, `touch -r`), that of change is the kernel's word; but it
             // is also that of other changes, which can be seen. What is changed back later is seen too, beside what was known last.
             let isNamed = Self.isStill(descriptor, at: path)
@@ -31,7 +36,7 @@ public final class UnwrittenFile: Sendable {
                 now.st_nlink != before.st_nlink || now.st_mode != before.st_mode || now.st_uid != before.st_uid
                     || now.st_gid != before.st_gid || isNamed != known.isNamed || !isNamed
             else { return false }
-            known = (now, isNamed)
+            known = (now, isNamed, false)
             return true
         }
     }

@@ -138,8 +138,8 @@ extension PushClient {
 
     func tick(_ now: UInt64) {
         reachability.tick(now)
-        putOffJudging(now)
         let looks = looksNow(now)
+        putOffJudging(now, looks)
         let leaving = draining
         for step in 0..<looks {
             if let connection = lanes[lookedAt(step)].connection { lookAfter(connection, now) }
@@ -204,15 +204,21 @@ extension PushClient {
 
     /// After a pause no push is given up for as long again. No longer than a time-out before pushes are judged: a thread that is always
     /// late would never give one up.
-    private func putOffJudging(_ now: UInt64) {
+    ///
+    /// - Parameter looks: how many lanes are looked at now.
+    private func putOffJudging(_ now: UInt64, _ looks: Int) {
         let pause = lastTick > 0 ? now &- min(lastTick, now) : 0
         if pause > Reachability.longestPause {
             if putOff.time == 0 { putOff.since = now }
             let more = min(pause, options.pushTimeout - putOff.time)
+            if more > 0 { putOff.judged = 0 }
             putOff.time += more
             judgesFrom = max(judgesFrom, now &+ more)
         }
-        if now >= judgesFrom, now >= putOff.since &+ options.pushTimeout { putOff.time = 0 }
+        if putOff.time > 0, now >= judgesFrom {
+            putOff.judged += looks
+            if putOff.judged >= lanes.count, now >= putOff.since &+ options.pushTimeout { putOff.time = 0 }
+        }
     }
 
     /// How many lanes the tick looks at: of more than a few so many that a round does not take longer, however seldom there are ticks.

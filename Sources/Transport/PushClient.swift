@@ -38,8 +38,8 @@ public final class PushClient {
     var lastTick: UInt64 = 0
     /// No push is given up before then, ns: what had not left yet when this thread stood still has its time afterwards.
     var judgesFrom: UInt64 = 0
-    /// How long it has put off judging within a time-out, and since when, ns.
-    var putOff: (time: UInt64, since: UInt64) = (0, 0)
+    /// How long it has put off judging since all lanes were judged last, and from when on, ns; lanes judged since.
+    var putOff: (time: UInt64, since: UInt64, judged: Int) = (0, 0, 0)
     /// Lanes whose connections have something to write.
     private var touched: LaneQueue
     /// With `bindsPushes`: every connection has been open, or could not be made.

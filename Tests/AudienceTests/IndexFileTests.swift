@@ -57,7 +57,7 @@ import Testing
         let file = try MappedFile(path, "file")
         file.settle()
         #expect(link(path, path + "2") == 0 && file.isUnwritten && file.isUnchanged)
-        // And what was before again, seen or not in between.
+        // And what was before again, where the change was seen.
         file.settle()
         #expect(unlink(path + "2") == 0 && file.isUnwritten && file.isUnchanged)
         file.settle()

@@ -177,21 +177,62 @@ import Testing
         #expect(workers == 7 && connections == 665, "\(plan.configuration)")
         #expect(isClose(plan.bounds.first { $0.name == .streams }?.perSecond.value, 6_650_000))
         #expect(abs(plan.simulation.difference) < 0.03, "\(plan.simulation)")
-        // Of ten connections on four workers eight, of three on sixteen all.
-        func bounds(_ connections: Int, machines: Int, cores: Int) throws -> [PlanDocument.BoundName: Double] {
+        // Of ten connections two workers use all, four would use eight. Where 12.5 cores are needed fifteen workers use 30 of 31; one uses
+        // all. Of three on sixteen all.
+        #expect(try isClose(bounds(31, machines: 1, cores: 16)[.streams], 310_000))
+        #expect(try isClose(bounds(31, machines: 1, cores: 16, needed: 12.5)[.streams], 300_000))
+        func bounds(
+            _ connections: Int, machines: Int, cores: Int, needed: Double = 0.1
+        ) throws -> [PlanDocument.BoundName: Double] {
             var question = self.question
+            question.pushes = UInt64(needed * 0.5e6 * Self.left)
             (question.connections, question.machines, question.cores) = (connections, machines, cores)
             return Dictionary(
                 uniqueKeysWithValues: try Planner.plan(question, samples: samples, origin: "x").bounds.map {
                     ($0.name, $0.perSecond.value)
                 })
         }
-        #expect(try isClose(bounds(10, machines: 1, cores: 4)[.streams], 80_000))
+        #expect(try isClose(bounds(10, machines: 1, cores: 4)[.streams], 100_000))
         let few = try bounds(3, machines: 1, cores: 16)
         #expect(isClose(few[.streams], 30_000) && isClose(few[.clientCPU], 3e6), "\(few)")
         // A worker without a connection does nothing: four on four machines.
         #expect(try isClose(bounds(4, machines: 4, cores: 16)[.clientCPU], 4e6))
         #expect(throws: Planner.Failure.self) { try bounds(4, machines: 8, cores: 1) }
+        // No goal takes more machines than there are connections, and one that is out of reach is said to be missed.
+        question = self.question
+        (question.connections, question.bandwidth) = (4, 5e6)
+        let missed = try Planner.plan(
+            question, goals: try Threshold.list(parsing: "p99 < 50ms"), samples: samples, origin: "x")
+        #expect(missed.goals.map(\.held) == [false] && missed.configuration.machines == 2, "\(missed.configuration)")
+    }
+
+    @Test(
+        "Cores that are needed are planned where more workers make pushes cheaper, and where many slow each other down")
+    func enough() throws {
+        // 1.1 us at 80 connections a worker, 1 us at 40.
+        let samples = [40, 80].flatMap { connections in
+            (0..<2).map {
+                sample("\(connections)-\($0)", connections: connections, cpu: connections == 40 ? 1000 : 1100)
+            }
+        }
+        for share in stride(from: 0.9, through: 1.1, by: 0.01) {
+            var question = question
+            (question.cores, question.streams) = (8, 1000)
+            question.pushes = UInt64(share * 8 * 0.5 / 1.05e-6 * Self.left)
+            let model = PlanModel(question, try #require(CostModel(samples)))
+            let rate = try #require(model.required)
+            let configuration = model.configuration(model.needs(rate))
+            let client = try #require(model.bounds(configuration).first { $0.name == .clientCPU })
+            #expect(client.rate * 0.5 >= rate * (1 - 1e-9), "\(share): \(configuration), \(client.rate), \(rate)")
+        }
+        var question = question
+        (question.cores, question.pushes) = (256, UInt64(10.25 * 0.5e6 * Self.left))
+        var model = PlanModel(question, try #require(CostModel(self.samples)))
+        model.law = ScalabilityLaw(rate: 1, contention: 0.1)
+        let rate = try #require(model.required)
+        let configuration = model.configuration(model.needs(rate))
+        #expect(
+            try #require(model.bounds(configuration).first { $0.name == .clientCPU }).rate * 0.5 >= rate * (1 - 1e-9))
     }
 
     @Test("A goal for CPU time is one of pushes, however often they are sent")

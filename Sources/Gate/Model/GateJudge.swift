@@ -50,7 +50,7 @@ enum GateJudge {
         _ interval: (Double) -> GateInterval?
     ) -> GateDocument.Metric? {
         guard let before = Quantile.median(base), let after = Quantile.median(now) else { return nil }
-        let limit = max(rules.limit, 1 + metric.leastDifference / metric.cost(before))
+        let limit = max(rules.limit, metric.cost(before + metric.leastDifference) / metric.cost(before))
         let interval = interval(limit)
         let isJudged = rules.metrics.contains(metric.name)
         // What a gain's ratio is upside down is a cost's.

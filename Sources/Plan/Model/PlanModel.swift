@@ -180,6 +180,9 @@ struct PlanModel {
     /// Workers of a machine: its cores, but no more than do more together.
     var workersPerMachine: Double { min(Double(question.cores), (law?.peak ?? .infinity).rounded(.down)) }
 
+    /// Until it is known how many cores a rate needs.
+    private static let mostLooks = 200
+
     /// What a rate needs, not rounded.
     ///
     /// - Parameter reserve: multiplies what is planned with, when a goal asks for more than the utilisation leaves.
@@ -188,18 +191,20 @@ struct PlanModel {
         let perConnection = Self.perConnectionBounds.compactMap(perConnection).min() ?? .infinity
         let workers = max(1, workersPerMachine)
         let connections = max(aimed / perConnection, 1e-9)
-        var machines = 1.0
-        var (cores, before) = (1.0, 1.0)
-        // What a push costs depends on how many connections a worker has, and that on how many workers there are.
-        for _ in 0..<20 {
-            let cost = clientCost(configuration(connections: connections, machines: machines, cores: cores))
-            before = cores
+        let fewest = question.bandwidth.map { aimed * question.wireBytes / $0 } ?? 0
+        func machines(_ cores: Double) -> Double { max(cores / workers, fewest, 1e-9) }
+        // What a push costs depends on how many connections a worker has, and that on how many workers there are. Where one worker more
+        // makes pushes so much cheaper that it takes one less, and so on, it is the one more.
+        var (cores, before, earlier) = (1.0, 0.0, 0.0)
+        for _ in 0..<Self.mostLooks where abs(cores - before) > 1e-9 * cores {
+            if abs(cores - earlier) <= 1e-9 * cores { break }
+            let cost = clientCost(
+                configuration(connections: connections, machines: machines(cores), cores: cores))
+            (earlier, before) = (before, cores)
             cores = self.cores(rate * question.attempts * reserve, closed: cost)
-            machines = max(cores / workers, 1e-9)
-            if let bandwidth = question.bandwidth { machines = max(machines, aimed * question.wireBytes / bandwidth) }
         }
-        // Where one worker more makes pushes so much cheaper that it takes one less, and so on.
         cores = max(cores, before)
+        let machines = machines(cores)
         let kept = configuration(connections: connections, machines: machines, cores: cores)
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
         let memory =
@@ -235,20 +240,35 @@ struct PlanModel {
     }
 
     /// At least a machine, and as many connections for each worker as for every other, unless their number was given.
-    private func configuration(connections: Double, machines: Double, cores: Double) -> Configuration {
+    func configuration(connections: Double, machines: Double, cores: Double) -> Configuration {
         func whole(_ need: Double) -> Double { isContinuous ? need : (need - 1e-9).rounded(.up) }
-        let machines = question.machines.map(Double.init) ?? max(1, whole(machines))
+        let given = question.connections.map(Double.init)
+        // A machine without a connection does nothing.
+        let machines = question.machines.map(Double.init) ?? min(max(1, whole(machines)), given ?? .infinity)
         let used = workersUsed(cores: cores, machines: machines)
-        guard let given = question.connections.map(Double.init) else {
+        guard let given else {
             let each = connections / (machines * used)
             return Configuration(
                 machines: machines, workers: used,
                 connections: isContinuous ? connections : max(1, whole(each)) * machines * used)
         }
-        // Who has no connection does nothing.
         return Configuration(
-            machines: machines, workers: min(used, max(1, (given / machines).rounded(.down))), connections: given)
+            machines: machines, workers: workers(of: given, machines: machines, cores: cores, used), connections: given)
     }
+
+    /// Of as many workers as the cores take those of which most connections are of use, and as near as can be to what is used elsewhere.
+    private func workers(of connections: Double, machines: Double, cores: Double, _ used: Double) -> Double {
+        let most = min(max(1, workersPerMachine), max(1, (connections / machines).rounded(.down)))
+        let fewest = max(1, min(most, (cores / machines).rounded(.up)), most - Self.mostTried)
+        func order(_ workers: Double) -> (Double, Double) {
+            let even = Configuration(machines: machines, workers: workers, connections: connections).evenConnections
+            return (even, -abs(workers - used))
+        }
+        return stride(from: fewest, through: most, by: 1).max { order($0) < order($1) } ?? most
+    }
+
+    /// Numbers of workers that are looked at.
+    private static let mostTried = 1000.0
 
     /// Whether a configuration can do a rate, but for rounding.
     func canDo(_ rate: Double, _ configuration: Configuration) -> Bool {

@@ -23,7 +23,8 @@ struct PlanSimulation {
         let isWhole = model.question.mockThreads > 0
         workers = isWhole ? Int(configuration.workers) : 1
         connections =
-            isWhole ? Int(configuration.connections) : max(1, Int(configuration.connectionsPerWorker.rounded(.down)))
+            isWhole
+            ? Int(configuration.evenConnections) : max(1, Int(configuration.connectionsPerWorker.rounded(.down)))
     }
 
     private var question: PlanQuestion { model.question }

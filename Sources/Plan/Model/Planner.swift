@@ -194,10 +194,7 @@ enum Planner {
             }
             return Draft(
                 configuration: try checked(
-                    .init(
-                        machines: Double(machines),
-                        workers: min(model.workersPerMachine, max(1, Double(connections / max(1, machines)))),
-                        connections: Double(connections)),
+                    model.configuration(connections: Double(connections), machines: Double(machines), cores: 1),
                     question))
         }
         guard question.pushes != 0 else {

@@ -99,6 +99,7 @@ struct ExamCommand: ParsableCommand {
                 Output.error("mock-apns: \(error)")
                 isComplete = false
             }
+            endOutput(path)
         }
         if !isComplete { throw ExitCode(74) }
         if failing.contains(where: { card.count(.failed, $0) > 0 }) { throw ExitCode(1) }

@@ -39,7 +39,13 @@ func bundleIDs(_ flag: String, _ topics: [String]) throws(Misuse) -> Set<String>
 }
 
 /// Pipes that are written at the end, open until then: who reads from one shall not come to its end before there is anything.
-private let heldPipes = Mutex<[Int32]>([])
+private let heldPipes = Mutex<[String: Int32]>([:])
+
+/// All is written that a pipe of this name was held for: its reader comes to the end.
+func endOutput(_ path: String?) {
+    guard let path, let pipe = heldPipes.withLock({ $0.removeValue(forKey: path) }) else { return }
+    close(pipe)
+}
 
 /// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or changed.
 func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Misuse) {
@@ -54,7 +60,10 @@ func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Mis
         if orPipe, status.st_mode & S_IFMT == S_IFIFO {
             let pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             guard pipe >= 0 || errno != ENXIO else { throw Misuse("\(flag) \(path): nobody reads from this pipe") }
-            if pipe >= 0 { heldPipes.withLock { $0.append(pipe) } }
+            if pipe >= 0 {
+                endOutput(path)
+                heldPipes.withLock { $0[path] = pipe }
+            }
         }
     } else {
         let folders = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -156,6 +156,7 @@ struct ServeCommand: ParsableCommand {
             }
         }
         write { try server.endDeviceLog() }
+        endOutput(delivery.deviceLog)
         write { try recording.end(configuration, json: json) }
         if let timesOut {
             if let entry = server.book.runs.first {
@@ -165,6 +166,7 @@ struct ServeCommand: ParsableCommand {
             } else {
                 write { try PushTimesFile.writeNone(interval: timesEvery, to: timesOut) }
             }
+            endOutput(timesOut)
         }
         if let ledgerOut { write { try LedgerFile.write(server.book, to: ledgerOut) } }
         if !isComplete { throw ExitCode(74) }
