@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where a series of numbers changes: E-divisive (Matteson, James: A Nonparametric Approach for Multiple Change Point Analysis
 /// of Multivariate Data, 2014) on the ranks of the values, so that no outlier counts for more than its place.
 ///
@@ -13,29 +11,10 @@ import Foundation
 package struct ChangePoints: Sendable, Equatable {
     /// The fewest values between change points.
     package static let leastValues = 3
-    /// The fewest values of which a change can be found: from there on, the orders with the largest distance are rare enough among all.
-    package static func fewest(level: Double) -> Int { ((2 * leastValues)...).first { rarest($0) <= level } ?? .max }
-
-    /// The share of the orders of so many different values that have the largest distance there is: the lowest values, then the highest,
-    /// then those between, or the highest first.
-    private static func rarest(_ count: Int) -> Double {
-        var best = (distance: 0.0, share: 1.0)
-        func logFactorial(_ number: Int) -> Double { lgamma(Double(number) + 1) }
-        for low in leastValues...(count - leastValues) {
-            for high in leastValues...(count - low) {
-                let between = count - low - high
-                let order = Array(0..<low) + Array((count - high)..<count) + Array(low..<(low + between))
-                guard let distance = split(order.map(Double.init), 0, count)?.distance else { continue }
-                let share =
-                    2 * exp(logFactorial(low) + logFactorial(high) + logFactorial(between) - logFactorial(count))
-                if distance > best.distance * (1 + 1e-9) {
-                    best = (distance, share)
-                } else if distance > best.distance * (1 - 1e-9) {
-                    best.share += share
-                }
-            }
-        }
-        return best.share
+    /// The fewest values of which a change is looked for: one half above the other is as rare as this among the orders of the values only
+    /// from there on.
+    package static func fewest(level: Double) -> Int {
+        ((2 * leastValues)...).first { MannWhitney.smallestP($0 / 2, $0 - $0 / 2) <= level } ?? .max
     }
     /// More take minutes.
     package static let most = 1000

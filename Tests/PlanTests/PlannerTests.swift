@@ -235,6 +235,26 @@ import Testing
             try #require(model.bounds(configuration).first { $0.name == .clientCPU }).rate * 0.5 >= rate * (1 - 1e-9))
     }
 
+    @Test("Handshakes of connections that end after few pushes are planned for at a rate, too")
+    func handshakesAtRates() throws {
+        var question = question
+        (question.goAwayEvery, question.cores, question.pushes) = (10, 64, 1_000_000)
+        var runs = samples + [sample("p", cpu: 1200, rate: 40_000, pace: 40_000)]
+        for index in 0..<2 { runs.append(sample("h\(index)", connections: 100, cpu: 1000, pushesPerConnection: 10)) }
+        let model = PlanModel(question, try #require(CostModel(runs)))
+        let rate = try #require(model.required)
+        let needs = model.needs(rate)
+        let configuration = model.configuration(needs)
+        let closed = model.clientCost(configuration)
+        #expect(needs.cores >= rate * closed / 1e9 / 0.5 * (1 - 1e-9) || needs.cores <= 1, "\(needs), \(closed)")
+        #expect(model.clientCost(configuration, at: rate) >= closed)
+        #expect(throws: Planner.Failure.self) {
+            var open = self.question
+            (open.pushes, open.connections, open.machines) = (nil, 1, 1)
+            _ = try Planner.plan(open, goals: try Threshold.list(parsing: "p99 < 1s"), samples: samples, origin: "x")
+        }
+    }
+
     @Test("A goal for CPU time is one of pushes, however often they are sent")
     func goalOfSentAgain() throws {
         var question = question

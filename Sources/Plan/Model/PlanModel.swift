@@ -94,9 +94,11 @@ struct PlanModel {
 
     /// CPU time a push at a rate of all machines, ns: workers that are not busy sleep and wake between pushes.
     func clientCost(_ configuration: Configuration, at rate: Double) -> Double {
-        pace.cost(
-            at: rate * question.attempts / (configuration.machines * configuration.workers),
-            closed: clientCost(configuration))
+        let closed = clientCost(configuration)
+        let paced = pace.cost(
+            at: rate * question.attempts / (configuration.machines * configuration.workers), closed: closed)
+        // What connections made anew take was not in the runs at a rate.
+        return question.goAwayEvery == nil ? paced : max(paced, closed)
     }
 
     func serverCost(_ configuration: Configuration) -> Double? {
@@ -220,7 +222,8 @@ struct PlanModel {
     /// Cores on which a rate takes no more than the utilisation of each worker's time. Less than one: that share of the one worker's; it
     /// may be all of it, as waking for each of few pushes takes more than gathering many.
     private func cores(_ rate: Double, closed: Double) -> Double {
-        let each = pace.rate(using: question.utilisation, closed: closed)
+        var each = pace.rate(using: question.utilisation, closed: closed)
+        if question.goAwayEvery != nil { each = min(each, question.utilisation * 1e9 / closed) }
         guard rate < each else { return rate / each }
         return min(1, rate * pace.cost(at: rate, closed: closed) / 1e9 / question.utilisation)
     }

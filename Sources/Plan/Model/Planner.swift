@@ -192,6 +192,7 @@ enum Planner {
             guard let machines = question.machines, let connections = question.connections else {
                 throw Failure(description: "without devices, machines and connections must be given")
             }
+            if let goal = goals.first { throw Failure(description: "goal \(goal.text): goes with --devices") }
             return Draft(
                 configuration: try checked(
                     model.configuration(connections: Double(connections), machines: Double(machines), cores: 1),
