@@ -19,26 +19,27 @@ public final class UnwrittenFile: Sendable {
     /// Nobody has written into it since; its path may name another one, it may have other names, another owner and another mode.
     public var isUnwritten: Bool {
         known.withLock { known in
-            if known.isWritten { return false }
-            known.isWritten = true
-            var now = stat()
-            let before = known.status
-            guard fstat(descriptor, &now) == 0, now.st_size == before.st_size, Self.isSame(now.st_mtim, before.st_mtim)
-            else { return false }
-            if Self.isSame(now.st_ctim, before.st_ctim) {
-                known.isWritten = false
-                return true
-            }
-            // The time of modification is what a program likes to say (`cp -p`, `touch -r`), that of change is the kernel's word; but it
-            // is also that of other changes, which can be seen. What is changed back later is seen too, beside what was known last.
-            let isNamed = Self.isStill(descriptor, at: path)
-            guard
-                now.st_nlink != before.st_nlink || now.st_mode != before.st_mode || now.st_uid != before.st_uid
-                    || now.st_gid != before.st_gid || isNamed != known.isNamed || !isNamed
-            else { return false }
-            known = (now, isNamed, false)
-            return true
+            if !known.isWritten { known.isWritten = isWritten(&known.status, &known.isNamed) }
+            return !known.isWritten
         }
+    }
+
+    /// - Parameters:
+    ///   - before, wasNamed: what was known last; what is seen to change is known then.
+    private func isWritten(_ before: inout stat, _ wasNamed: inout Bool) -> Bool {
+        var now = stat()
+        guard fstat(descriptor, &now) == 0, now.st_size == before.st_size, Self.isSame(now.st_mtim, before.st_mtim)
+        else { return true }
+        if Self.isSame(now.st_ctim, before.st_ctim) { return false }
+        // The time of modification is what a program likes to say (`cp -p`, `touch -r`), that of change is the kernel's word; but it is
+        // also that of other changes, which can be seen. What is changed back later is seen too, beside what was known last.
+        let isNamed = Self.isStill(descriptor, at: path)
+        guard
+            now.st_nlink != before.st_nlink || now.st_mode != before.st_mode || now.st_uid != before.st_uid
+                || now.st_gid != before.st_gid || isNamed != wasNamed || !isNamed
+        else { return true }
+        (before, wasNamed) = (now, isNamed)
+        return false
     }
 
     /// Whether a path still names the file that a descriptor has open.

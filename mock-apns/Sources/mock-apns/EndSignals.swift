@@ -3,21 +3,22 @@ import Glibc
 
 /// What a server is told by its user: SIGTERM and SIGINT to end, SIGUSR1 to say what it counted.
 struct EndSignals {
-    private var signals = sigset_t()
+    private let signals: sigset_t
 
     /// Before the first thread, so that every thread inherits it: signals are taken by `wait`.
     init() {
-        sigemptyset(&signals)
-        for number in [SIGTERM, SIGINT, SIGUSR1] { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signals = Self.hold([SIGTERM, SIGINT, SIGUSR1])
     }
 
     /// Before what is read at the start: a question that comes meanwhile waits for its answer, and ends nothing.
-    static func holdReports() {
-        var reports = sigset_t()
-        sigemptyset(&reports)
-        sigaddset(&reports, SIGUSR1)
-        pthread_sigmask(SIG_BLOCK, &reports, nil)
+    static func holdReports() { _ = hold([SIGUSR1]) }
+
+    private static func hold(_ numbers: [Int32]) -> sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in numbers { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        return signals
     }
 
     /// Returns when the server is to end.

@@ -38,7 +38,7 @@ func bundleIDs(_ flag: String, _ topics: [String]) throws(Misuse) -> Set<String>
     return Set(topics)
 }
 
-/// Pipes that are written at the end, open until then: who reads from one shall not come to its end before there is anything.
+/// Pipes that are written later, open until then: who reads from one shall not come to its end before there is anything.
 private let heldPipes = Mutex<[String: Int32]>([:])
 
 /// All is written that a pipe of this name was held for: its reader comes to the end.
@@ -47,7 +47,8 @@ func endOutput(_ path: String?) {
     close(pipe)
 }
 
-/// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or changed.
+/// Whether a file that is written at the end could be written now, so that nobody waits for it in vain. Nothing is made or
+/// changed; a pipe stays open until `endOutput`.
 func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Misuse) {
     guard !path.isEmpty else { throw Misuse("\(flag): expected a file, not an empty text") }
     var status = stat()
