@@ -171,15 +171,14 @@ package struct PlanCommand: AsyncParsableCommand {
 
     private func measured() async throws -> ([CostSample], String) {
         if !from.isEmpty {
-            let samples = try PlanSamples.read(from)
-            return (samples, from.joined(separator: ", "))
+            return (try PlanSamples.read(from, engine: client.engine), from.joined(separator: ", "))
         }
         var isFolder: ObjCBool = false
         if let calibration, FileManager.default.fileExists(atPath: calibration, isDirectory: &isFolder) {
             guard !isFolder.boolValue else {
                 throw HarnessError("--calibration \(calibration): expected a file; runs in a folder go by --from")
             }
-            return (try PlanSamples.read([calibration]), calibration)
+            return (try PlanSamples.read([calibration], engine: client.engine), calibration)
         }
         // Before minutes are spent on it.
         if let calibration {

@@ -126,23 +126,27 @@ enum PlanReport {
 
     private static func remarks(_ plan: PlanDocument) -> [String] {
         let simulation = plan.simulation
-        let sign = simulation.difference < 0 ? "−" : "+"
         let part =
             plan.measured.serverCPU == nil
             ? "\(counted(simulation.workers, "worker")) with \(counted(simulation.connections, "connection"))"
             : "all of it"
-        var lines = [
-            "simulated (\(part), \(count(Double(simulation.pushes))) pushes, "
-                + (simulation.replications > 1 ? "\(simulation.replications) seeds from " : "seed ")
-                + "\(simulation.seed)): \(count(simulation.simulated))/s at full use, the formula says "
-                + "\(count(simulation.formula))/s (\(sign)\(Units.fixed(abs(simulation.difference) * 100, places: 1)) %)"
-                + (simulation.meanValue.map { ", mean value analysis \(count($0))/s" } ?? "")
-        ]
+        let formula = "the formula says \(count(simulation.formula))/s"
+        var lines: [String] = []
+        if let simulated = simulation.simulated, let difference = simulation.difference {
+            lines.append(
+                "simulated (\(part), \(count(Double(simulation.pushes))) pushes, "
+                    + (simulation.replications > 1 ? "\(simulation.replications) seeds from " : "seed ")
+                    + "\(simulation.seed)): \(count(simulated))/s at full use, \(formula) "
+                    + "(\(difference < 0 ? "−" : "+")\(Units.fixed(abs(difference) * 100, places: 1)) %)")
+        } else {
+            lines.append("at full use (\(part)) \(formula); not simulated")
+        }
+        if let meanValue = simulation.meanValue { lines[0] += ", mean value analysis \(count(meanValue))/s" }
         if let needed = plan.needed {
             lines.append(
                 "of the time \(Units.duration(nanoseconds: needed.edges)) go to connecting, becoming fast and the last answers"
                     + (simulation.finish.map {
-                        "; simulated, all are answered after \(Units.duration(nanoseconds: $0.value)) at full use"
+                        "; simulated, all are answered after \(time($0)) at full use"
                     } ?? ""))
         }
         if let needed = plan.needed, !needed.inTime, let within = plan.question.within {
@@ -157,8 +161,8 @@ enum PlanReport {
         let client = measured.clientCPU
         lines.append(
             "measured: \(measured.origin) (\(counted(measured.runs, "run")), \(counted(measured.settings, "setting"))); "
-                + "client CPU \(plan.question.sentAgain > 0 ? "an attempt" : "a push") \(cost(client)) when busy"
-                + (measured.pacedCPU.map { ", \(cost($0)) at that rate" } ?? "")
+                + "client CPU \(plan.question.sentAgain > 0 ? "an attempt" : "a push") \(time(client)) when busy"
+                + (measured.pacedCPU.map { ", \(time($0)) at that rate" } ?? "")
                 + ", \(Units.fixed(plan.question.wire, places: 0)) bytes on the wire, "
                 + "\(Units.duration(nanoseconds: measured.overhead.value)) besides link and server")
         return lines
@@ -166,7 +170,7 @@ enum PlanReport {
 
     // MARK: Writing
 
-    private static func cost(_ figure: PlanDocument.Figure) -> String {
+    private static func time(_ figure: PlanDocument.Figure) -> String {
         let interval = interval(figure, Units.duration(nanoseconds:))
         return Units.duration(nanoseconds: figure.value) + (interval.isEmpty ? "" : " (\(interval))")
     }

@@ -6,8 +6,22 @@ import Settings
 
 /// Measured runs from files.
 enum PlanSamples {
-    /// - Parameter paths: result.json files, calibrations, or folders with any number of results below them.
-    static func read(_ paths: [String]) throws(HarnessError) -> [CostSample] {
+    /// - Parameters:
+    ///   - paths: result.json files, calibrations, or folders with any number of results below them.
+    ///   - engine: only runs of this one, of which there must be some; nil: all.
+    static func read(_ paths: [String], engine: String? = nil) throws(HarnessError) -> [CostSample] {
+        let samples = try read(all: paths)
+        guard let engine else { return samples }
+        let own = samples.filter { $0.engine == engine }
+        guard !own.isEmpty || samples.isEmpty else {
+            throw HarnessError(
+                "--engine \(engine): \(paths.joined(separator: ", ")) has only runs of \(Set(samples.map(\.engine)).sorted().joined(separator: ", ")); "
+                    + "give runs of it, or leave --engine out")
+        }
+        return own
+    }
+
+    private static func read(all paths: [String]) throws(HarnessError) -> [CostSample] {
         var samples: [CostSample] = []
         var results: [String] = []
         var calibrations: Set<String> = []

@@ -47,7 +47,7 @@ import Testing
         #expect(abs((plan.needed?.perSecond ?? 0) - rate) < 1e-6, "\(json)")
         #expect(abs((plan.needed?.connections.value ?? 0) - rate / 10_000) < 1e-6)
         #expect(plan.bounds[0].name == .streams && plan.configuration.connections == 2)
-        #expect(plan.needed?.cores.low != nil && abs(plan.simulation.difference) < 0.05)
+        #expect(plan.needed?.cores.low != nil && abs(plan.simulation.difference ?? 1) < 0.05)
         for goal in [[], ["--goal", "p99 < 1s"]] {
             let late = try Programs.run(
                 "pushload", Self.question + ["--from", path, "--connections", "1", "-m", "500"] + goal)

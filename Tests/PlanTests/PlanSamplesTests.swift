@@ -44,4 +44,27 @@ import Testing
             "\($0)" == "\(path): \(field): no run has such a number"
         }
     }
+
+    @Test(
+        "With an engine only its runs count; of another one there is no plan, and the engines that there are, are named"
+    )
+    func engines() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushload-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for engine in ["wire", "nghttp2"] {
+            var result = Self.run(engine)
+            result.run.engine = engine
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/\(engine)", withIntermediateDirectories: true)
+            try ResultFile.write(result, to: "\(folder)/\(engine)/result.json")
+        }
+        #expect(try PlanSamples.read([folder]).count == 2)
+        #expect(try PlanSamples.read([folder], engine: "nghttp2").map(\.run) == ["nghttp2"])
+        let path = "\(folder)/wire/result.json"
+        #expect {
+            try PlanSamples.read([path], engine: "nghttp2")
+        } throws: {
+            "\($0)" == "--engine nghttp2: \(path) has only runs of wire; give runs of it, or leave --engine out"
+        }
+    }
 }

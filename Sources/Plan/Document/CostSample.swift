@@ -41,6 +41,8 @@ struct CostSample: Codable, Sendable, Equatable {
     /// Pushes answered for each connection that was opened, where the server ended them (GOAWAY) ten times as often as there were
     /// connections; nil elsewhere.
     @AddedLater var pushesPerConnection: Double? = nil
+    /// The bundled mock's answers took times of their own (`--latency 'lognormal …'`), so that they came one by one; nil: an older calibration.
+    @AddedLater var spreadsAnswers: Bool? = nil
     /// Where another server than the bundled mock was; nil: it was that, or an older calibration.
     @AddedLater var target: String? = nil
 
@@ -56,6 +58,7 @@ struct CostSample: Codable, Sendable, Equatable {
     }
 
     var isSingle: Bool { answers == .single }
+    var isSpread: Bool { spreadsAnswers == true }
     var hasLink: Bool { roundTrip > 0 }
 
     /// The first field whose number no run has: a damaged file, or somebody else's. nil: none.
@@ -96,6 +99,7 @@ struct CostSample: Codable, Sendable, Equatable {
         case cores, answers
         case pushesPerConnection = "pushes_per_connection"
         case target
+        case spreadsAnswers = "spreads_answers"
         case pace = "offered_per_second"
         case totals = "total_ns"
     }
@@ -114,7 +118,11 @@ extension CostSample {
         let isOpenLoop = result.latency[.service].count > 0
         let isBundled = result.run.target == ResultDocument.Run.bundledMock
         let words = flags?.replacing("=", with: " ").split(separator: " ") ?? []
-        let isSingle = zip(words, words.dropFirst()).contains { $0 == "--answer-batching" && $1 == "off" }
+        let values = zip(words, words.dropFirst())
+        let isSingle = values.contains { $0 == "--answer-batching" && $1 == "off" }
+        let isSpread = values.contains {
+            $0 == "--latency" && $1.drop { "'\"".contains($0) }.first?.isLetter == true
+        }
         let connections = Double(max(1, whole("connections") ?? 1))
         let opened = Double(result.connections.opened)
         let answered = Double(result.pushes.accepted) + Double(result.pushes.rejected)
@@ -141,6 +149,7 @@ extension CostSample {
         pace = isOpenLoop ? result.throughput.offered : nil
         answers = isBundled && isSingle ? .single : nil
         self.totals = totals
+        spreadsAnswers = isBundled && isSpread
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
         target = isBundled ? nil : result.run.target
     }

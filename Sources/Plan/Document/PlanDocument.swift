@@ -190,11 +190,11 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var connections: Int
         /// Pushes simulated.
         var pushes: Int
-        /// What the share can do at full use: by the tightest bound, and simulated.
+        /// What the share can do at full use: by the tightest bound, and simulated; nil: more pushes are open at once than can be simulated.
         var formula: Double
-        var simulated: Double
+        @Nullable var simulated: Double?
         /// simulated / formula − 1.
-        var difference: Double
+        @Nullable var difference: Double?
         /// At the planned rate, due to answered; nil when no pushes were asked for, or when the queue would grow all the time.
         @Nullable var latency: ResultDocument.Latency?
         /// How often, each time with another seed; 1 where chance decides nothing. The intervals below are of their means.

@@ -12,7 +12,8 @@ struct CostModel: Sendable {
         init(_ sample: CostSample) {
             numbers = [
                 Double(sample.threads), Double(sample.connections), Double(sample.streams),
-                sample.hasLink ? 1 : 0, sample.isSingle ? 1 : 0, sample.makesConnections ? 1 : 0,
+                sample.hasLink ? 1 : 0, sample.isSingle ? 1 : 0, sample.isSpread ? 1 : 0,
+                sample.makesConnections ? 1 : 0,
                 ((sample.pace ?? 0) / 100).rounded(), Double(sample.mockThreads ?? 0),
             ]
         }
@@ -27,10 +28,11 @@ struct CostModel: Sendable {
     }
 
     /// How a server answers, and whether there is a link: over one, answers come when their pushes have long been sent, and wake the
-    /// client once more.
+    /// client once more. Those that are spread over time wake it each.
     private struct Paced: Hashable {
         let answers: CostSample.Answers
         let hasLink: Bool
+        var isSpread = false
         /// The plan's link is the mock's, as the runs' is: what emulating it costs a busy client is in both.
         var isEmulated = false
     }
@@ -54,6 +56,8 @@ struct CostModel: Sendable {
     let settings: Int
     /// Nothing is known of how the server answers but what it cost the client.
     let isOfOtherServers: Bool
+    /// How the server of the runs mostly answered, of which they know everything.
+    let answers: CostSample.Answers
     /// False: no run kept client or mock busy, and busy threads, whose batches are full, spend less on a push.
     let isOfBusyRuns: Bool
 
@@ -65,6 +69,7 @@ struct CostModel: Sendable {
         let samples = samples.filter { $0.clientCPU > 0 && $0.threads > 0 }
         guard !samples.isEmpty else { return nil }
         isOfOtherServers = !samples.contains(where: \.isBundledMock)
+        answers = samples.allSatisfy(\.isSingle) ? .single : .batched
         let closed = samples.filter { $0.pace == nil && !$0.makesConnections }
         // Of a server whose way of answering is the usual one; where there is none of these, of what there is.
         let usual = closed.filter { !$0.isSingle }
@@ -86,11 +91,17 @@ struct CostModel: Sendable {
                 let own = samples.filter {
                     $0.pace != nil && $0.isSingle == (answers == .single) && $0.hasLink == hasLink
                 }
-                paced[Paced(answers: answers, hasLink: hasLink, isEmulated: isEmulated)] = PaceCost(own) { sample in
-                    Self.mean(
-                        Self.place(
-                            Double(sample.connections) / Double(sample.threads), Double(sample.streams),
-                            hasLink: isEmulated), closedPoints.map { ($0.place, $0.client) })!
+                for isSpread in [false, true] {
+                    // Thin pushes have an answer each anyhow.
+                    let alike = own.filter { $0.isSpread == isSpread || isSpread && !$0.isDense }
+                    guard !isSpread || alike.contains(where: \.isSpread) else { continue }
+                    let kind = Paced(answers: answers, hasLink: hasLink, isSpread: isSpread, isEmulated: isEmulated)
+                    paced[kind] = PaceCost(alike) { sample in
+                        Self.mean(
+                            Self.place(
+                                Double(sample.connections) / Double(sample.threads), Double(sample.streams),
+                                hasLink: isEmulated), closedPoints.map { ($0.place, $0.client) })!
+                    }
                 }
             }
         }
@@ -151,14 +162,24 @@ struct CostModel: Sendable {
     /// Whether runs against a server that answers each push by itself say what that costs.
     var knowsSingle: Bool { points[.single] != nil }
 
-    /// What pacing costs with such a server and link; where that was not measured, without a link, or as with the usual server.
-    func pace(_ answers: CostSample.Answers, hasLink: Bool, isEmulated: Bool = false) -> PaceCost {
-        let linked = Paced(answers: answers, hasLink: hasLink, isEmulated: hasLink && isEmulated)
-        let usual = Paced(answers: .batched, hasLink: hasLink, isEmulated: hasLink && isEmulated)
-        let wanted = [linked, Paced(answers: answers, hasLink: false), usual]
-        return wanted.lazy.compactMap { paced[$0] }.first { $0.isMeasured }
+    /// What pacing costs with such a server and link; where that was not measured, without a link, or as with the usual server. A server
+    /// that answers one by one wakes the client no more often when its answers are spread.
+    ///
+    /// - Parameter isSpread: answers take times of their own.
+    func pace(
+        _ answers: CostSample.Answers, hasLink: Bool, isEmulated: Bool = false, isSpread: Bool = false
+    ) -> PaceCost {
+        func kind(_ answers: CostSample.Answers, _ hasLink: Bool, _ isSpread: Bool) -> Paced {
+            Paced(answers: answers, hasLink: hasLink, isSpread: isSpread, isEmulated: hasLink && isEmulated)
+        }
+        let spread = [kind(answers, hasLink, true), kind(answers, !hasLink, true)]
+        let wanted = [kind(answers, hasLink, false), kind(answers, false, false), kind(.batched, hasLink, false)]
+        return ((isSpread ? spread : []) + wanted).lazy.compactMap { paced[$0] }.first { $0.isMeasured }
             ?? paced[Paced(answers: .batched, hasLink: false)]!
     }
+
+    /// Whether runs at a rate say what answers cost that take times of their own.
+    var knowsSpread: Bool { paced.contains { $0.key.isSpread } }
 
     /// Client CPU time a push of a busy worker alone, ns.
     ///

@@ -18,6 +18,9 @@ extension CostSample {
         return perSecond * mockCPU / 1e9 / Double(max(1, mockThreads)) <= 0.9
     }
 
+    /// At a rate at which the client gathers pushes.
+    var isDense: Bool { (pace ?? 0) / Double(threads) >= PaceCost.denseFrom }
+
     /// Connections were made anew all the time, as a server that sends GOAWAY wants it.
     var makesConnections: Bool { pushesPerConnection != nil }
 

@@ -35,8 +35,8 @@ extension FanOutEngine {
         count(-1)
         let sojourn = now - due[push]
         sojourns += sojourn
-        if answered > settings.warmup {
-            if untaken > 0 { pace.add(now, answered) }
+        if answered > settings.warmup, untaken > 0 { pace.add(now, answered) }
+        if isCounted[push] {
             outcome.total.record(Self.recorded(sojourn))
             outcome.roundTrip.record(Self.recorded(now - begun[push]))
         }
@@ -107,6 +107,7 @@ extension FanOutEngine {
         }
         let push = makePush(due: settings.arrivals == .closed ? now : threads[worker].nextDue)
         moveDue(worker)
+        isCounted[Int(push)] = settings.pushes - untaken >= settings.warmup
         untaken -= 1
         // It has been there since it was due.
         count(1)
@@ -133,6 +134,7 @@ extension FanOutEngine {
         next.append(-1)
         due.append(time)
         begun.append(0)
+        isCounted.append(false)
         return Int32(next.count - 1)
     }
 

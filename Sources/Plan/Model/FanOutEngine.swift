@@ -61,6 +61,8 @@ final class FanOutEngine {
     var next: [Int32] = []
     var due: [Double] = []
     var begun: [Double] = []
+    /// Those after the warm-up: what is answered first would be what is answered fast.
+    var isCounted: [Bool] = []
     var freePushes: [Int32] = []
     var untaken: Int
     var uplinkFreeAt = 0.0

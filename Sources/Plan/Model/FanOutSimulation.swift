@@ -51,7 +51,7 @@ struct FanOutSimulation: Sendable {
         var arrivals = Arrivals.closed
         /// To simulate in all, at least 1.
         var pushes = 100_000
-        /// The first so many answers are left out of throughput and latencies.
+        /// The first so many answers are left out of throughput, the first so many pushes of latencies.
         var warmup = 0
         var seed: UInt64 = 1
 

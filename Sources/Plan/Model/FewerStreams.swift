@@ -35,16 +35,25 @@ struct FewerStreams: Codable, Sendable, Equatable {
     }
 
     /// Pushes a second that streams carry, averaged over a period. What is under way when there are to be fewer is still answered,
-    /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out. Times shorter than a cycle
-    /// are hardly felt, and are left out.
+    /// within a cycle: that may be as much more as `usual` − `streams` pushes a period, and is left out, but where there are more streams
+    /// for less than a cycle, and so many are all there is. Times of fewer that are shorter than a cycle are hardly felt, and are left out.
     ///
     /// - Parameters:
     ///   - usual: streams at all other times; where they are not more than `streams`, nothing changes.
     ///   - cycle: from a push being put on a stream to the stream being free again, ns; above 0.
     ///   - most: pushes a second by what else is a connection's own.
-    func rate(usual: Double, cycle: Double, most: Double) -> Double {
+    ///   - burst: pushes that can be begun before the first answers, and how many a second.
+    func rate(
+        usual: Double, cycle: Double, most: Double,
+        burst: (pushes: Double, perSecond: Double) = (.infinity, .infinity)
+    ) -> Double {
         func rate(_ streams: Double) -> Double { min(streams / cycle * 1e9, most) }
         guard time >= cycle else { return rate(usual) }
+        let (few, more) = (min(streams, usual), every - time)
+        if more < cycle {
+            let begun = min(usual, burst.pushes, few + burst.perSecond * more / 1e9)
+            return min(most, (begun + rate(few) * (every - cycle) / 1e9) / every * 1e9)
+        }
         return (rate(usual) * (every - time) + rate(min(streams, usual)) * time) / every
     }
 }

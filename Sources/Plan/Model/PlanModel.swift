@@ -8,6 +8,8 @@ struct PlanModel {
     var costFactor = 1.0
     /// Parts of machines and connections count: sensitivities would else see steps.
     var isContinuous = false
+    /// Machines of which the number was given, where a sensitivity looks at what is needed.
+    var machinesThere: Double?
     /// How the server answers.
     var answers: CostSample.Answers
     /// Workers slow each other down by this; nil: not measured, and taken as not at all.
@@ -39,7 +41,7 @@ struct PlanModel {
     init(_ question: PlanQuestion, _ costs: CostModel, answers: CostSample.Answers? = nil) {
         self.question = question
         self.costs = costs
-        self.answers = answers ?? question.answers ?? .batched
+        self.answers = answers ?? question.answers ?? costs.answers
         law = costs.law
         // How many connections there are follows from the rate, which follows from the time left: the second look is good enough,
         // because handshakes are a small part of it.
@@ -55,11 +57,18 @@ struct PlanModel {
     /// From a push being put on a stream to the stream being free again, ns.
     var cycle: Double { question.roundTrip + question.jitter + question.serverTime.mean + overhead }
 
-    private var pace: PaceCost { costs.pace(answers, hasLink: hasLink, isEmulated: question.mockThreads > 0) }
+    private func pace(isSpread: Bool) -> PaceCost {
+        costs.pace(answers, hasLink: hasLink, isEmulated: question.mockThreads > 0, isSpread: isSpread)
+    }
+
+    /// What a push costs at a rate: answers that take times of their own wake the worker each.
+    private var pace: PaceCost { pace(isSpread: question.spreadsAnswers) }
 
     /// What a push waits besides link and server at a rate of all machines, each by itself, from being due on; nil: not measured.
     func wait(_ configuration: Configuration, at rate: Double) -> TimeDistribution? {
-        pace.totals(at: rate * question.attempts / (configuration.machines * configuration.workers))
+        // The spread is in the question.
+        pace(isSpread: false).totals(
+            at: rate * question.attempts / (configuration.machines * configuration.workers))
     }
 
     /// From a connection being begun to its being as fast as it gets, at the price of so much time at full speed, ns.
@@ -68,13 +77,44 @@ struct PlanModel {
     /// From the last push that a connection's server takes being sent to the next connection being as fast as it gets, ns.
     var renewal: Double { question.roundTrip + question.jitter + overhead + PlanQuestion.reconnectWait + warmUp }
 
+    /// Connecting and becoming fast: before that no push is begun, ns.
+    private var beginning: Double { warmUp + handshakes }
+
+    /// From the last push being begun to the last answer, ns: by then all are there with some chance, where the server's answers take
+    /// times of their own.
+    ///
+    /// - Parameter span: over which pushes are begun, ns.
+    func ending(after span: Double, chance: Double = Self.sureness) -> Double {
+        let way = question.roundTrip + question.jitter + overhead
+        let last = question.serverTime.last(of: Double(question.pushes ?? 1), over: span, chance: chance)
+        return way + last + cycle * (lastRounds - 1)
+    }
+
+    /// Of what chance decides, how often a plan holds.
+    static let sureness = 0.95
+
     /// Connecting, and the answers of the last pushes: time in which no push is begun, ns.
-    var edges: Double { warmUp + handshakes + cycle * lastRounds }
+    var edges: Double { beginning + ending(after: span ?? 0) }
 
     /// Cycles until the last pushes are answered: those of them that are sent again need more, until less than one push is left.
     private var lastRounds: Double {
         guard question.sentAgain > 0, let pushes = question.pushes else { return 1 }
         return max(1, (log(Double(pushes)) / -log(question.sentAgain)).rounded(.up))
+    }
+
+    /// What is left of the time for pushes to be begun in, ns; nil: nothing.
+    private var span: Double? {
+        guard question.pushes != nil, let within = question.within else { return nil }
+        func rest(_ span: Double) -> Double { within - beginning - ending(after: span) }
+        guard rest(0) > 0 else { return nil }
+        if question.serverTime.isConstant { return rest(0) }
+        // The longer they take to be begun, the fewer are begun near the end, and the sooner after it the last is answered, but by less.
+        var (low, high) = (0.0, within)
+        for _ in 0..<50 {
+            let middle = (low + high) / 2
+            if rest(middle) >= middle { low = middle } else { high = middle }
+        }
+        return low > 0 ? low : nil
     }
 
     // MARK: Bounds
@@ -125,7 +165,10 @@ struct PlanModel {
         // Nor is a connection faster than a worker that has no other one.
         let alone = costs.client(
             connectionsPerWorker: 1, streams: streams, hasLink: hasLink && question.mockThreads > 0, answers: answers)
-        return fewer.rate(usual: streams, cycle: cycle, most: min(others, 1e9 / (alone * costFactor)))
+        let worker = 1e9 / (alone * costFactor)
+        return fewer.rate(
+            usual: streams, cycle: cycle, most: min(others, worker),
+            burst: (question.windowUse?.held ?? .infinity, worker))
     }
 
     private func steady(_ name: PlanDocument.BoundName) -> Double? {
@@ -175,8 +218,8 @@ struct PlanModel {
 
     /// Pushes a second it takes; nil when the time is over before a push could be answered.
     var required: Double? {
-        guard let pushes = question.pushes, let within = question.within, within > edges else { return nil }
-        return Double(pushes) / (within - edges) * 1e9
+        guard let pushes = question.pushes, let span else { return nil }
+        return Double(pushes) / span * 1e9
     }
 
     /// Workers of a machine: its cores, but no more than do more together.
@@ -209,8 +252,9 @@ struct PlanModel {
         let machines = machines(cores)
         let kept = configuration(connections: connections, machines: machines, cores: cores)
         // The ledger of what was accepted: a bit a push, besides what the measured runs had.
+        // There is no part of a machine's.
         let memory =
-            (isContinuous ? machines : kept.machines) * costs.memoryBase
+            (machinesThere ?? max(1, (kept.machines - 1e-9).rounded(.up))) * costs.memoryBase
             + kept.connections
             * (costs.memoryPerConnection(streams: Double(question.streams)) ?? CostModel.usualMemoryPerConnection)
             + Double(question.pushes ?? 0) / 8
@@ -228,13 +272,15 @@ struct PlanModel {
         return min(1, rate * pace.cost(at: rate, closed: closed) / 1e9 / question.utilisation)
     }
 
-    /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for
-    /// them, no more than are needed.
+    /// Workers of each machine: all its cores, but on one machine, or on more than the work needs because bandwidth asks for them or they
+    /// are there, no more than are needed.
     private func workersUsed(cores: Double, machines: Double) -> Double {
         let workers = max(1, workersPerMachine)
         if isContinuous { return min(workers, max(1, cores / machines)) }
-        let isSpare = machines == 1 || machines > (cores / workers).rounded(.up)
-        return question.machines == nil && isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
+        // Who gives no number to reach asks what all of it can do; who gives connections has them dealt out (`workers(of:)`).
+        if question.pushes == nil || question.machines != nil && question.connections != nil { return workers }
+        let isSpare = question.machines != nil || machines == 1 || machines > (cores / workers).rounded(.up)
+        return isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
     }
 
     /// The needs in whole connections and machines, or what was given.
@@ -279,7 +325,13 @@ struct PlanModel {
     }
 
     /// How long the pushes take with a configuration at full use, ns.
-    func shortest(_ configuration: Configuration) -> Double {
-        Double(question.pushes ?? 0) / bounds(configuration)[0].rate * 1e9 + edges
+    func shortest(_ configuration: Configuration) -> Double { time(at: bounds(configuration)[0].rate) }
+
+    /// How long all pushes take at a rate, from the first connection to the last answer, ns.
+    ///
+    /// - Parameter chance: that they take no longer.
+    func time(at rate: Double, chance: Double = Self.sureness) -> Double {
+        let span = Double(question.pushes ?? 0) / rate * 1e9
+        return beginning + span + ending(after: span, chance: chance)
     }
 }

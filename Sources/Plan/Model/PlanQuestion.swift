@@ -79,6 +79,9 @@ struct PlanQuestion: Sendable, Equatable {
     /// Times that a push is sent on average: 1 + q + q² + … .
     var attempts: Double { 1 / (1 - sentAgain) }
 
+    /// Answers come one by one, whatever came together.
+    var spreadsAnswers: Bool { !serverTime.isConstant }
+
     /// There is a real network, with TCP over it: the mock's emulated link delays bytes of a local connection.
     var hasNetwork: Bool { roundTrip > 0 && mockThreads == 0 }
 

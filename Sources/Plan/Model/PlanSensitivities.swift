@@ -44,6 +44,7 @@ enum PlanSensitivities {
         changed.answers = model.answers
         changed.costFactor = costFactor
         changed.isContinuous = true
+        changed.machinesThere = model.question.machines.map(Double.init)
         return changed.required.map { changed.needs($0) }
     }
 

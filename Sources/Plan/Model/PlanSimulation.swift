@@ -16,6 +16,9 @@ struct PlanSimulation {
     static let mostChanges = 4e6
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
+    /// Pushes to see, times those that are open at once, for which there may be as many times more than usual.
+    static let fewestTimes = 6.0
+    static let mostTimes = 4.0
 
     init(_ model: PlanModel, _ configuration: PlanModel.Configuration) {
         self.model = model
@@ -46,15 +49,24 @@ struct PlanSimulation {
         question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
     }
 
-    /// Every stream used all the time, pushes a second: each replication's.
+    /// Every stream used all the time, pushes a second: each replication's; none where more pushes are open at once than can be simulated.
     func full() -> [FanOutSimulation.Outcome] {
         var settings = settings(model.clientCost(configuration), rate: formula)
         settings.wait = .constant(model.overhead)
         let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
+        // All streams are taken at once in the beginning. Of those that wait for the same link as others before them, some suffice.
+        if settings.fewerStreams == nil {
+            let few = 4 * inFlight / Double(connections) + Double(2 * settings.batch)
+            let most = Double(question.simulated / Self.replications) / Self.fewestTimes / Double(connections)
+            settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
+        }
+        let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
         // Of connections that are made anew, several lives.
         let lives = 6 * Double(connections) * (question.goAwayEvery ?? 0)
-        return replications(
-            &settings, pushes: max(inFlight / question.attempts * Self.cycles, lives, periods(formula)), rate: formula)
+        let outcomes = replications(
+            &settings, pushes: max(inFlight / question.attempts * Self.cycles, lives, periods(formula)), open: open,
+            rate: formula)
+        return Double(settings.pushes) < Self.fewestTimes / 2 * open ? [] : outcomes
     }
 
     /// At a rate of all machines, each push due at its time.
@@ -67,7 +79,8 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
-        return replications(&settings, pushes: max(rate * model.cycle / 1e9 * Self.cycles, periods(rate)), rate: rate)
+        let open = rate * question.attempts * model.cycle / 1e9
+        return replications(&settings, pushes: max(open * Self.cycles, periods(rate)), open: open, rate: rate)
     }
 
     /// Pushes in six of the periods in which there are fewer streams for a time.
@@ -100,17 +113,20 @@ struct PlanSimulation {
     }
 
     /// Where chance decides nothing, one says it all.
+    ///
+    /// - Parameter open: pushes that are open at once.
     private func replications(
-        _ settings: inout FanOutSimulation.Settings, pushes: Double, rate: Double
+        _ settings: inout FanOutSimulation.Settings, pushes: Double, open: Double, rate: Double
     ) -> [FanOutSimulation.Outcome] {
         let isCertain =
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
             && question.sentAgain == 0 && question.fewerStreams == nil
             && (settings.arrivals == .closed || !question.isPoisson)
         let times = isCertain ? 1 : Self.replications
+        let usual = Double(question.simulated / times)
+        let most = max(usual, min(Self.fewestTimes * open, Self.mostTimes * usual))
         settings.pushes = Int(
-            max(1, min(max(pushes, Double(Self.fewest)), Double(question.simulated / times), changes(rate))).rounded(
-                .up))
+            max(1, min(max(pushes, Double(Self.fewest), Self.fewestTimes * open), most, changes(rate))).rounded(.up))
         settings.warmup = settings.pushes / 4
         var seeds = SplitMix(seed: question.seed)
         return (0..<times).map { time in

@@ -51,6 +51,10 @@ enum PlanWarnings {
         if costs.isOfOtherServers, model.question.answers != nil {
             warnings.append(
                 "--answers changes nothing: the runs are of another server, and cost what its way to answer does")
+        } else if model.question.answers == .batched, costs.answers == .single {
+            warnings.append(
+                "no run against a server that answers together what came together: what a push costs then is not in the plan"
+            )
         } else if model.question.answers == .single, !costs.knowsSingle {
             warnings.append(
                 "no run against a server that answers each push by itself: what that costs the client is not in the plan"
@@ -62,6 +66,13 @@ enum PlanWarnings {
         if model.question.goAwayEvery != nil, costs.handshake == nil {
             warnings.append(
                 "no run made connections anew all the time: what a new one costs the client is not in the plan")
+        }
+        if model.question.spreadsAnswers, model.answers == .batched, !costs.isOfOtherServers, !costs.knowsSpread,
+            model.required != nil
+        {
+            warnings.append(
+                "no run at a rate with answers that take times of their own: each of them wakes the client, which costs more than the plan "
+                    + "says")
         }
         return warnings
     }
@@ -113,6 +124,8 @@ enum PlanWarnings {
         var assumptions = ["each worker is a thread with a core and connections of its own"]
         if model.costs.isOfOtherServers, question.mockThreads == 0 {
             assumptions.append("the server answers as the one that the runs were made against")
+        } else if question.answers == nil, model.answers == .single {
+            assumptions.append("the server answers each push by itself, as that of the runs")
         } else if question.answers == nil {
             assumptions.append(
                 "the server answers what came together together; --answers single plans with one that does not")
@@ -139,6 +152,11 @@ enum PlanWarnings {
                     + "\(Units.fixed(question.setupRoundTrips, places: question.mockThreads > 0 ? 1 : 0)) round trips"
                     + (TCPModel(question).slowStart > 0 ? " and TCP's slow start" : "") + ", and pushes are due "
                     + (question.isPoisson ? "at random (Poisson)" : "at equal distances"))
+            if !question.serverTime.isConstant {
+                assumptions.append(
+                    "each answer takes the server a time of its own, whatever the others take; the last one comes in time in "
+                        + "\(Units.fixed(PlanModel.sureness * 100, places: 0)) % of fan-outs")
+            }
         }
         return assumptions
     }

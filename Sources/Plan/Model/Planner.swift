@@ -82,9 +82,9 @@ enum Planner {
         progress("simulating full use")
         let full = PlanSimulation(model, draft.configuration)
         let outcomes = full.full()
-        let throughput = PlanSimulation.figure(outcomes.map(\.throughput))
-        let difference = throughput.value / full.formula - 1
-        if abs(difference) > allowedDifference {
+        let throughput = outcomes.isEmpty ? nil : PlanSimulation.figure(outcomes.map(\.throughput))
+        let difference = throughput.map { $0.value / full.formula - 1 }
+        if let difference, abs(difference) > allowedDifference {
             warnings.append(
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
                     + (difference < 0
@@ -95,6 +95,11 @@ enum Planner {
             warnings.append(
                 "of the period of --fewer-streams the simulation sees \(Units.fixed(seen, places: 2)): its latencies and rate are "
                     + "those of that time")
+        }
+        if outcomes.isEmpty {
+            warnings.append(
+                "full use was not simulated: a worker has more pushes open at once than a simulation sees the answers of"
+            )
         }
         if let needs = draft.needs {
             warnings += PlanWarnings.shortfalls(model, draft.configuration, needs)
@@ -112,24 +117,30 @@ enum Planner {
         progress("looking for intervals")
         draft.simulation = PlanDocument.Simulation(
             seed: question.seed, workers: full.workers, connections: full.connections,
-            pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput.value,
+            pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput?.value,
             difference: difference, latency: draft.latency, replications: max(outcomes.count, draft.latencies.count),
-            range: throughput.low == nil ? nil : throughput, meanValue: full.meanValue,
-            median: draft.quantile(50), p99: draft.quantile(99), finish: finish(model, draft, throughput, full))
+            range: throughput?.low == nil ? nil : throughput, meanValue: full.meanValue,
+            median: draft.quantile(50), p99: draft.quantile(99),
+            finish: throughput.flatMap { finish(model, draft, $0, full) })
         return document(draft, model, samples, intervals, origin, warnings)
     }
 
-    /// How long it takes at full use by the simulation: the pushes of all workers at the simulated rate of each, and the edges.
+    /// How long it takes at full use by the simulation, at the simulated rate of each worker: half of the fan-outs take no longer.
     private static func finish(
         _ model: PlanModel, _ draft: Draft, _ throughput: PlanDocument.Figure, _ full: PlanSimulation
     ) -> PlanDocument.Figure? {
-        guard let pushes = model.question.pushes, full.formula > 0 else { return nil }
+        guard model.question.pushes != nil, full.formula > 0 else { return nil }
         let scale = model.bounds(draft.configuration)[0].rate / full.formula
-        func time(_ rate: Double) -> Double? {
-            rate > 0 ? Double(pushes) / (rate * scale) * 1e9 + model.edges : nil
+        func time(_ rate: Double, _ chance: Double) -> Double? {
+            rate > 0 ? model.time(at: rate * scale, chance: chance) : nil
         }
-        return time(throughput.value).map {
-            .init($0, low: throughput.high.flatMap(time), high: throughput.low.flatMap(time))
+        let isCertain = throughput.low == nil && model.question.serverTime.isConstant
+        return time(throughput.value, 0.5).map {
+            isCertain
+                ? .init($0)
+                : .init(
+                    $0, low: time(throughput.high ?? throughput.value, 0.025),
+                    high: time(throughput.low ?? throughput.value, 0.975))
         }
     }
 
@@ -308,7 +319,7 @@ enum Planner {
                 perSecond: needs.perSecond, inFlight: need(\.inFlight), connections: need(\.connections),
                 cores: need(\.cores), machines: need(\.machines), memory: need(\.memory), bandwidth: need(\.bandwidth),
                 shortest: figure { $0.shortest(configuration) }, inTime: draft.isInTime, edges: model.edges)
-            if question.answers == nil, costs.knowsSingle {
+            if model.answers == .batched, question.answers == nil, costs.knowsSingle {
                 func cores(_ costs: CostModel) -> Double? {
                     let model = PlanModel(question, costs, answers: .single)
                     return model.required.map { model.needs($0, reserve: draft.reserve).cores }

@@ -63,6 +63,79 @@ enum TimeDistribution: Sendable, Equatable {
         }
     }
 
+    /// Share of the draws that are longer than `time`.
+    func share(over time: Double) -> Double {
+        switch self {
+        case .constant(let value): return value > time ? 1 : 0
+        case .uniform(let low, let high):
+            guard high > low else { return low > time ? 1 : 0 }
+            return min(1, max(0, (high - time) / (high - low)))
+        case .exponential(let mean): return time > 0 ? exp(-time / mean) : 1
+        case .lognormal(let median, let sigma):
+            guard sigma > 0 else { return median > time ? 1 : 0 }
+            return time > 0 ? Self.normalTail(log(time / median) / sigma) : 1
+        case .measured(let values):
+            return Self.pieces(values).reduce(0) { $0 + $1.weight * $1.piece.share(over: time) }
+        }
+    }
+
+    /// By how much draws are longer than `time`, on average, counted as 0 where they are not: the integral of `share(over:)` from there on.
+    func excess(over time: Double) -> Double {
+        switch self {
+        case .constant(let value): return max(0, value - time)
+        case .uniform(let low, let high):
+            guard time > low, high > low else { return max(0, mean - time) }
+            let rest = max(0, high - time)
+            return rest * rest / (2 * (high - low))
+        case .exponential(let mean): return time > 0 ? mean * exp(-time / mean) : mean - time
+        case .lognormal(let median, let sigma):
+            guard time > 0, sigma > 0 else { return max(0, mean - time) }
+            let far = log(time / median) / sigma
+            return max(0, mean * Self.normalTail(far - sigma) - time * Self.normalTail(far))
+        case .measured(let values):
+            return Self.pieces(values).reduce(0) { $0 + $1.weight * $1.piece.excess(over: time) }
+        }
+    }
+
+    /// Share of the normal distribution beyond so many standard deviations.
+    private static func normalTail(_ far: Double) -> Double { erfc(far / 2.0.squareRoot()) / 2 }
+
+    private static func pieces(_ values: [Double]) -> [(weight: Double, piece: TimeDistribution)] {
+        (1..<shares.count).map { place in
+            (shares[place] - shares[place - 1], .uniform(low: values[place - 1], high: values[place]))
+        }
+    }
+
+    /// When the last of so many is through, counted from when the last began; they begin at equal distances over a time.
+    ///
+    /// All are with the product of their chances. Of the one that began last that is taken as it is, of the others its logarithm is the
+    /// share that takes longer, summed up as an integral.
+    ///
+    /// - Parameters:
+    ///   - count: at least 1.
+    ///   - span: 0: all at once.
+    ///   - chance: that all are through by then, between 0 and 1.
+    func last(of count: Double, over span: Double, chance: Double) -> Double {
+        guard !isConstant, mean > 0 else { return mean }
+        let distance = span / max(1, count - 1)
+        let areApart = distance > 1e-12 * mean
+        func isThrough(_ time: Double) -> Bool {
+            let own = -log1p(-share(over: time))
+            let others =
+                areApart
+                ? (excess(over: time + distance / 2) - excess(over: time + distance / 2 + span)) / distance
+                : (count - 1) * own
+            return own + (count > 1 ? others : 0) <= -log(chance)
+        }
+        var (low, high) = (0.0, mean)
+        while !isThrough(high), high < 1e30 { (low, high) = (high, high * 2) }
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if isThrough(middle) { high = middle } else { low = middle }
+        }
+        return high
+    }
+
     /// The same everywhere `factor` times as long.
     func scaled(by factor: Double) -> TimeDistribution {
         switch self {
