@@ -63,8 +63,8 @@ enum PlanSamples {
         guard FileManager.default.fileExists(atPath: file) else {
             throw HarnessError("\(file): no such file or folder; expected results or a calibration to plan with")
         }
-        guard let data = FileManager.default.contents(atPath: file),
-            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        guard let bytes = try? ResultFile.contents(file, hint: ""),
+            let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
         else { return false }
         return (object["schema"] as? String)?.hasPrefix("pushload.calibration/") == true
     }

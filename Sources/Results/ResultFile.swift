@@ -34,11 +34,20 @@ package enum ResultFile {
     }
 
     package static func read(_ path: String) throws(ResultError) -> ResultDocument {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ResultError("cannot read \(path); expected a pushload result.json")
-        }
-        return try decode(Array(data), origin: path)
+        try decode(try contents(path, hint: "expected a pushload result.json"), origin: path)
     }
+
+    /// A document that a user names: a file, or a pipe.
+    ///
+    /// - Parameter hint: what would be right, should it not be readable.
+    package static func contents(_ path: String, hint: String) throws(ResultError) -> [UInt8] {
+        do throws(SettingsError) { return Array(try FileContents.bytes(path, limit: mostRead)) } catch {
+            throw ResultError("\(error); \(hint)")
+        }
+    }
+
+    /// No document is as large, bytes.
+    private static let mostRead = 1 << 30
 
     /// Makes a new folder `<time>-<name>` under `parent` (with `-2`, `-3`… when it is taken).
     ///

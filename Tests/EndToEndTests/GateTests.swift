@@ -192,7 +192,8 @@ import Testing
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             return try refusal([])
         }
-        #expect(try refusal([]).hasPrefix("pushload: cannot read \(path); make a baseline with"))
+        #expect(
+            try refusal([]).hasPrefix("pushload: cannot read \(path): No such file or directory; make a baseline with"))
         #expect(try refusal(["--update"]).hasPrefix("pushload: --update needs --reason"))
         #expect(try refusal(["--update", "--reason", " "]).hasPrefix("pushload: --update needs --reason"))
         #expect(

@@ -181,6 +181,27 @@ import Testing
         }
     }
 
+    @Test("Who says again a second later that a server is to end does not wait for a pipe that nobody empties")
+    func stuckPipe() throws {
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/pipe"
+        #expect(mkfifo(path, 0o600) == 0)
+        let pipe = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        defer { close(pipe) }
+        while write(pipe, [0], 1) == 1 {}
+        let running = try Programs.start("mock-apns", ["--port", "0", "--ledger-out", path])
+        try running.waitFor("listening on")
+        running.process.terminate()
+        try running.waitFor("requests")
+        for _ in 0..<1200 where running.process.isRunning {
+            usleep(100_000)
+            running.process.terminate()
+        }
+        let finished = try running.wait()
+        #expect(finished.status == 128 + SIGTERM, "\(finished)")
+        #expect(finished.error == "mock-apns: told twice to end: what was being written is not complete\n")
+    }
+
     @Test("One file for two things is refused at the start, whatever it is called; /dev/null may be named twice")
     func sameOutputs() throws {
         let folder = try OutputFolder.made()

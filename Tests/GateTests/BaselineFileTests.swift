@@ -68,7 +68,9 @@ func sampleBaseline() -> BaselineDocument {
             _ = try BaselineFile.read("/nowhere/b.json")
             Issue.record("read what is not there")
         } catch {
-            #expect(error.description.hasPrefix("cannot read /nowhere/b.json; make a baseline with"))
+            #expect(
+                error.description.hasPrefix(
+                    "cannot read /nowhere/b.json: No such file or directory; make a baseline with"))
         }
     }
 }

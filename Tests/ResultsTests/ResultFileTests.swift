@@ -113,7 +113,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
             error(Array(text.replacingOccurrences(of: "\"planned\" : 9", with: "\"planned\" : \"x\"").utf8))
                 == "r.json: \"pushes.planned\" has the wrong type or value")
         #expect { try ResultFile.read("/nonexistent.json") } throws: {
-            "\($0)" == "cannot read /nonexistent.json; expected a pushload result.json"
+            "\($0)" == "cannot read /nonexistent.json: No such file or directory; expected a pushload result.json"
         }
         #expect(throws: ResultError.self) { try ResultFile.write(sampleResult(), to: "/nonexistent/r.json") }
     }

@@ -42,10 +42,8 @@ enum BaselineFile {
     }
 
     static func read(_ path: String) throws(ResultError) -> BaselineDocument {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ResultError("cannot read \(path); make a baseline with pushload gate --update --baseline \(path)")
-        }
-        return try decode(Array(data), origin: path)
+        let hint = "make a baseline with pushload gate --update --baseline \(path)"
+        return try decode(try ResultFile.contents(path, hint: hint), origin: path)
     }
 
     /// Writes the whole document or nothing; makes the folder when there is none.

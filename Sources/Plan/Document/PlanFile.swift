@@ -12,9 +12,8 @@ enum PlanFile {
     }
 
     static func readCalibration(_ path: String) throws(ResultError) -> CalibrationDocument {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ResultError("cannot read \(path); expected a calibration, as pushload plan --calibration writes it")
-        }
+        let data = Data(
+            try ResultFile.contents(path, hint: "expected a calibration, as pushload plan --calibration writes it"))
         guard let object = try? JSONSerialization.jsonObject(with: data) else {
             throw ResultError("\(path): not complete JSON; the file is truncated or damaged")
         }

@@ -124,7 +124,7 @@ struct BackendCommand: ParsableCommand {
         }
         settings.names = name
         if let store {
-            try checkOutput("--store", store)
+            try checkOutput("--store", store, orPipe: false)
             settings.store = store
         }
         if let users { settings.users = try BackendUsers(file: users) }

@@ -21,14 +21,31 @@ struct EndSignals {
         return signals
     }
 
-    /// Returns when the server is to end.
+    /// Who says it again so long after is not waited for: perhaps nobody reads what is being written. Sooner it is the same word, sent
+    /// to a whole group and by its parent.
+    private static let again = Duration.seconds(1)
+
+    /// Returns when the server is to end; who says it again ends all at once.
     func wait(report: () -> Void) {
         var waited = signals
         while true {
             var number: Int32 = 0
             guard sigwait(&waited, &number) == 0 else { continue }
-            guard number == SIGUSR1 else { return }
+            guard number == SIGUSR1 else { return heedAgain() }
             report()
+        }
+    }
+
+    private func heedAgain() {
+        let (signals, first) = (signals, ContinuousClock.now)
+        Thread.detachNewThread {
+            var waited = signals
+            while true {
+                var number: Int32 = 0
+                guard sigwait(&waited, &number) == 0, number != SIGUSR1, .now - first >= Self.again else { continue }
+                Output.error("mock-apns: told twice to end: what was being written is not complete")
+                _exit(128 + number)
+            }
         }
     }
 

@@ -58,7 +58,8 @@ func checkOutput(_ flag: String, _ path: String, orPipe: Bool = true) throws(Mis
             throw Misuse("\(flag) \(path): expected a file, not a folder")
         }
         // Opening it would wait for a reader.
-        if orPipe, status.st_mode & S_IFMT == S_IFIFO {
+        if status.st_mode & S_IFMT == S_IFIFO {
+            guard orPipe else { throw Misuse("\(flag) \(path): expected a file, not a pipe") }
             let pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             guard pipe >= 0 || errno != ENXIO else { throw Misuse("\(flag) \(path): nobody reads from this pipe") }
             if pipe >= 0 {
