@@ -44,6 +44,8 @@ NEAR_ROUNDS = 5
 NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
 # Of a paced row's rate.
 NEAR_RATES = (0.7, 1.3)
+# The same with answers that take times of their own, where they do: of a row with gathered pushes both gather.
+NEAR_SPREAD = (0.8, 1.3)
 # Share of the machine other programs may take during a run, and how often a run is made again.
 FOREIGN, AGAIN = 0.04, 4
 
@@ -183,11 +185,14 @@ def rows(cores):
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
-        # What the server takes is not in a push's cost.
-        near = ["-c", str(connections), "-m", str(round(0.8 * streams)), *NEAR_TIME, *link(rtt, special if special and rtt == "0ms" else None)]
+        # What the server takes is not in a push's cost, but that answers come one by one.
+        flags = ["-c", str(connections), "-m", str(round(0.8 * streams)), *NEAR_TIME]
+        near = [*flags, *link(rtt, special if rtt == "0ms" else None)]
+        spread = NEAR_SPREAD if special and "lognormal" in special[1] else ()
         settings[f"p{number}"] = {
             "kind": "paced", "plan": plan, "run": run,
-            "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES)]}
+            "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES),
+                     *([*flags, *link(rtt, special), "--rate", str(round(share * rate))] for share in spread)]}
     for number, (count, connections, streams, rtt) in enumerate(WHOLE, 1):
         plan = load_row(count, 60, connections, streams, rtt, None, cores)
         run = ["-c", str(connections), "-m", str(streams), "-n", str(count), *link(rtt, None)]

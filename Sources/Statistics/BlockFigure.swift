@@ -29,8 +29,11 @@ public struct BlockFigure: Sendable, Equatable {
     static let strong = 0.5
     /// As `correlationLevel`, for a trend, and for a change at one place.
     static let trendLevel = 0.01
-    /// A run that ends when an interval is narrow ends sooner where it is so by chance: the interval is wider by this much.
+    /// A run that ends when an interval is narrow ends sooner where it is so by chance: the interval is wider by this much, but of one
+    /// that ended as soon as it could, which was looked at only twice.
     static let sought = 1.1
+    /// Of the blocks of a run that ended so, seconds.
+    static let soonest = 1.25
     /// A smaller change of the figure is none, as a share.
     public static let tolerance = 0.05
 
@@ -118,7 +121,8 @@ public struct BlockFigure: Sendable, Equatable {
             without = .fewPushes(
                 needed: UInt64(min((1 - 1e-9) * enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
         } else {
-            interval(judged, all, isSought ? Self.sought : 1)
+            let isLate = (everything.last?.to ?? 0) - (everything.first?.from ?? 0) > Self.soonest
+            interval(judged, all, isSought && isLate ? Self.sought : 1)
         }
     }
 
