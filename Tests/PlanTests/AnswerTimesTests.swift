@@ -120,6 +120,26 @@ import Testing
                     at: 10_000, closed: 1000), 40_000))
     }
 
+    @Test("Near the rate at which the client begins to gather pushes a plan says what they cost on both sides")
+    func border() throws {
+        let runs =
+            [sample("closed")]
+            + [(10_000.0, 40_000.0), (50_000, 3000)].map { sample("\($0.0)", cpu: $0.1, pace: $0.0) }
+        var question = question
+        for (rate, isNear) in [(20_000.0, false), (29_500, true), (30_500, true), (35_000, false)] {
+            question.pushes = UInt64(rate * Self.left)
+            let plan = try Planner.plan(question, samples: runs, origin: "x")
+            let warning = plan.warnings.first { $0.hasPrefix("about 30,000/s a worker") }
+            #expect((warning != nil) == isNear, "\(rate): \(plan.warnings)")
+            // From 0.4 s of CPU time at 10,000/s on as steeply, but a core at most; and 2 us beyond the busy push's at 50,000/s.
+            if let warning {
+                #expect(
+                    warning.hasSuffix("costs it 33.3 us where it does not yet, and 4.33 us where it does"), "\(warning)"
+                )
+            }
+        }
+    }
+
     @Test("Of runs answered one by one the plan is one of such a server")
     func single() throws {
         let runs = [sample("a", cpu: 5000, answers: .single), sample("b", cpu: 5000, answers: .single)]

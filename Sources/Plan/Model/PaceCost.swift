@@ -66,6 +66,14 @@ struct PaceCost: Sendable {
         return use(at: rate, closed: closed) / rate
     }
 
+    /// CPU time a push at the rate from which on pushes are gathered, ns, where they are not yet and where they are; nil: not measured.
+    func costAtBorder(closed: Double) -> (thin: Double, dense: Double)? {
+        guard hasBothKinds, let thin = knots(closed, isDense: false).last,
+            let dense = knots(closed, isDense: true).first
+        else { return nil }
+        return (thin.use / thin.rate, dense.use / dense.rate)
+    }
+
     /// The largest rate of a worker that takes no more than so much of its time, pushes a second. Thin pushes may take more: a worker that
     /// cannot keep up with waking for each gathers them.
     ///

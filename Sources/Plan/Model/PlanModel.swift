@@ -141,6 +141,11 @@ struct PlanModel {
         return question.goAwayEvery == nil ? paced : max(paced, closed)
     }
 
+    /// What a push costs a worker where it begins to gather pushes, ns: before and after; nil: not measured.
+    func costAtBorder(_ configuration: Configuration) -> (thin: Double, dense: Double)? {
+        pace.costAtBorder(closed: clientCost(configuration))
+    }
+
     func serverCost(_ configuration: Configuration) -> Double? {
         costs.server(
             connectionsPerWorker: configuration.connectionsPerWorker, streams: Double(question.streams),

@@ -67,13 +67,6 @@ enum PlanWarnings {
             warnings.append(
                 "no run made connections anew all the time: what a new one costs the client is not in the plan")
         }
-        if model.question.spreadsAnswers, model.answers == .batched, !costs.isOfOtherServers, !costs.knowsSpread,
-            model.required != nil
-        {
-            warnings.append(
-                "no run at a rate with answers that take times of their own: each of them wakes the client, which costs more than the plan "
-                    + "says")
-        }
         return warnings
     }
 
@@ -85,12 +78,30 @@ enum PlanWarnings {
             return ["no run at a rate: workers that wait between pushes spend more on each than the plan says"]
         }
         let each = rate * model.question.attempts / (configuration.machines * configuration.workers)
-        guard each < range.lowerBound * 0.9 else { return [] }
-        return [
-            "\(Units.grouped(UInt64(each)))/s a worker is less than was measured (\(Units.grouped(UInt64(range.lowerBound)))/s on): a "
-                + "push costs what it does there"
-        ]
+        var warnings: [String] = []
+        if each < range.lowerBound * 0.9 {
+            warnings.append(
+                "\(PlanReport.count(each))/s a worker is less than was measured (\(PlanReport.count(range.lowerBound))/s on): a push costs "
+                    + "what it does there")
+        }
+        if let border = model.costAtBorder(configuration), abs(each / PaceCost.denseFrom - 1) < nearBorder {
+            warnings.append(
+                "about \(PlanReport.count(PaceCost.denseFrom))/s a worker the client begins to gather pushes: a push costs it "
+                    + "\(Units.duration(nanoseconds: border.thin)) where it does not yet, and \(Units.duration(nanoseconds: border.dense)) "
+                    + "where it does")
+        }
+        if model.question.spreadsAnswers, model.answers == .batched, !costs.isOfOtherServers, !costs.knowsSpread,
+            each >= PaceCost.denseFrom
+        {
+            warnings.append(
+                "no run at a rate with answers that take times of their own: each of them wakes the client, which costs more than the plan "
+                    + "says")
+        }
+        return warnings
     }
+
+    /// Rates a worker so near to where pushes are gathered may be on either side of it, as a share.
+    private static let nearBorder = 0.05
 
     private static func range(_ range: ClosedRange<Double>) -> String {
         "\(Units.fixed(range.lowerBound, places: 0)) to \(Units.fixed(range.upperBound, places: 0))"
