@@ -78,6 +78,26 @@ import Testing
         #expect(try JSONDecoder().decode(PlanDocument.self, from: Data(PlanFile.encode(plan))) == plan)
     }
 
+    @Test("Connections that end after a burst are simulated for several lives, each with a window of its own")
+    func lives() throws {
+        var question = question
+        (question.goAwayEvery, question.window) = (1000, 1_048_576)
+        (question.connections, question.machines, question.pushes, question.within) = (100, 1, nil, nil)
+        question.simulated = 700_000
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(abs(plan.simulation.difference ?? 1) < 0.03, "\(plan.simulation)")
+    }
+
+    @Test("What answers wait besides the link, a window that is opened again waits too")
+    func windowWaits() throws {
+        var question = question
+        (question.roundTrip, question.window, question.simulated) = (5e6, 65_536, 100_000)
+        let idle = sample("idle", rtt: 10_000_000, service: 11_000_000)
+        let plan = try Planner.plan(question, samples: samples + [idle], origin: "x")
+        #expect(plan.bounds[0].name == .window && isClose(plan.measured.overhead.value, 1e6))
+        #expect(abs(plan.simulation.difference ?? 1) < 0.04, "\(plan.simulation)")
+    }
+
     @Test("More streams for less than a round trip are those of a burst")
     func burst() throws {
         var question = question

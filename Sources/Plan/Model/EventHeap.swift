@@ -1,4 +1,5 @@
-/// What is to happen, the earliest first; what is due at the same time, in the order in which it was put in. A binary heap.
+/// What is to happen, the earliest first; what is due at the same time, in the order in which it was put in. A heap of
+/// which each event has four below it: of a hundred thousand half as many are moved, each from another place of memory.
 struct EventHeap {
     enum Kind: UInt8 {
         /// A thread has finished what it was doing.
@@ -50,7 +51,7 @@ struct EventHeap {
         events.append(event)
         events.withUnsafeMutableBufferPointer { events in
             while hole > 0 {
-                let parent = (hole &- 1) >> 1
+                let parent = (hole &- 1) >> 2
                 guard Self.isBefore(event, events[parent]) else { break }
                 events[hole] = events[parent]
                 hole = parent
@@ -68,9 +69,11 @@ struct EventHeap {
             let count = events.count
             var hole = 0
             while true {
-                var child = 2 &* hole &+ 1
-                guard child < count else { break }
-                if child &+ 1 < count, Self.isBefore(events[child &+ 1], events[child]) { child &+= 1 }
+                let below = 4 &* hole &+ 1
+                guard below < count else { break }
+                var child = below
+                for other in below &+ 1..<max(below &+ 1, min(below &+ 4, count))
+                where Self.isBefore(events[other], events[child]) { child = other }
                 guard Self.isBefore(events[child], last) else { break }
                 events[hole] = events[child]
                 hole = child

@@ -125,6 +125,16 @@ extension FanOutEngine {
         heap.put(.window, at: now + renewal.pause, place: Int32(connection))
     }
 
+    /// By so many pushes; a connection that was made anew has all of it.
+    func openWindow(_ event: EventHeap.Event) {
+        let place = Int(event.place)
+        if event.count > 0 {
+            connections[place].window += Double(event.count) * settings.payloadBytes
+        } else {
+            (connections[place].window, connections[place].used) = (settings.window ?? .infinity, 0)
+        }
+    }
+
     func makePush(due time: Double) -> Int32 {
         if let push = freePushes.popLast() {
             next[Int(push)] = -1

@@ -133,7 +133,7 @@ final class FanOutEngine {
             case .answer: answer(event.place, event.head, event.count)
             case .atClient: atClient(event.place, event.head)
             case .window:
-                connections[Int(event.place)].window += Double(event.count) * settings.payloadBytes
+                openWindow(event)
                 wake(connections[Int(event.place)].worker)
             case .streams: changeStreams(event)
             }
@@ -335,7 +335,9 @@ final class FanOutEngine {
                 }
             }
             if allowed > 0 {
-                heap.put(.window, at: now + settings.link.roundTrip / 2, place: connection, count: allowed)
+                // On their way the answers wait as long besides.
+                let wait = settings.wait.draw(&random)
+                heap.put(.window, at: now + settings.link.roundTrip / 2 + wait, place: connection, count: allowed)
             }
         }
         if case .constant(let own) = settings.serverTime, case .constant(let wait) = settings.wait {

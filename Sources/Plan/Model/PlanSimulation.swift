@@ -11,14 +11,16 @@ struct PlanSimulation {
 
     /// Seeds, where chance decides something.
     static let replications = 5
+    /// Of large simulations.
+    static let fewReplications = 3
     static let fewest = 50_000
     /// Of all connections' limits of streams, in one simulation.
     static let mostChanges = 4e6
     /// Round trips to see, where that is not too many pushes.
     static let cycles = 30.0
-    /// Pushes to see, times those that are open at once, for which there may be as many times more than usual.
+    /// Pushes to see, times those that are open at once (half of that suffices), for which there may be as many times more than usual.
     static let fewestTimes = 6.0
-    static let mostTimes = 4.0
+    static let mostTimes = 2.0
 
     init(_ model: PlanModel, _ configuration: PlanModel.Configuration) {
         self.model = model
@@ -54,19 +56,19 @@ struct PlanSimulation {
         var settings = settings(model.clientCost(configuration), rate: formula)
         settings.wait = .constant(model.overhead)
         let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
-        // All streams are taken at once in the beginning. Of those that wait for the same link as others before them, some suffice.
-        if settings.fewerStreams == nil {
+        // All streams are taken at once in the beginning. Of those that wait for the same link as others before them, some suffice; not
+        // where pushes go in bursts.
+        if settings.fewerStreams == nil, settings.renewal == nil {
             let few = 4 * inFlight / Double(connections) + Double(2 * settings.batch)
             let most = Double(question.simulated / Self.replications) / Self.fewestTimes / Double(connections)
             settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
         }
         let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
         // Of connections that are made anew, several lives.
-        let lives = 6 * Double(connections) * (question.goAwayEvery ?? 0)
-        let outcomes = replications(
-            &settings, pushes: max(inFlight / question.attempts * Self.cycles, lives, periods(formula)), open: open,
-            rate: formula)
-        return Double(settings.pushes) < Self.fewestTimes / 2 * open ? [] : outcomes
+        let lives = Double(connections) * (question.goAwayEvery ?? 0)
+        let least = max(open, lives)
+        let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), 2 * Self.fewestTimes * lives)
+        return replications(&settings, pushes: pushes, open: least, rate: formula)
     }
 
     /// At a rate of all machines, each push due at its time.
@@ -79,8 +81,8 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
-        let open = rate * question.attempts * model.cycle / 1e9
-        return replications(&settings, pushes: max(open * Self.cycles, periods(rate)), open: open, rate: rate)
+        let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate))
+        return replications(&settings, pushes: pushes, open: 0, rate: rate)
     }
 
     /// Pushes in six of the periods in which there are fewer streams for a time.
@@ -114,7 +116,8 @@ struct PlanSimulation {
 
     /// Where chance decides nothing, one says it all.
     ///
-    /// - Parameter open: pushes that are open at once.
+    /// - Parameter open: of pushes so many are seen several times over, as those that are open at once; none come out where they
+    ///   cannot be.
     private func replications(
         _ settings: inout FanOutSimulation.Settings, pushes: Double, open: Double, rate: Double
     ) -> [FanOutSimulation.Outcome] {
@@ -122,11 +125,13 @@ struct PlanSimulation {
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
             && question.sentAgain == 0 && question.fewerStreams == nil
             && (settings.arrivals == .closed || !question.isPoisson)
-        let times = isCertain ? 1 : Self.replications
+        let isLarge = Self.fewestTimes * open * Double(Self.replications) > Double(question.simulated)
+        let times = isCertain ? 1 : isLarge ? Self.fewReplications : Self.replications
         let usual = Double(question.simulated / times)
-        let most = max(usual, min(Self.fewestTimes * open, Self.mostTimes * usual))
-        settings.pushes = Int(
-            max(1, min(max(pushes, Double(Self.fewest), Self.fewestTimes * open), most, changes(rate))).rounded(.up))
+        let most = isLarge ? Self.mostTimes * usual : usual
+        let count = min(max(pushes, Double(Self.fewest), Self.fewestTimes * open), most, changes(rate))
+        guard count >= Self.fewestTimes / 2 * open else { return [] }
+        settings.pushes = Int(max(1, count).rounded(.up))
         settings.warmup = settings.pushes / 4
         var seeds = SplitMix(seed: question.seed)
         return (0..<times).map { time in
