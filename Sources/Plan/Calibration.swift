@@ -33,7 +33,7 @@ enum Calibration {
     /// With the fewest connections first: memory counts up to its peak.
     private static var settings: [Setting] {
         let single = "--answer-batching off"
-        let spread = "--latency='lognormal 10ms 0.3'"
+        let spread = #"--latency="lognormal 10ms 0.3""#
         var settings = [
             Setting(connections: 1, streams: 100), Setting(connections: 1, streams: 1000),
             // Idle workers: what a push waits besides the link.
@@ -68,7 +68,7 @@ enum Calibration {
         for rate in [50_000, 200_000] as [UInt64] {
             settings.append(
                 Setting(
-                    connections: 4, streams: 1000, rtt: "10ms", duration: 3 * second / 2, rate: rate, mockFlags: spread)
+                    connections: 8, streams: 1000, rtt: "10ms", duration: 3 * second / 2, rate: rate, mockFlags: spread)
             )
         }
         for rate in [10_000, 25_000, 50_000] as [UInt64] {

@@ -132,6 +132,9 @@ import Testing
         question.serverTime = .uniform(low: 90e9, high: 110e9)
         let own = try cost(runs + [spread])
         #expect(own > 7500 && own < 9500, "\(own)")
+        // Of nothing but such runs, these.
+        let only = CostModel([runs[0], spread])!
+        #expect(isClose(only.pace(.batched, hasLink: true).cost(at: 50_000, closed: 1000), 9000))
         let plan = try Planner.plan(question, samples: runs, origin: "x")
         #expect(plan.warnings.contains { $0.hasPrefix("no run at a rate with answers that take times of their own") })
         #expect(

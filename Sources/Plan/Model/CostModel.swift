@@ -174,7 +174,7 @@ struct CostModel: Sendable {
         }
         let spread = [kind(answers, hasLink, true), kind(answers, !hasLink, true)]
         let wanted = [kind(answers, hasLink, false), kind(answers, false, false), kind(.batched, hasLink, false)]
-        return ((isSpread ? spread : []) + wanted).lazy.compactMap { paced[$0] }.first { $0.isMeasured }
+        return (isSpread ? spread + wanted : wanted + spread).lazy.compactMap { paced[$0] }.first { $0.isMeasured }
             ?? paced[Paced(answers: .batched, hasLink: false)]!
     }
 
