@@ -39,6 +39,12 @@ import Testing
         } throws: {
             "\($0)".hasPrefix("within 6.00 s: connecting and the last answers alone take 38.")
         }
+        short.serverTime = .lognormal(median: 86_400e9, sigma: 5)
+        #expect {
+            try Planner.plan(short, samples: samples, origin: "x")
+        } throws: {
+            "\($0)".hasSuffix("alone take more than thirty years; expected more")
+        }
         short.serverTime = .constant(1e9)
         #expect(try Planner.plan(short, samples: samples, origin: "x").simulation.finish?.low == nil)
     }

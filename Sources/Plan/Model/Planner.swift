@@ -213,10 +213,11 @@ enum Planner {
             throw Failure(description: "0 devices: expected at least 1 to plan for")
         }
         guard let rate = model.required else {
+            let edges = model.edges < 1e18 ? Units.duration(nanoseconds: model.edges) : "more than thirty years"
             throw Failure(
                 description:
                     "within \(Units.duration(nanoseconds: question.within ?? 0)): connecting and the last answers alone take "
-                    + "\(Units.duration(nanoseconds: model.edges)); expected more")
+                    + "\(edges); expected more")
         }
         var plain: Draft?
         for reserve in reserves {
