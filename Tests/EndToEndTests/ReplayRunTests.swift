@@ -419,12 +419,12 @@ import Testing
         let folder = try OutputFolder.made()
         let path = folder.path + "/a.pushes"
         try #require(mkfifo(path, 0o600) == 0)
-        for device in [path, "/dev/full"] {
+        let replaced = "is there and no recording; expected a new file, or a recording to replace"
+        for (device, problem) in [(path, "expected a file, not a pipe"), ("/dev/full", replaced)] {
             let refused = try Programs.run("mock-apns", ["--port", "0", "--plaintext", "--record", device])
             #expect(
                 refused.status == 64 && refused.output.isEmpty
-                    && refused.error
-                        == "mock-apns: --record \(device): is there and no recording; expected a new file, or a recording to replace\n",
+                    && refused.error == "mock-apns: --record \(device): \(problem)\n",
                 "\(refused)")
         }
         try FileManager.default.removeItem(atPath: path)

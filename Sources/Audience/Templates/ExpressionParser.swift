@@ -205,8 +205,10 @@ struct ExpressionParser {
         while parser.position < bytes.count {
             let start = parser.position
             if parser.isAtReference, (try? parser.reference()) != nil {
-                guard close(start) else { return "" }
-                parts.append(String(decoding: bytes[start..<parser.position], as: UTF8.self))
+                let reference = bytes[start..<parser.position]
+                // One that is written on two lines would be none of a message's.
+                guard close(start), !reference.contains(where: { $0 < 0x20 }) else { return "" }
+                parts.append(String(decoding: reference, as: UTF8.self))
                 literal = parser.position
             } else {
                 parser.position = start + 1

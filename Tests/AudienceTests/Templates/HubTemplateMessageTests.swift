@@ -67,6 +67,8 @@ private func message(_ body: String) -> String {
                 "$(a) ", 5,
                 "text after an expression: it stands alone, or in braces with the text in quotes; write {$(a) + ' '}"
             ),
+            // A proposal would have the line feed in it.
+            ("$(\\nA)b", 7, "text after an expression: it stands alone, or in braces with the text in quotes"),
             ("$(a) + $(b)", 6, "a concatenation stands in braces, as in {$(a) + ' ' + $(b)}"),
             (
                 "Hello, $(a)!", 8,
