@@ -94,7 +94,7 @@ struct CostModel: Sendable {
                 for isSpread in [false, true] {
                     // Thin pushes have an answer each anyhow.
                     let alike = own.filter { $0.isSpread == isSpread || isSpread && !$0.isDense }
-                    guard !isSpread || alike.contains(where: \.isSpread) else { continue }
+                    guard !isSpread || alike.contains(where: { $0.isSpread && $0.isDense }) else { continue }
                     let kind = Paced(answers: answers, hasLink: hasLink, isSpread: isSpread, isEmulated: isEmulated)
                     paced[kind] = PaceCost(alike) { sample in
                         Self.mean(
