@@ -62,7 +62,7 @@ enum PlanReport {
                             written(Double(latency.p99)), written(Double(latency.p999)), written(Double(latency.max)),
                         ],
                     ]
-                        + (plan.simulation.replications > 1
+                        + (plan.simulation.latencyReplications > 1
                             ? [
                                 [
                                     "95 % interval", "", plan.simulation.median.map { interval($0, written) } ?? "",

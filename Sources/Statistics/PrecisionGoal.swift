@@ -7,9 +7,9 @@ import Measurement
 public struct PrecisionGoal: Sendable {
     /// Fewer blocks are too few to end a run by.
     static let fewestBlocks = 20
-    /// Nothing is looked at before, nanoseconds since the start.
+    /// Nothing is looked at before, nanoseconds of the blocks (a warm-up has none).
     static let least: UInt64 = 1_000_000_000
-    /// From one look to the next the time since the start grows so many times.
+    /// From one look to the next the time of the blocks grows so many times.
     static let growth = 1.2
     /// Of what was asked for: what still comes in until the run has ended may widen the interval, by 7 % where one block more makes
     /// pairs of all and leaves half of the degrees of freedom.
@@ -35,10 +35,12 @@ public struct PrecisionGoal: Sendable {
     ///   - elapsed: nanoseconds since the start.
     public mutating func isReached(_ blocks: [LatencyBlock], at elapsed: UInt64) -> Bool {
         let count = blocks.reduce(0) { $0 &+ $1.count }
+        let begun = UInt64(max(0, min((blocks.first?.from ?? 0) * 1e9, 1e18)))
+        let measured = elapsed - min(elapsed, begun)
         // Where nothing has come since, a look sees nothing new.
-        guard elapsed >= next, blocks.count >= Self.fewestBlocks, count > seen else { return false }
+        guard measured >= next, blocks.count >= Self.fewestBlocks, count > seen else { return false }
         seen = count
-        next = UInt64(min(Double(elapsed) * Self.growth, 1e18))
+        next = UInt64(min(Double(measured) * Self.growth, 1e18))
         let half = BlockFigure(percentile, blocks, isSought: true)?.halfWidth ?? .infinity
         defer { wasNarrow = half <= Self.margin * share }
         return wasNarrow && half <= Self.margin * share

@@ -185,7 +185,7 @@ import Testing
         #expect(plan.measured.runs == 3 && plan.measured.settings == 3, "\(plan.measured)")
         #expect((plan.measured.pacedCPU?.value ?? 0) > plan.measured.clientCPU.value, "\(plan.measured)")
         #expect(
-            plan.needed?.coresIfSingle != nil && plan.simulation.replications == 5 && plan.simulation.p99?.high != nil)
+            plan.needed?.coresIfSingle != nil && plan.simulation.latencyReplications == 5 && plan.simulation.p99?.high != nil)
         #expect(plan.measured.contention == nil)
         let lossy = try Programs.run(
             "pushload",

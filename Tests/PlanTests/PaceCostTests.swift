@@ -124,7 +124,7 @@ import Testing
         #expect(
             isClose(Double(latency.p50), 100.55e6, 0.001) && isClose(Double(latency.p99), 100.99e6, 0.001), "\(latency)"
         )
-        #expect(plan.simulation.replications == 5 && plan.simulation.p99?.low != nil)
+        #expect(plan.simulation.latencyReplications == 5 && plan.simulation.p99?.low != nil)
         #expect(!plan.warnings.contains { $0.hasPrefix("no run at a rate") })
         #expect(
             try Planner.plan(question, samples: samples, origin: "x").warnings.contains {

@@ -14,13 +14,15 @@ import Testing
 
     /// Blocks of a tenth of a second, of log-normal latencies around a millisecond, sigma 0.5.
     private func blocks(
-        _ count: Int, each: Int, _ random: inout SplitMix, unanswered: UInt64 = 0, level: (Int) -> Double = { _ in 1 }
+        _ count: Int, each: Int, _ random: inout SplitMix, unanswered: UInt64 = 0, after start: Double = 0,
+        level: (Int) -> Double = { _ in 1 }
     ) -> [LatencyBlock] {
         (0..<count).map { block in
             var latencies = LatencyHistogram()
             for _ in 0..<each { latencies.record(UInt64(1e6 * level(block) * exp(0.5 * normal(&random)))) }
             return LatencyBlock(
-                from: Double(block) / 10, to: Double(block + 1) / 10, latencies, unanswered: unanswered)
+                from: start + Double(block) / 10, to: start + Double(block + 1) / 10, latencies,
+                unanswered: unanswered)
         }
     }
 
@@ -188,6 +190,13 @@ import Testing
             goal.isReached(Array(all[..<count]), at: UInt64(seconds * 1e9))
         }
         #expect(looks == [false, false, false, false, false, true])
+        // After a warm-up as without one: the second look is a fifth later than the first one, of what was measured.
+        let late = blocks(60, each: 1000, &random, after: 50)
+        var afterWarmUp = PrecisionGoal(50, within: 0.02)
+        let second = [(20, 50.9), (20, 51.0), (58, 51.19), (60, 51.21)].map { count, seconds in
+            afterWarmUp.isReached(Array(late[..<count]), at: UInt64(seconds * 1e9))
+        }
+        #expect(second == [false, false, false, true])
         var narrow = PrecisionGoal(50, within: 0.001)
         let isNarrow = narrow.isReached(all, at: 6_000_000_000)
         #expect(!isNarrow)

@@ -188,17 +188,21 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var seed: UInt64
         var workers: Int
         var connections: Int
-        /// Pushes simulated.
+        /// Pushes simulated at full use.
         var pushes: Int
-        /// What the share can do at full use: by the tightest bound, and simulated; nil: more pushes are open at once than can be simulated.
+        /// What the share can do at full use: by the tightest bound, and simulated; nil: it takes too many pushes to see (`warnings` says
+        /// why).
         var formula: Double
         @Nullable var simulated: Double?
         /// simulated / formula − 1.
         @Nullable var difference: Double?
-        /// At the planned rate, due to answered; nil when no pushes were asked for, or when the queue would grow all the time.
+        /// At the planned rate, due to answered; nil when no pushes were asked for, when the queue would grow all the time, or when it takes
+        /// too many pushes to see.
         @Nullable var latency: ResultDocument.Latency?
-        /// How often, each time with another seed; 1 where chance decides nothing. The intervals below are of their means.
+        /// How often full use and the planned rate were simulated, each time with another seed; 1 where chance decides nothing, 0: not. The
+        /// intervals below are of their means.
         var replications = 1
+        var latencyReplications = 0
         /// `simulated`; nil of one replication.
         @Nullable var range: Figure? = nil
         /// What the share can do by exact mean value analysis; nil where that does not know what binds.
@@ -211,6 +215,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case seed, workers, connections, pushes, difference, replications
+            case latencyReplications = "latency_replications"
             case range = "simulated_interval"
             case meanValue = "mean_value_analysis_per_second"
             case median = "total_p50_ns"

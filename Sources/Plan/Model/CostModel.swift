@@ -106,9 +106,10 @@ struct CostModel: Sendable {
             }
         }
         self.paced = paced
-        (law, lawProblem) = Self.law(usual)
+        let own = usual.isEmpty ? closed : usual
+        (law, lawProblem) = Self.law(own)
         // Of runs whose workers had time: what is waited for is then the way, not a thread.
-        let idle = usual.filter { $0.hasLink && !$0.isShaped && $0.workerLoad < 0.5 }
+        let idle = own.filter { $0.hasLink && $0.isPlain && $0.workerLoad < 0.5 }
         let waits = idle.map { $0.service - Double($0.roundTrip) }.filter { $0 > 0 }
         overhead = waits.min() ?? 0
         let batched = points[.batched]!
@@ -169,17 +170,25 @@ struct CostModel: Sendable {
     func pace(
         _ answers: CostSample.Answers, hasLink: Bool, isEmulated: Bool = false, isSpread: Bool = false
     ) -> PaceCost {
+        paced[paceKind(answers, hasLink: hasLink, isEmulated: isEmulated, isSpread: isSpread)]!
+    }
+
+    /// Whether runs at a rate say what answers cost that take times of their own, and those that do not.
+    func knowsPace(_ answers: CostSample.Answers, hasLink: Bool, isSpread: Bool) -> Bool {
+        paceKind(answers, hasLink: hasLink, isSpread: isSpread).isSpread == isSpread
+    }
+
+    private func paceKind(
+        _ answers: CostSample.Answers, hasLink: Bool, isEmulated: Bool = false, isSpread: Bool
+    ) -> Paced {
         func kind(_ answers: CostSample.Answers, _ hasLink: Bool, _ isSpread: Bool) -> Paced {
             Paced(answers: answers, hasLink: hasLink, isSpread: isSpread, isEmulated: hasLink && isEmulated)
         }
         let spread = [kind(answers, hasLink, true), kind(answers, !hasLink, true)]
         let wanted = [kind(answers, hasLink, false), kind(answers, false, false), kind(.batched, hasLink, false)]
-        return (isSpread ? spread + wanted : wanted + spread).lazy.compactMap { paced[$0] }.first { $0.isMeasured }
-            ?? paced[Paced(answers: .batched, hasLink: false)]!
+        return (isSpread ? spread + wanted : wanted + spread).first { paced[$0]?.isMeasured == true }
+            ?? Paced(answers: .batched, hasLink: false)
     }
-
-    /// Whether runs at a rate say what answers cost that take times of their own.
-    var knowsSpread: Bool { paced.contains { $0.key.isSpread } }
 
     /// Client CPU time a push of a busy worker alone, ns.
     ///

@@ -12,11 +12,14 @@ extension CostSample {
     /// other servers that is not known, unless the workers were busy all the time: what they wait for each other is then at
     /// most a twentieth.
     var showsWorkers: Bool {
-        guard pace == nil, roundTrip == 0, !isShaped, let cores, perSecond > 0 else { return false }
+        guard pace == nil, roundTrip == 0, isPlain, let cores, perSecond > 0 else { return false }
         guard isBundledMock else { return threads <= cores && workerLoad >= 0.95 }
         guard let mockThreads, let mockCPU, threads + mockThreads <= cores else { return false }
         return perSecond * mockCPU / 1e9 / Double(max(1, mockThreads)) <= 0.9
     }
+
+    /// No flag of the mock changes how long a push takes, but that each is answered by itself.
+    var isPlain: Bool { !isShaped || isSingle && !isSpread }
 
     /// At a rate at which the client gathers pushes.
     var isDense: Bool { (pace ?? 0) / Double(threads) >= PaceCost.denseFrom }

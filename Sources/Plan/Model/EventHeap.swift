@@ -16,6 +16,8 @@ struct EventHeap {
         case window
         /// It allows a connection fewer streams, or as many as before.
         case streams
+        /// It has ended a connection, and the client hears of it.
+        case goAway
     }
 
     struct Event {

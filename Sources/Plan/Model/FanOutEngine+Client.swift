@@ -73,11 +73,12 @@ extension FanOutEngine {
         var count: Int32 = 0
         var head: Int32 = -1
         var tail: Int32 = -1
-        while count < settings.batch, hasPush(worker), canSend(connection) {
+        let isRefused = hasEnded(connection)
+        while count < settings.batch, hasPush(worker), canSend(connection), hasEnded(connection) == isRefused {
             let push = takePush(worker)
             addStreams(connection, -1)
             connections[connection].window -= settings.payloadBytes
-            cost += settings.clientCost.draw(&random)
+            if !isRefused { cost += settings.clientCost.draw(&random) }
             if head < 0 { head = push } else { next[Int(tail)] = push }
             tail = push
             count += 1
@@ -86,6 +87,7 @@ extension FanOutEngine {
         threads[worker].head = head
         threads[worker].count = count
         threads[worker].connection = Int32(connection)
+        threads[worker].isRefused = isRefused
         // The same connection goes on while it can: batches are filled.
         threads[worker].turn = connection
         if !canSend(connection) || settings.arrivals != .closed {
@@ -96,12 +98,25 @@ extension FanOutEngine {
     }
 
     func hasPush(_ worker: Int) -> Bool {
-        !threads[worker].again.isEmpty || untaken > 0 && threads[worker].nextDue <= now
+        hasPushAgain(worker) || untaken > 0 && threads[worker].nextDue <= now
+    }
+
+    func hasPushAgain(_ worker: Int) -> Bool { threads[worker].againStart < threads[worker].again.count }
+
+    private func popAgain(_ worker: Int) -> Int32? {
+        guard hasPushAgain(worker) else { return nil }
+        let push = threads[worker].again[threads[worker].againStart]
+        threads[worker].againStart += 1
+        if !hasPushAgain(worker) {
+            threads[worker].again.removeAll(keepingCapacity: true)
+            threads[worker].againStart = 0
+        }
+        return push
     }
 
     /// One that is to be sent again, or the next that is due.
     func takePush(_ worker: Int) -> Int32 {
-        if let push = threads[worker].again.popLast() {
+        if let push = popAgain(worker) {
             next[Int(push)] = -1
             return push
         }
@@ -115,14 +130,50 @@ extension FanOutEngine {
         return push
     }
 
-    /// A connection that has had its pushes is made anew.
-    func noteSent(_ connection: Int) {
+    // MARK: Connections that are made anew
+
+    private func hasEnded(_ connection: Int) -> Bool {
+        connections[connection].sent >= settings.renewal?.every ?? .max
+    }
+
+    /// A connection that has had its pushes goes on until the client hears that it is ended.
+    private func noteSent(_ connection: Int) {
         guard let renewal = settings.renewal else { return }
         connections[connection].sent += 1
-        guard connections[connection].sent >= renewal.every else { return }
+        guard connections[connection].sent == renewal.every else { return }
+        heap.put(.goAway, at: now + renewal.told, place: Int32(connection))
+    }
+
+    func goAway(_ connection: Int) {
+        guard let renewal = settings.renewal else { return }
+        let refused = connections[connection].refused
+        connections[connection].refused.removeAll(keepingCapacity: true)
+        sendAgain(refused, of: connection)
         connections[connection].sent = 0
-        connections[connection].notBefore = now + renewal.pause
-        heap.put(.window, at: now + renewal.pause, place: Int32(connection))
+        let isThere = now + renewal.wait.draw(&random)
+        connections[connection].notBefore = isThere
+        heap.put(.window, at: isThere, place: Int32(connection))
+        wake(connections[connection].worker)
+    }
+
+    private func sendAgain(_ pushes: [Int32], of connection: Int) {
+        addStreams(connection, pushes.count)
+        threads[connections[connection].worker].again += pushes
+    }
+
+    /// What is written to a connection that the server has ended comes back when the client hears of it.
+    private func refuse(_ connection: Int, _ head: Int32) {
+        var pushes: [Int32] = []
+        var push = head
+        while push >= 0 {
+            pushes.append(push)
+            push = next[Int(push)]
+        }
+        if hasEnded(connection) {
+            connections[connection].refused += pushes
+        } else {
+            sendAgain(pushes, of: connection)
+        }
     }
 
     /// By so many pushes; a connection that was made anew has all of it.
@@ -164,6 +215,7 @@ extension FanOutEngine {
             uplinkFreeAt = max(uplinkFreeAt, now) + bytes / rate * 1e9
             leaves = max(leaves, uplinkFreeAt)
         }
+        if threads[connections[Int(connection)].worker].isRefused { return refuse(Int(connection), head) }
         let at = settings.link.arrival(
             leaves: leaves, bytes: bytes, last: &connections[Int(connection)].upLast, &random)
         heap.put(.atServer, at: at, place: connection, head: head, count: count)

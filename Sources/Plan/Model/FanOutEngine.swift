@@ -18,8 +18,9 @@ final class FanOutEngine {
         /// When the last piece each way comes out of the link.
         var upLast = 0.0
         var downLast = 0.0
-        /// Pushes since it was made, and when it is there.
+        /// Pushes since it was made, those of them that the server refuses, and when it is there.
         var sent = 0
+        var refused: [Int32] = []
         var notBefore = 0.0
     }
 
@@ -29,14 +30,17 @@ final class FanOutEngine {
         var head: Int32 = -1
         var count: Int32 = 0
         var connection: Int32 = -1
+        /// On a connection that the server has ended.
+        var isRefused = false
         var busyTime = 0.0
         // Of a client's thread.
         var firstConnection = 0
         var lastConnection = 0
         var turn = 0
         var withAnswers: [Int32] = []
-        /// Pushes to be sent again.
+        /// Pushes to be sent again: first in, first out.
         var again: [Int32] = []
+        var againStart = 0
         var nextDue = 0.0
         var plannedWake = -1.0
         // Of a server's thread: first in, first out.
@@ -66,6 +70,8 @@ final class FanOutEngine {
     var freePushes: [Int32] = []
     var untaken: Int
     var uplinkFreeAt = 0.0
+    /// Pushes that are at the server from the beginning on, still to come there.
+    private var earliest: Int
 
     // What comes out.
     var outcome = FanOutSimulation.Outcome()
@@ -82,6 +88,7 @@ final class FanOutEngine {
         random = SplitMix(seed: settings.seed)
         freeCores = settings.cores ?? Int.max / 2
         untaken = settings.pushes
+        earliest = settings.beginsSteady ? settings.connections * settings.streams : 0
         let workers = min(settings.workers, settings.connections)
         for worker in 0..<workers {
             var thread = Thread()
@@ -136,6 +143,7 @@ final class FanOutEngine {
                 openWindow(event)
                 wake(connections[Int(event.place)].worker)
             case .streams: changeStreams(event)
+            case .goAway: goAway(Int(event.place))
             }
         }
         return finish()
@@ -195,7 +203,7 @@ final class FanOutEngine {
     func hasWork(_ thread: Int) -> Bool {
         if thread >= clientThreads { return threads[thread].inboxStart < threads[thread].inbox.count }
         if !threads[thread].withAnswers.isEmpty { return true }
-        if !threads[thread].again.isEmpty { return connectionThatCanSend(thread) != nil }
+        if hasPushAgain(thread) { return connectionThatCanSend(thread) != nil }
         guard untaken > 0 else { return false }
         if threads[thread].nextDue > now {
             let due = threads[thread].nextDue
@@ -354,11 +362,16 @@ final class FanOutEngine {
             let following = next[Int(push)]
             next[Int(push)] = -1
             heap.put(
-                .answer, at: now + settings.serverTime.draw(&random) + settings.wait.draw(&random), place: connection,
-                head: push,
-                count: 1)
+                .answer, at: now + serverTime() + settings.wait.draw(&random), place: connection, head: push, count: 1)
             push = following
         }
+    }
+
+    private func serverTime() -> Double {
+        guard earliest > 0 else { return settings.serverTime.draw(&random) }
+        earliest -= 1
+        // It came half a round trip ago only.
+        return max(0, settings.serverTime.rest(&random) - settings.link.roundTrip / 2)
     }
 
     func answer(_ connection: Int32, _ head: Int32, _ count: Int32) {

@@ -27,8 +27,8 @@ struct FanOutSimulation: Sendable {
         var wait = TimeDistribution.constant(0)
         /// Share of the answers after which a push is sent again, 0 ... below 1.
         var sentAgain = 0.0
-        /// A connection is made anew after so many pushes, and sends nothing meanwhile, ns; nil: never.
-        var renewal: (every: Int, pause: Double)?
+        /// nil: connections stay.
+        var renewal: Renewal?
         /// Of every connection, from a random time of it on; nil: never. Fewer than `streams`.
         var fewerStreams: FewerStreams?
         /// Of a push and of its answer, as the link carries them.
@@ -48,6 +48,8 @@ struct FanOutSimulation: Sendable {
         var windowReopen = 0.5
         /// From a push being read to its answer being written, besides CPU time.
         var serverTime = TimeDistribution.constant(0)
+        /// The first pushes on all streams have been at the server for a while: answer times with long tails would else be seen too late.
+        var beginsSteady = false
         var arrivals = Arrivals.closed
         /// To simulate in all, at least 1.
         var pushes = 100_000
@@ -56,6 +58,16 @@ struct FanOutSimulation: Sendable {
         var seed: UInt64 = 1
 
         init() {}
+    }
+
+    /// The server ends a connection after so many pushes (GOAWAY, RFC 9113, section 6.8). What is sent until the client hears of it is
+    /// refused, and sent again: the price of a new connection has its CPU time, which is not counted twice.
+    struct Renewal: Sendable {
+        var every: Int
+        /// From the last push that is taken being sent to the client hearing of the end, ns.
+        var told: Double
+        /// From then on to the next connection being as fast as it gets, ns.
+        var wait: TimeDistribution
     }
 
     enum Arrivals: Sendable, Equatable {

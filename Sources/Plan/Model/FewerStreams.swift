@@ -42,16 +42,18 @@ struct FewerStreams: Codable, Sendable, Equatable {
     ///   - usual: streams at all other times; where they are not more than `streams`, nothing changes.
     ///   - cycle: from a push being put on a stream to the stream being free again, ns; above 0.
     ///   - most: pushes a second by what else is a connection's own.
-    ///   - burst: pushes that can be begun before the first answers, and how many a second.
+    ///   - burst: pushes that can be begun before the first answers: so many at once, then so many a second as the window opens again, and
+    ///     at most so many a second.
     func rate(
         usual: Double, cycle: Double, most: Double,
-        burst: (pushes: Double, perSecond: Double) = (.infinity, .infinity)
+        burst: (pushes: Double, reopened: Double, perSecond: Double) = (.infinity, .infinity, .infinity)
     ) -> Double {
         func rate(_ streams: Double) -> Double { min(streams / cycle * 1e9, most) }
         guard time >= cycle else { return rate(usual) }
         let (few, more) = (min(streams, usual), every - time)
         if more < cycle {
-            let begun = min(usual, burst.pushes, few + burst.perSecond * more / 1e9)
+            let begun = min(
+                usual, burst.pushes + burst.reopened * more / 1e9, few + burst.perSecond * more / 1e9)
             return min(most, (begun + rate(few) * (every - cycle) / 1e9) / every * 1e9)
         }
         return (rate(usual) * (every - time) + rate(min(streams, usual)) * time) / every

@@ -47,7 +47,7 @@ struct PaceCost: Sendable {
             let extra = Quantile.median(runs.map { $0.run.clientCPU - closed($0.run) })!
             // What the mock's flags add to an answer belongs to no other plan.
             let totals = runs.map(\.run).compactMap { run in
-                run.totals?.count == TimeDistribution.shares.count && (!run.isShaped || run.isSingle && !run.isSpread)
+                run.totals?.count == TimeDistribution.shares.count && run.isPlain
                     ? run.totals?.map { max(0, $0 - Double(run.roundTrip)) } : nil
             }
             return Point(

@@ -5,8 +5,11 @@ extension PlanModel {
     /// From a connection being begun to its being as fast as it gets, at the price of so much time at full speed, ns.
     var warmUp: Double { question.setupRoundTrips * question.roundTrip + TCPModel(question).slowStart }
 
+    /// From the last push that a connection's server takes being sent to the client hearing that it is the last, ns.
+    var told: Double { question.roundTrip + question.jitter + overhead }
+
     /// From the last push that a connection's server takes being sent to the next connection being as fast as it gets, ns.
-    var renewal: Double { question.roundTrip + question.jitter + overhead + PlanQuestion.reconnectWait + warmUp }
+    var renewal: Double { told + PlanQuestion.reconnectWait + warmUp }
 
     /// Connecting and becoming fast: before that no push is begun, ns.
     private var beginning: Double { warmUp + handshakes }

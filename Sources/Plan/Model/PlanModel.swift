@@ -2,7 +2,7 @@ import Foundation
 
 /// The formulas of a plan (docs/planning.md): what a configuration can do by each bound, and what a rate needs.
 struct PlanModel {
-    let question: PlanQuestion
+    private(set) var question: PlanQuestion
     let costs: CostModel
     /// Multiplies CPU time a push, for sensitivities.
     var costFactor = 1.0
@@ -49,6 +49,13 @@ struct PlanModel {
             let configuration = configuration(needs(rate))
             handshakes = handshake * configuration.connectionsPerWorker
         }
+    }
+
+    /// No connection is ended by the server.
+    var withoutGoAway: PlanModel {
+        var model = self
+        model.question.goAwayEvery = nil
+        return model
     }
 
     /// What a push waits besides link and server; without a link threads find each other awake.
@@ -127,7 +134,7 @@ struct PlanModel {
         let worker = 1e9 / (alone * costFactor)
         return fewer.rate(
             usual: streams, cycle: cycle, most: min(others, worker),
-            burst: (question.windowUse?.held ?? .infinity, worker))
+            burst: (question.windowUse?.held ?? .infinity, windowRate ?? .infinity, worker))
     }
 
     private func steady(_ name: PlanDocument.BoundName) -> Double? {

@@ -21,15 +21,28 @@ struct PlanSimulation {
     /// Pushes to see, times those that are open at once (half of that suffices), for which there may be as many times more than usual.
     static let fewestTimes = 6.0
     static let mostTimes = 2.0
+    /// Of connections that are made anew: what is looked at, and what it takes, the first life being warm-up.
+    static let fewestLives = 12.0
+    static let leastLives = 2.0
+    /// Pushes are not dealt out so evenly to connections that none has more than this part less than others.
+    static let evenness = 0.9
 
     init(_ model: PlanModel, _ configuration: PlanModel.Configuration) {
-        self.model = model
+        let endsConnections = Self.endsConnections(model.question, configuration)
+        self.model = endsConnections ? model : model.withoutGoAway
         self.configuration = configuration
         let isWhole = model.question.mockThreads > 0
         workers = isWhole ? Int(configuration.workers) : 1
         connections =
             isWhole
             ? Int(configuration.evenConnections) : max(1, Int(configuration.connectionsPerWorker.rounded(.down)))
+    }
+
+    /// Whether any connection has so many pushes that it is made anew.
+    static func endsConnections(_ question: PlanQuestion, _ configuration: PlanModel.Configuration) -> Bool {
+        guard let every = question.goAwayEvery else { return false }
+        guard let pushes = question.pushes else { return true }
+        return Double(pushes) * question.attempts / configuration.connections >= every * evenness
     }
 
     private var question: PlanQuestion { model.question }
@@ -51,8 +64,18 @@ struct PlanSimulation {
         question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
     }
 
-    /// Every stream used all the time, pushes a second: each replication's; none where more pushes are open at once than can be simulated.
-    func full() -> [FanOutSimulation.Outcome] {
+    /// Why something is not simulated.
+    enum Unseen: Error, Equatable {
+        /// Their answers would not be seen.
+        case openPushes
+        /// Connections last longer.
+        case lives(pushes: Double)
+        /// Limits of streams change more often than can be followed for so long.
+        case streamChanges
+    }
+
+    /// Every stream used all the time, pushes a second: each replication's.
+    func full() throws(Unseen) -> [FanOutSimulation.Outcome] {
         var settings = settings(model.clientCost(configuration), rate: formula)
         settings.wait = .constant(model.overhead)
         let inFlight = min(formula * question.attempts * model.cycle / 1e9, Double(connections * question.streams))
@@ -62,17 +85,15 @@ struct PlanSimulation {
             let few = 4 * inFlight / Double(connections) + Double(2 * settings.batch)
             let most = Double(question.simulated / Self.replications) / Self.fewestTimes / Double(connections)
             settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
+            settings.beginsSteady = model.bounds(configuration)[0].name == .streams
         }
         let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
-        // Of connections that are made anew, several lives.
-        let lives = Double(connections) * (question.goAwayEvery ?? 0)
-        let least = max(open, lives)
-        let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), 2 * Self.fewestTimes * lives)
-        return replications(&settings, pushes: pushes, open: least, rate: formula)
+        let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), Self.fewestLives * life)
+        return try replications(&settings, pushes: pushes, open: open, rate: formula)
     }
 
     /// At a rate of all machines, each push due at its time.
-    func paced(_ perSecond: Double) -> [FanOutSimulation.Outcome] {
+    func paced(_ perSecond: Double) throws(Unseen) -> [FanOutSimulation.Outcome] {
         let wait = model.wait(configuration, at: perSecond)
         // What was measured has the time in it that waking up and sending took.
         var settings = settings(
@@ -81,9 +102,12 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
-        let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate))
-        return replications(&settings, pushes: pushes, open: 0, rate: rate)
+        let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
+        return try replications(&settings, pushes: pushes, open: 0, rate: rate)
     }
+
+    /// Pushes of all simulated connections until they are made anew.
+    private var life: Double { Double(connections) * (question.goAwayEvery ?? 0) / question.attempts }
 
     /// Pushes in six of the periods in which there are fewer streams for a time.
     ///
@@ -116,23 +140,33 @@ struct PlanSimulation {
 
     /// Where chance decides nothing, one says it all.
     ///
-    /// - Parameter open: of pushes so many are seen several times over, as those that are open at once; none come out where they
-    ///   cannot be.
+    /// - Parameter open: of pushes so many are seen several times over, as those that are open at once.
     private func replications(
         _ settings: inout FanOutSimulation.Settings, pushes: Double, open: Double, rate: Double
-    ) -> [FanOutSimulation.Outcome] {
+    ) throws(Unseen) -> [FanOutSimulation.Outcome] {
         let isCertain =
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
-            && question.sentAgain == 0 && question.fewerStreams == nil
+            && question.sentAgain == 0 && question.fewerStreams == nil && settings.renewal == nil
             && (settings.arrivals == .closed || !question.isPoisson)
-        let isLarge = Self.fewestTimes * open * Double(Self.replications) > Double(question.simulated)
-        let times = isCertain ? 1 : isLarge ? Self.fewReplications : Self.replications
-        let usual = Double(question.simulated / times)
-        let most = isLarge ? Self.mostTimes * usual : usual
-        let count = min(max(pushes, Double(Self.fewest), Self.fewestTimes * open), most, changes(rate))
-        guard count >= Self.fewestTimes / 2 * open else { return [] }
+        let isLarge =
+            max(Self.fewestTimes * open, Self.leastLives * life) * Double(Self.replications) > Double(question.simulated)
+        let most = (isLarge ? Self.mostTimes : 1) * Double(question.simulated)
+        var times = isCertain ? 1 : isLarge ? Self.fewReplications : Self.replications
+        if Self.leastLives * life * Double(times) > most { times = 1 }
+        let count = min(
+            max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down), changes(rate))
+        let least = max(Self.fewestTimes / 2 * open, Self.leastLives * life)
+        guard count >= least else {
+            throw count == changes(rate) ? .streamChanges : least > Self.fewestTimes / 2 * open ? .lives(pushes: life) : .openPushes
+        }
         settings.pushes = Int(max(1, count).rounded(.up))
         settings.warmup = settings.pushes / 4
+        if life > 0 {
+            // Whole lives: each has as many pushes that wait for a connection as any other.
+            let lives = (count / life).rounded(.down)
+            settings.pushes = Int((lives * life).rounded(.up))
+            settings.warmup = Int(max(1, (lives / 4).rounded(.down)) * life)
+        }
         var seeds = SplitMix(seed: question.seed)
         return (0..<times).map { time in
             settings.seed = time == 0 ? question.seed : seeds.next()
@@ -180,7 +214,11 @@ struct PlanSimulation {
         settings.cores = question.sharedCores
         settings.link = FanOutLink(roundTrip: question.roundTrip, jitter: question.jitter, loss: question.loss)
         settings.sentAgain = question.sentAgain
-        settings.renewal = question.goAwayEvery.map { (every: max(1, Int($0)), pause: model.renewal) }
+        settings.renewal = question.goAwayEvery.map {
+            .init(
+                every: Int(max(1, min($0, 1e18))), told: model.told,
+                wait: .uniform(low: model.warmUp, high: model.warmUp + 2 * PlanQuestion.reconnectWait))
+        }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {
                 settings.streams = Int(fewer.mean(usual: Double(question.streams), cycle: model.cycle).rounded())

@@ -90,9 +90,15 @@ enum PlanWarnings {
                     + "\(Units.duration(nanoseconds: border.thin)) where it does not yet, and \(Units.duration(nanoseconds: border.dense)) "
                     + "where it does")
         }
-        if model.question.spreadsAnswers, model.answers == .batched, !costs.isOfOtherServers, !costs.knowsSpread,
-            each >= PaceCost.denseFrom
-        {
+        let (isSpread, hasLink) = (model.question.spreadsAnswers, model.question.roundTrip > 0)
+        guard each >= PaceCost.denseFrom, !costs.isOfOtherServers,
+            !costs.knowsPace(model.answers, hasLink: hasLink, isSpread: isSpread)
+        else { return warnings }
+        if !isSpread {
+            warnings.append(
+                "no run at a rate but with answers that take times of their own: each of them wakes the client, and a push costs less "
+                    + "than the plan says")
+        } else if model.answers == .batched {
             warnings.append(
                 "no run at a rate with answers that take times of their own: each of them wakes the client, which costs more than the plan "
                     + "says")
@@ -105,6 +111,16 @@ enum PlanWarnings {
 
     private static func range(_ range: ClosedRange<Double>) -> String {
         "\(Units.fixed(range.lowerBound, places: 0)) to \(Units.fixed(range.upperBound, places: 0))"
+    }
+
+    /// One clause.
+    static func why(_ unseen: PlanSimulation.Unseen) -> String {
+        switch unseen {
+        case .openPushes: "a worker has more pushes open at once than a simulation sees the answers of"
+        case .lives(let pushes):
+            "its connections last \(PlanReport.count(pushes)) pushes, and a simulation sees no two of such lives"
+        case .streamChanges: "limits of streams change too often to be followed for as long as it takes"
+        }
     }
 
     /// What was given and is too small.

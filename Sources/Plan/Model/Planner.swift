@@ -81,7 +81,12 @@ enum Planner {
         var warnings = PlanWarnings.of(samples, costs, model, draft.configuration)
         progress("simulating full use")
         let full = PlanSimulation(model, draft.configuration)
-        let outcomes = full.full()
+        var outcomes: [FanOutSimulation.Outcome] = []
+        do throws(PlanSimulation.Unseen) {
+            outcomes = try full.full()
+        } catch {
+            warnings.append("full use was not simulated: \(PlanWarnings.why(error))")
+        }
         let throughput = outcomes.isEmpty ? nil : PlanSimulation.figure(outcomes.map(\.throughput))
         let difference = throughput.map { $0.value / full.formula - 1 }
         if let difference, abs(difference) > allowedDifference {
@@ -96,17 +101,18 @@ enum Planner {
                 "of the period of --fewer-streams the simulation sees \(Units.fixed(seen, places: 2)): its latencies and rate are "
                     + "those of that time")
         }
-        if outcomes.isEmpty {
-            warnings.append(
-                "full use was not simulated: a worker has more pushes open at once than a simulation sees the answers of"
-            )
+        if let unseen = draft.unseen {
+            warnings.append("there are no latencies at the planned rate: \(PlanWarnings.why(unseen))")
         }
         if let needs = draft.needs {
             warnings += PlanWarnings.shortfalls(model, draft.configuration, needs)
         }
         for goal in draft.goals where !goal.held {
-            let value = goal.value.map { written($0, goals, goal.text) } ?? "latencies grow with the queue"
-            warnings.append("goal \(goal.text) is not reached: \(value)")
+            let value =
+                goal.value.map { written($0, goals, goal.text) }
+                ?? (draft.unseen == nil ? "latencies grow with the queue" : "latencies were not simulated")
+            let isKnown = goal.value != nil || draft.unseen == nil
+            warnings.append("goal \(goal.text) is not \(isKnown ? "" : "known to be ")reached: \(value)")
         }
         if let echo, let pushes = question.pushes, let rate = draft.needs?.perSecond {
             progress("simulating devices")
@@ -118,18 +124,20 @@ enum Planner {
         draft.simulation = PlanDocument.Simulation(
             seed: question.seed, workers: full.workers, connections: full.connections,
             pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput?.value,
-            difference: difference, latency: draft.latency, replications: max(outcomes.count, draft.latencies.count),
+            difference: difference, latency: draft.latency, replications: outcomes.count,
+            latencyReplications: draft.latencies.count,
             range: throughput?.low == nil ? nil : throughput, meanValue: full.meanValue,
             median: draft.quantile(50), p99: draft.quantile(99),
-            finish: throughput.flatMap { finish(model, draft, $0, full) })
+            finish: throughput.flatMap { finish(draft, $0, full) })
         return document(draft, model, samples, intervals, origin, warnings)
     }
 
     /// How long it takes at full use by the simulation, at the simulated rate of each worker: half of the fan-outs take no longer.
     private static func finish(
-        _ model: PlanModel, _ draft: Draft, _ throughput: PlanDocument.Figure, _ full: PlanSimulation
+        _ draft: Draft, _ throughput: PlanDocument.Figure, _ full: PlanSimulation
     ) -> PlanDocument.Figure? {
-        guard model.question.pushes != nil, full.formula > 0 else { return nil }
+        guard full.model.question.pushes != nil, full.formula > 0 else { return nil }
+        let model = full.model
         let scale = model.bounds(draft.configuration)[0].rate / full.formula
         func time(_ rate: Double, _ chance: Double) -> Double? {
             rate > 0 ? model.time(at: rate * scale, chance: chance) : nil
@@ -150,8 +158,9 @@ enum Planner {
         var needs: PlanModel.Needs?
         var configuration: PlanModel.Configuration
         var reserve = 1.0
-        /// Of each replication; none when what is due waits ever longer.
+        /// Of each replication; none when what is due waits ever longer, or it is not seen.
         var latencies: [LatencyHistogram] = []
+        var unseen: PlanSimulation.Unseen?
         var isInTime = true
         var goals: [PlanDocument.Goal] = []
         var simulation: PlanDocument.Simulation?
@@ -226,7 +235,12 @@ enum Planner {
             var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
             next.isInTime = model.canDo(rate, configuration)
             progress("simulating the rate" + (reserve > 1 ? ", \(reserve) times the connections and cores" : ""))
-            let outcomes = next.isInTime ? PlanSimulation(model, configuration).paced(rate) : []
+            var outcomes: [FanOutSimulation.Outcome] = []
+            do throws(PlanSimulation.Unseen) {
+                if next.isInTime { outcomes = try PlanSimulation(model, configuration).paced(rate) }
+            } catch {
+                next.unseen = error
+            }
             next.latencies = outcomes.map(\.total)
             next.goals = goals.map { goal in
                 let value = value(goal, outcomes, needs: needs, model, configuration)
@@ -235,7 +249,8 @@ enum Planner {
             }
             if next.isInTime, next.goals.allSatisfy(\.held) { return next }
             plain = plain ?? next
-            if plain?.isInTime == false || question.machines != nil && question.connections != nil { break }
+            // More connections have the longer lives, and change limits more often.
+            if plain?.isInTime == false || plain?.unseen != nil || question.machines != nil && question.connections != nil { break }
         }
         // What no reserve can help, the link or what was given, is not paid for.
         return plain!
@@ -262,7 +277,7 @@ enum Planner {
             outcomes.isEmpty
                 ? nil
                 : ThresholdVerdict.value(statistic, sum(outcomes.map { stage == "total" ? $0.total : $0.roundTrip }))
-        case .rate: outcomes.isEmpty ? model.bounds(configuration)[0].rate : needs.perSecond
+        case .rate: min(model.bounds(configuration)[0].rate, needs.perSecond)
         case .memory: needs.memory / configuration.machines
         // Of a push, however often it is sent.
         default: model.clientCost(configuration, at: needs.perSecond) * model.question.attempts

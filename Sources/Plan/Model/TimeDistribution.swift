@@ -108,8 +108,8 @@ enum TimeDistribution: Sendable, Equatable {
 
     /// When the last of so many is through, counted from when the last began; they begin at equal distances over a time.
     ///
-    /// All are with the product of their chances. Of the one that began last that is taken as it is, of the others its logarithm is the
-    /// share that takes longer, summed up as an integral.
+    /// All are with the product of their chances. Of the one that began last that is taken as it is; of the others its logarithm, summed up
+    /// as an integral, is the share that takes longer, and so little more that it matters to small chances only.
     ///
     /// - Parameters:
     ///   - count: at least 1.
@@ -121,10 +121,12 @@ enum TimeDistribution: Sendable, Equatable {
         let areApart = distance > 1e-12 * mean
         func isThrough(_ time: Double) -> Bool {
             let own = -log1p(-share(over: time))
-            let others =
-                areApart
-                ? (excess(over: time + distance / 2) - excess(over: time + distance / 2 + span)) / distance
-                : (count - 1) * own
+            let first = time + distance / 2
+            var others = (count - 1) * own
+            if areApart {
+                others = (excess(over: first) - excess(over: first + span)) / distance
+                if chance < Self.largeChance { others += surplus(from: first, over: span) / distance }
+            }
             return own + (count > 1 ? others : 0) <= -log(chance)
         }
         var (low, high) = (0.0, mean)
@@ -134,6 +136,25 @@ enum TimeDistribution: Sendable, Equatable {
             if isThrough(middle) { high = middle } else { low = middle }
         }
         return high
+    }
+
+    /// Above it, what `last` leaves out does not show.
+    private static let largeChance = 0.9
+
+    /// By how much −ln (1 − x) is more than x, the share of the draws that are longer, as an integral over a time.
+    private func surplus(from first: Double, over span: Double) -> Double {
+        func more(_ time: Double) -> Double {
+            let share = share(over: time)
+            return -log1p(-share) - share
+        }
+        var (sum, time, step) = (0.0, first, max(first, 1e-3 * mean) / 32)
+        while time < first + span, share(over: time) > 1e-4, sum.isFinite {
+            let width = min(step, first + span - time)
+            // Simpson's rule.
+            sum += (more(time) + 4 * more(time + width / 2) + more(time + width)) / 6 * width
+            (time, step) = (time + width, step * 1.1)
+        }
+        return sum
     }
 
     /// The same everywhere `factor` times as long.
@@ -157,6 +178,27 @@ enum TimeDistribution: Sendable, Equatable {
             median
                 * exp(sigma * (-2 * log(1 - random.share())).squareRoot() * cos(2 * Double.pi * random.share()))
         case .measured(let values): Self.value(values, at: random.share())
+        }
+    }
+
+    /// What is left at some moment of what is under way then: the longer it takes, the more of the time it is.
+    func rest(_ random: inout SplitMix) -> Double { random.share() * drawUnderWay(&random) }
+
+    /// All of what is under way at some moment.
+    private func drawUnderWay(_ random: inout SplitMix) -> Double {
+        switch self {
+        case .constant(let value): return value
+        case .uniform(let low, let high): return (low * low + random.share() * (high * high - low * low)).squareRoot()
+        case .exponential: return draw(&random) + draw(&random)
+        case .lognormal(let median, let sigma):
+            return Self.lognormal(median: median * exp(sigma * sigma), sigma: sigma).draw(&random)
+        case .measured(let values):
+            var left = random.share() * mean
+            for (weight, piece) in Self.pieces(values) {
+                left -= weight * piece.mean
+                if left < 0 { return piece.drawUnderWay(&random) }
+            }
+            return values.last ?? 0
         }
     }
 
