@@ -3,14 +3,14 @@ import Settings
 
 /// An open loop that sent much less than came due in the measured span: it did not do what was asked, and its latencies are
 /// those of another load. Far enough below, that a stall of the machine at the end of a short run is none.
-struct RateShortfall: CustomStringConvertible {
+package struct RateShortfall: CustomStringConvertible {
     /// Sent a second, of what came due.
     static let reached = 0.9
 
-    let description: String
+    package let description: String
 
     /// nil: the rate was reached, or there was none.
-    init?(_ result: ResultDocument) {
+    package init?(_ result: ResultDocument) {
         guard let offered = result.throughput.offered, offered > 0, !result.run.interrupted else { return nil }
         // A server may answer before it has the whole push (RFC 9113 section 8.1).
         let sent = max(Self.sentFirst(result), min(result.throughput.answered, offered))

@@ -16,8 +16,9 @@ package struct PlanCommand: AsyncParsableCommand {
         discussion: """
             The cost of a push comes from results (--from), from a calibration made earlier (--calibration), or from two minutes of \
             runs against the bundled mock. Without --devices, and with --connections and --machines, it says what those can do. \
-            With --device-model it also says what the devices then ask of their backend. Formulas and assumptions: docs/planning.md. Exit status: 0, 64 when the request itself is wrong, 99 when the devices \
-            are not reached in time or a goal is missed.
+            With --device-model it also says what the devices then ask of their backend. Formulas and assumptions: docs/planning.md. \
+            Exit status: 0, 1 when a calibration fails, 64 when the request itself is wrong, 99 when the devices are not reached in time or \
+            a goal is missed.
             """)
 
     @Option(

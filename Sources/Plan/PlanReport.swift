@@ -129,6 +129,7 @@ enum PlanReport {
         let part =
             plan.measured.serverCPU == nil
             ? "\(counted(simulation.workers, "worker")) with \(counted(simulation.connections, "connection"))"
+                + (simulation.isPart ? ", and their part of its time" : "")
             : "all of it"
         let formula = "the formula says \(count(simulation.formula))/s"
         var lines: [String] = []

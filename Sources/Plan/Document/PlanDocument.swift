@@ -188,6 +188,8 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var seed: UInt64
         var workers: Int
         var connections: Int
+        /// They are some of a worker's, with their part of its time: together they last too long (`--goaway-every`).
+        var isPart = false
         /// Pushes simulated at full use.
         var pushes: Int
         /// What the share can do at full use: by the tightest bound, and simulated; nil: it takes too many pushes to see (`warnings` says
@@ -215,6 +217,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case seed, workers, connections, pushes, difference, replications
+            case isPart = "is_part_of_worker"
             case latencyReplications = "latency_replications"
             case range = "simulated_interval"
             case meanValue = "mean_value_analysis_per_second"

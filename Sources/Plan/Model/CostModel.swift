@@ -108,8 +108,8 @@ struct CostModel: Sendable {
         self.paced = paced
         let own = usual.isEmpty ? closed : usual
         (law, lawProblem) = Self.law(own)
-        // Of runs whose workers had time: what is waited for is then the way, not a thread.
-        let idle = own.filter { $0.hasLink && $0.isPlain && $0.workerLoad < 0.5 }
+        // Of runs whose workers had time, and a core when they needed one: what is waited for is then the way, not a thread.
+        let idle = own.filter { $0.hasLink && $0.isPlain && $0.workerLoad < 0.5 && $0.coreLoad < 0.5 }
         let waits = idle.map { $0.service - Double($0.roundTrip) }.filter { $0 > 0 }
         overhead = waits.min() ?? 0
         let batched = points[.batched]!

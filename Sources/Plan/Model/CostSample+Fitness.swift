@@ -18,6 +18,9 @@ extension CostSample {
         return perSecond * mockCPU / 1e9 / Double(max(1, mockThreads)) <= 0.9
     }
 
+    /// Share of the machine's cores that client and mock used, as far as is known.
+    var coreLoad: Double { perSecond * (clientCPU + (mockCPU ?? 0)) / 1e9 / Double(max(1, cores ?? 1_000_000)) }
+
     /// No flag of the mock changes how long a push takes, but that each is answered by itself.
     var isPlain: Bool { !isShaped || isSingle && !isSpread }
 

@@ -35,7 +35,12 @@ extension FanOutEngine {
         count(-1)
         let sojourn = now - due[push]
         sojourns += sojourn
-        if answered > settings.warmup, untaken > 0 { pace.add(now, answered) }
+        if let measured = settings.measured {
+            if answered == settings.warmup { measuredTimes.from = now }
+            if answered == settings.warmup + measured { measuredTimes.to = now }
+        } else if answered > settings.warmup, untaken > 0 {
+            pace.add(now, answered)
+        }
         if isCounted[push] {
             outcome.total.record(Self.recorded(sojourn))
             outcome.roundTrip.record(Self.recorded(now - begun[push]))
@@ -57,15 +62,6 @@ extension FanOutEngine {
             ?? firstThatCanSend(threads[worker].firstConnection, before: turn)
     }
 
-    private func firstThatCanSend(_ first: Int, before last: Int) -> Int? {
-        var index = first
-        while let connection = firstFree(index, before: last) {
-            if canSend(connection) { return connection }
-            index = connection + 1
-        }
-        return nil
-    }
-
     /// Puts what is due on streams of one connection; returns the CPU time it takes.
     func takePushes(_ worker: Int) -> Double {
         guard hasPush(worker), let connection = connectionThatCanSend(worker) else { return 0 }
@@ -76,8 +72,8 @@ extension FanOutEngine {
         let isRefused = hasEnded(connection)
         while count < settings.batch, hasPush(worker), canSend(connection), hasEnded(connection) == isRefused {
             let push = takePush(worker)
-            addStreams(connection, -1)
             connections[connection].window -= settings.payloadBytes
+            addStreams(connection, -1)
             if !isRefused { cost += settings.clientCost.draw(&random) }
             if head < 0 { head = push } else { next[Int(tail)] = push }
             tail = push
@@ -122,7 +118,8 @@ extension FanOutEngine {
         }
         let push = makePush(due: settings.arrivals == .closed ? now : threads[worker].nextDue)
         moveDue(worker)
-        isCounted[Int(push)] = settings.pushes - untaken >= settings.warmup
+        let place = settings.pushes - untaken - settings.warmup
+        isCounted[Int(push)] = place >= 0 && place < settings.measured ?? .max
         untaken -= 1
         // It has been there since it was due.
         count(1)
@@ -148,10 +145,10 @@ extension FanOutEngine {
         guard let renewal = settings.renewal else { return }
         let refused = connections[connection].refused
         connections[connection].refused.removeAll(keepingCapacity: true)
-        sendAgain(refused, of: connection)
         connections[connection].sent = 0
         let isThere = now + renewal.wait.draw(&random)
         connections[connection].notBefore = isThere
+        sendAgain(refused, of: connection)
         heap.put(.window, at: isThere, place: Int32(connection))
         wake(connections[connection].worker)
     }
@@ -184,6 +181,7 @@ extension FanOutEngine {
         } else {
             (connections[place].window, connections[place].used) = (settings.window ?? .infinity, 0)
         }
+        noteWhetherItCanSend(place)
     }
 
     func makePush(due time: Double) -> Int32 {

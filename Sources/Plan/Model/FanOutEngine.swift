@@ -52,7 +52,7 @@ final class FanOutEngine {
     var random: SplitMix
     var heap = EventHeap()
     var connections: [Connection] = []
-    /// A bit for each connection that has a free stream.
+    /// A bit for each connection that can send.
     private var free: [UInt64] = []
     /// The client's threads, then the server's.
     var threads: [Thread] = []
@@ -82,6 +82,8 @@ final class FanOutEngine {
     var area = 0.0
     var countedTo = 0.0
     var pace = Pace()
+    /// When the answers came between which pushes are measured, ns.
+    var measuredTimes = (from: 0.0, to: 0.0)
 
     init(_ settings: FanOutSimulation.Settings) {
         self.settings = settings
@@ -106,7 +108,7 @@ final class FanOutEngine {
         }
         clientThreads = workers
         free = [UInt64](repeating: 0, count: connections.count / 64 + 1)
-        for connection in connections.indices { addStreams(connection, 0) }
+        for connection in connections.indices { noteWhetherItCanSend(connection) }
         for _ in 0..<settings.serverThreads { threads.append(Thread()) }
         for worker in 0..<workers { threads[worker].nextDue = firstDue(worker) }
         beginFewerStreams()
@@ -153,7 +155,8 @@ final class FanOutEngine {
         outcome.answered = answered
         outcome.events = heap.taken
         outcome.seconds = now / 1e9
-        outcome.throughput = pace.perSecond
+        outcome.throughput =
+            settings.measured.map { Double($0) / (measuredTimes.to - measuredTimes.from) * 1e9 } ?? pace.perSecond
         if now > 0 {
             outcome.meanInSystem = area / now
             outcome.arrivalRate = Double(answered) / now * 1e9
@@ -272,16 +275,21 @@ final class FanOutEngine {
     /// So many streams of a connection are free again, or fewer.
     func addStreams(_ connection: Int, _ change: Int) {
         connections[connection].freeStreams += change
+        noteWhetherItCanSend(connection)
+    }
+
+    /// Whenever streams, the window or the connection itself came or went.
+    func noteWhetherItCanSend(_ connection: Int) {
         let bit: UInt64 = 1 << UInt64(connection & 63)
-        if connections[connection].freeStreams > 0 {
+        if canSend(connection) {
             free[connection >> 6] |= bit
         } else {
             free[connection >> 6] &= ~bit
         }
     }
 
-    /// The first connection from one on and before another that has a free stream.
-    func firstFree(_ first: Int, before last: Int) -> Int? {
+    /// The first connection from one on and before another that can send.
+    func firstThatCanSend(_ first: Int, before last: Int) -> Int? {
         var index = first
         while index < last {
             let rest = free[index >> 6] >> UInt64(index & 63)

@@ -55,6 +55,9 @@ struct FanOutSimulation: Sendable {
         var pushes = 100_000
         /// The first so many answers are left out of throughput, the first so many pushes of latencies.
         var warmup = 0
+        /// After the warm-up so many are measured, and no more: what comes and goes with them is seen as a whole then. nil: all, throughput
+        /// as the slope of a line.
+        var measured: Int?
         var seed: UInt64 = 1
 
         init() {}

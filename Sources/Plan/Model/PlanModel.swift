@@ -117,7 +117,8 @@ struct PlanModel {
     /// to it.
     func perConnection(_ name: PlanDocument.BoundName) -> Double? {
         guard let every = question.goAwayEvery else { return steady(name) }
-        guard let rate = steady(name) else { return name == .streams ? every / renewal * 1e9 : nil }
+        guard let own = steady(name) ?? (name == .streams ? .infinity : nil) else { return nil }
+        let rate = min(own, worker)
         // Streams and windows let pushes go in bursts, a cycle apart, of which the last comes a cycle before its answers. When these
         // come the connection is told to go away, and the next one is made; what was sent meanwhile is refused, and sent again.
         let sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
@@ -128,13 +129,17 @@ struct PlanModel {
         let streams = Double(question.streams)
         guard let fewer = question.fewerStreams else { return streams / cycle * 1e9 }
         let others = Self.perConnectionBounds.filter { $0 != .streams }.compactMap(steady).min() ?? .infinity
-        // Nor is a connection faster than a worker that has no other one.
-        let alone = costs.client(
-            connectionsPerWorker: 1, streams: streams, hasLink: hasLink && question.mockThreads > 0, answers: answers)
-        let worker = 1e9 / (alone * costFactor)
         return fewer.rate(
             usual: streams, cycle: cycle, most: min(others, worker),
             burst: (question.windowUse?.held ?? .infinity, windowRate ?? .infinity, worker))
+    }
+
+    /// No connection is faster than a worker that has no other one.
+    private var worker: Double {
+        let alone = costs.client(
+            connectionsPerWorker: 1, streams: Double(question.streams), hasLink: hasLink && question.mockThreads > 0,
+            answers: answers)
+        return 1e9 / (alone * costFactor)
     }
 
     private func steady(_ name: PlanDocument.BoundName) -> Double? {

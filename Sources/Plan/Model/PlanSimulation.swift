@@ -8,6 +8,8 @@ struct PlanSimulation {
     /// Simulated client threads and connections.
     let workers: Int
     let connections: Int
+    /// Of a worker, 0 … 1: where connections last long, some of them have their part of its time.
+    let part: Double
 
     /// Seeds, where chance decides something.
     static let replications = 5
@@ -23,7 +25,10 @@ struct PlanSimulation {
     static let mostTimes = 2.0
     /// Of connections that are made anew: what is looked at, and what it takes, the first life being warm-up.
     static let fewestLives = 12.0
-    static let leastLives = 2.0
+    static let leastLives = 2.0 + lifeBeyond
+    static let lifeBeyond = 0.25
+    /// That are simulated instead of all of a worker.
+    static let fewestConnections = 8.0
     /// Pushes are not dealt out so evenly to connections that none has more than this part less than others.
     static let evenness = 0.9
 
@@ -33,9 +38,10 @@ struct PlanSimulation {
         self.configuration = configuration
         let isWhole = model.question.mockThreads > 0
         workers = isWhole ? Int(configuration.workers) : 1
-        connections =
-            isWhole
-            ? Int(configuration.evenConnections) : max(1, Int(configuration.connectionsPerWorker.rounded(.down)))
+        let all =
+            isWhole ? configuration.evenConnections : max(1, configuration.connectionsPerWorker.rounded(.down))
+        connections = isWhole ? Int(all) : Int(Self.someConnections(of: all, self.model.question))
+        part = Double(connections) / all
     }
 
     /// Whether any connection has so many pushes that it is made anew.
@@ -45,23 +51,30 @@ struct PlanSimulation {
         return Double(pushes) * question.attempts / configuration.connections >= every * evenness
     }
 
+    /// As many as have so short lives together that several simulations of them can be seen.
+    private static func someConnections(of all: Double, _ question: PlanQuestion) -> Double {
+        guard let every = question.goAwayEvery else { return all }
+        let seen = Double(question.simulated) / Double(fewReplications) / leastLives
+        return min(all, max(fewestConnections, (seen * question.attempts / every).rounded(.down)))
+    }
+
     private var question: PlanQuestion { model.question }
 
     /// Part of all workers.
-    private var share: Double { Double(workers) / (configuration.machines * configuration.workers) }
+    private var share: Double { part * Double(workers) / (configuration.machines * configuration.workers) }
 
     /// What the simulated part can do by the tightest bound, pushes a second.
     var formula: Double {
         if question.mockThreads > 0 { return model.bounds(configuration)[0].rate }
         let perConnection = PlanModel.perConnectionBounds.compactMap(model.perConnection).min() ?? .infinity
         return min(
-            perConnection * Double(connections), Double(workers) / model.clientCost(configuration) * 1e9,
+            perConnection * Double(connections), part * Double(workers) / model.clientCost(configuration) * 1e9,
             uplink.map { $0 / question.requestBytes } ?? .infinity) / question.attempts
     }
 
     /// A worker's part of its machine's bandwidth, in HTTP/2's bytes.
     private var uplink: Double? {
-        question.bandwidth.map { $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
+        question.bandwidth.map { part * $0 / PlanQuestion.wireFactor / configuration.workers * Double(workers) }
     }
 
     /// Why something is not simulated.
@@ -102,6 +115,11 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
+        // Connections that begin together are ended together, the first times: a fan-out that is no longer is simulated as a whole.
+        if life > 0, let all = question.pushes.map({ Double($0) * share }), all <= Self.mostTimes * Double(question.simulated) {
+            settings.pushes = Int(max(1, all).rounded(.up))
+            return runs(&settings, max(1, min(Self.replications, Int(Double(question.simulated) / all))))
+        }
         let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: 0, rate: rate)
     }
@@ -148,11 +166,12 @@ struct PlanSimulation {
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
             && question.sentAgain == 0 && question.fewerStreams == nil && settings.renewal == nil
             && (settings.arrivals == .closed || !question.isPoisson)
-        let isLarge =
-            max(Self.fewestTimes * open, Self.leastLives * life) * Double(Self.replications) > Double(question.simulated)
-        let most = (isLarge ? Self.mostTimes : 1) * Double(question.simulated)
-        var times = isCertain ? 1 : isLarge ? Self.fewReplications : Self.replications
-        if Self.leastLives * life * Double(times) > most { times = 1 }
+        func isLarge(_ pushes: Double, _ times: Int) -> Bool { pushes * Double(times) > Double(question.simulated) }
+        let isWide = isLarge(Self.fewestTimes * open, Self.replications)
+        let isLong = isLarge(Self.leastLives * life, Self.fewReplications)
+        let isFew = isWide || isLarge(Self.leastLives * life, Self.replications)
+        let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated)
+        let times = isCertain || isLong ? 1 : isFew ? Self.fewReplications : Self.replications
         let count = min(
             max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down), changes(rate))
         let least = max(Self.fewestTimes / 2 * open, Self.leastLives * life)
@@ -162,11 +181,18 @@ struct PlanSimulation {
         settings.pushes = Int(max(1, count).rounded(.up))
         settings.warmup = settings.pushes / 4
         if life > 0 {
-            // Whole lives: each has as many pushes that wait for a connection as any other.
-            let lives = (count / life).rounded(.down)
-            settings.pushes = Int((lives * life).rounded(.up))
-            settings.warmup = Int(max(1, (lives / 4).rounded(.down)) * life)
+            // Whole lives: each has as many pushes that wait for a connection as any other. What is left goes on as they do.
+            let lives = (count / life - Self.lifeBeyond).rounded(.down)
+            let warmup = max(1, (lives / 4).rounded(.down))
+            settings.pushes = Int(((lives + Self.lifeBeyond) * life).rounded(.up))
+            settings.warmup = Int(warmup * life)
+            settings.measured = Int((lives - warmup) * life)
         }
+        return runs(&settings, times)
+    }
+
+    /// Each with another seed.
+    private func runs(_ settings: inout FanOutSimulation.Settings, _ times: Int) -> [FanOutSimulation.Outcome] {
         var seeds = SplitMix(seed: question.seed)
         return (0..<times).map { time in
             settings.seed = time == 0 ? question.seed : seeds.next()
@@ -207,8 +233,8 @@ struct PlanSimulation {
         settings.workers = workers
         settings.connections = connections
         settings.streams = question.streams
-        settings.clientCost = .constant(clientCost)
-        settings.batch = max(1, Int((65_536 / max(question.requestBytes, 1)).rounded(.down)))
+        settings.clientCost = .constant(clientCost / part)
+        settings.batch = max(1, Int((part * 65_536 / max(question.requestBytes, 1)).rounded(.down)))
         settings.serverThreads = question.mockThreads
         settings.serverCost = .constant(model.serverCost(configuration) ?? 0)
         settings.cores = question.sharedCores

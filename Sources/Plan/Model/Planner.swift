@@ -89,7 +89,8 @@ enum Planner {
         }
         let throughput = outcomes.isEmpty ? nil : PlanSimulation.figure(outcomes.map(\.throughput))
         let difference = throughput.map { $0.value / full.formula - 1 }
-        if let difference, abs(difference) > allowedDifference {
+        let isChance = throughput.map { ($0.low ?? .infinity) <= full.formula && full.formula <= ($0.high ?? 0) } ?? false
+        if let difference, abs(difference) > allowedDifference, !isChance {
             warnings.append(
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
                     + (difference < 0
@@ -122,7 +123,7 @@ enum Planner {
         }
         progress("looking for intervals")
         draft.simulation = PlanDocument.Simulation(
-            seed: question.seed, workers: full.workers, connections: full.connections,
+            seed: question.seed, workers: full.workers, connections: full.connections, isPart: full.part < 1,
             pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput?.value,
             difference: difference, latency: draft.latency, replications: outcomes.count,
             latencyReplications: draft.latencies.count,
