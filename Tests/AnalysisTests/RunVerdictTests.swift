@@ -202,6 +202,14 @@ import Testing
                 "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): the generator was a limit, see there"
             ])
         #expect(RunVerdict(result).exitCode == 1)
+        // Whoever takes any rate is told of nothing, not even of what was not sent; and of all else.
+        var slow = result
+        (slow.pushes.notSent, slow.notSent) = (1, ["run_ended": 1])
+        slow.pushes.planned += 1
+        let anyRate = try Threshold.list(parsing: "sent_rate >= 0 && not_sent >= 0")
+        #expect(RateShortfall(slow) != nil && RunVerdict(slow, thresholds: anyRate).problems.isEmpty)
+        slow.pushes.planned += 1
+        #expect(!RunVerdict(slow, thresholds: anyRate).problems.isEmpty)
         // A server that died is no fault of the generator's.
         (result.connections.opened, result.connections.lost) = (1, 1)
         result.connections.ends = ["connection_reset": 1]

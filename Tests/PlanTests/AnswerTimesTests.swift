@@ -94,6 +94,68 @@ import Testing
         #expect(abs(plan.simulation.difference ?? 1) < 0.03, "\(plan.simulation)")
     }
 
+    @Test("Latencies at the planned rate have what waits for connections that are made anew in them")
+    func endedConnections() throws {
+        var question = question
+        (question.goAwayEvery, question.utilisation, question.simulated) = (2000, 0.8, 300_000)
+        (question.connections, question.machines, question.cores) = (16, 1, 1)
+        let goals = try Threshold.list(parsing: "p50 < 110ms && p99 < 110ms")
+        let plan = try Planner.plan(question, goals: goals, samples: samples, origin: "x")
+        let latency = try #require(plan.simulation.latency)
+        // All 100,000: connections that began together go away together, for half a second and more.
+        #expect(latency.count == 300_000 && plan.simulation.latencyReplications == 3)
+        #expect(latency.p50 < 110_000_000 && latency.p99 > 200_000_000, "\(latency)")
+        #expect(plan.goals.map(\.held) == [true, false])
+        #expect(plan.warnings.contains { $0.hasPrefix("goal p99 < 110ms is not reached: ") }, "\(plan.warnings)")
+        // With 6,250 pushes each none is ended.
+        question.goAwayEvery = 10_000
+        let whole = try Planner.plan(question, samples: samples, origin: "x").simulation
+        question.goAwayEvery = nil
+        let plain = try Planner.plan(question, samples: samples, origin: "x").simulation
+        #expect(whole.latency?.p99 == plain.latency?.p99 && whole.simulated == plain.simulated)
+    }
+
+    @Test("Of connections that last long some are simulated with their part of a worker; of those that last too long none")
+    func longLives() throws {
+        var question = question
+        (question.pushes, question.within, question.simulated) = (100_000_000, 1000e9, 400_000)
+        question.goAwayEvery = 10_000
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.simulation.isPart && plan.simulation.connections == 8 && plan.configuration.connections > 10)
+        #expect(abs(plan.simulation.difference ?? 1) < 0.02, "\(plan.simulation)")
+        #expect(plan.simulation.latency != nil)
+        let text = PlanReport.text(plan).replacing("\n", with: " ").split(separator: " ").joined(separator: " ")
+        #expect(text.contains("1 worker with 8 connections, and their part of its time, "), "\(text)")
+        question.goAwayEvery = 100_000
+        let goals = try Threshold.list(parsing: "p99 < 1s && rate > 1")
+        let long = try Planner.plan(question, goals: goals, samples: samples, origin: "x")
+        #expect(long.simulation.simulated == nil && long.simulation.latency == nil && !long.isReached)
+        #expect(long.goals.map(\.held) == [false, true])
+        for start in [
+            "full use was not simulated: its connections last 800,000 pushes",
+            "there are no latencies at the planned rate: its connections last 800,000 pushes",
+            "goal p99 < 1s is not known to be reached: latencies were not simulated",
+        ] {
+            #expect(long.warnings.contains { $0.hasPrefix(start) }, "\(long.warnings)")
+        }
+        #expect(try JSONDecoder().decode(PlanDocument.self, from: Data(PlanFile.encode(long))) == long)
+    }
+
+    @Test("A burst is as large as the window lets it be that is opened again meanwhile")
+    func burstOfWindow() throws {
+        let fewer = FewerStreams(streams: 10, time: 2e9, every: 2.5e9)
+        // 100 at once, and 400 in half a second; in the rest of each period ten a second.
+        let rate = fewer.rate(usual: 1000, cycle: 1e9, most: .infinity, burst: (100, 800, .infinity))
+        #expect(isClose(rate, (500 + 10 * 1.5) / 2.5), "\(rate)")
+        let wide = fewer.rate(usual: 1000, cycle: 1e9, most: .infinity, burst: (100, 8000, .infinity))
+        #expect(isClose(wide, (1000 + 10 * 1.5) / 2.5), "\(wide)")
+        var question = question
+        (question.fewerStreams, question.serverTime) = (fewer, .constant(1e9))
+        (question.roundTrip, question.window, question.simulated) = (10e6, 65_536, 400_000)
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(abs(plan.simulation.difference ?? 1) < 0.06, "\(plan.simulation)")
+    }
+
     @Test("What answers wait besides the link, a window that is opened again waits too")
     func windowWaits() throws {
         var question = question
@@ -138,6 +200,18 @@ import Testing
         question.serverTime = .uniform(low: 90e9, high: 110e9)
         let own = try cost(runs + [spread])
         #expect(own > 7500 && own < 9500, "\(own)")
+        func warns(_ samples: [CostSample], _ start: String) throws -> Bool {
+            try Planner.plan(question, samples: samples, origin: "x").warnings.contains { $0.hasPrefix(start) }
+        }
+        let (unknown, others) = ("no run at a rate with answers that", "no run at a rate but with answers that")
+        // Of a server that answers one by one, they say nothing of one that does not.
+        var single = spread
+        single.answers = .single
+        #expect(try warns(runs, unknown) && warns(runs + [single], unknown) && !warns(runs + [spread], unknown))
+        let times = question.serverTime
+        question.serverTime = .constant(99e9)
+        #expect(try warns([runs[0], spread], others) && !warns(runs + [spread], others) && !warns(runs, others))
+        question.serverTime = times
         // Of nothing but such runs, these.
         let only = CostModel([runs[0], spread])!
         #expect(isClose(only.pace(.batched, hasLink: true).cost(at: 50_000, closed: 1000), 9000))
@@ -204,5 +278,34 @@ import Testing
         let said = try #require(plan.sensitivities.first { $0.input == "devices" }).memory
         let seen = try log(memory(1.1) / memory(0.9)) / log(1.1 / 0.9)
         #expect(abs(said - seen) < 0.01, "\(said), \(seen)")
+    }
+
+    @Test("Runs of a server that answers one by one, and no other, say what is waited for besides the link, and what workers do to each other")
+    func onlySingle() throws {
+        func run(_ name: String, threads: Int = 1, rtt: UInt64 = 0, service: Double = 0, rate: Double = 100_000) -> CostSample {
+            var run = sample(
+                name, threads: threads, connections: 4 * threads, cpu: 5000, rtt: rtt, service: service, rate: rate, mockThreads: 2 * threads,
+                cores: 16, answers: .single)
+            run.isShaped = true
+            return run
+        }
+        let runs = [run("one"), run("two", threads: 2, rate: 190_000), run("far", rtt: 10_000_000, service: 11_000_000)]
+        let plan = try Planner.plan(question, samples: runs, origin: "x")
+        #expect(isClose(plan.measured.overhead.value, 1e6) && plan.measured.workerCounts == 2, "\(plan.measured)")
+        #expect(!plan.warnings.contains { $0.hasPrefix("no run with a round-trip time") }, "\(plan.warnings)")
+    }
+
+    @Test("Runs that filled the machine's cores do not say what is waited for besides the link")
+    func fullCores() throws {
+        func far(_ name: String, cpu: Double) -> CostSample {
+            sample(name, cpu: cpu, mock: 1000, rtt: 10_000_000, service: 22_000_000, rate: 600_000, cores: 2)
+        }
+        let plan = try Planner.plan(question, samples: samples + [far("full", cpu: 870)], origin: "x")
+        #expect(plan.measured.overhead.value == 0)
+        #expect(plan.warnings.contains { $0.hasPrefix("no run with a round-trip time") }, "\(plan.warnings)")
+        var idle = far("idle", cpu: 870)
+        idle.perSecond = 100_000
+        let known = try Planner.plan(question, samples: samples + [idle], origin: "x")
+        #expect(isClose(known.measured.overhead.value, 12e6))
     }
 }

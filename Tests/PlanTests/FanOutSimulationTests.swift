@@ -1,4 +1,6 @@
 import Foundation
+import Measurement
+import Results
 import Testing
 
 @testable import Plan
@@ -207,6 +209,44 @@ import Testing
             $0.batch = 100
         }
         #expect(isClose(rate, 500 / 0.07, 0.01), "\(rate)")
+    }
+
+    @Test("What is sent until the client hears that a connection is ended is refused, and waits for the next one")
+    func refused() {
+        var settings = FanOutSimulation.Settings()
+        settings.link.roundTrip = 100 * Self.millisecond
+        settings.arrivals = .constant(100)
+        settings.renewal = .init(every: 100, told: 95 * Self.millisecond, wait: .constant(50 * Self.millisecond))
+        (settings.pushes, settings.warmup, settings.measured) = (1050, 100, 800)
+        let outcome = FanOutSimulation(settings).run()
+        let total = ResultDocument.Latency(CensoredHistogram(answered: outcome.total))
+        // Of each hundred the first ten were refused (0 to 85 ms before the client heard of it), five more came due until the next
+        // connection was there 45 ms later: they wait 135 − 10 k ms each.
+        let waits = (0..<14).reduce(0.0) { $0 + 135 - 10 * Double($1) } / 100
+        #expect(isClose(Double(total.max), 235 * Self.millisecond, 0.001), "\(total)")
+        #expect(isClose(total.mean, (100 + waits) * Self.millisecond, 0.001), "\(total), \(waits)")
+        #expect(outcome.answered == 1050 && outcome.total.count == 800)
+        #expect(isClose(outcome.throughput, 100, 0.001), "\(outcome.throughput)")
+        // Where another connection could have taken them they wait for the word all the same.
+        settings.connections = 2
+        settings.renewal?.wait = .constant(5 * Self.millisecond)
+        let two = FanOutSimulation(settings).run()
+        let longest = Double(two.total.value(atPercentile: 100))
+        #expect(two.answered == 1050 && longest > 180 * Self.millisecond, "\(longest)")
+    }
+
+    @Test("Full use of streams begins as it goes on: the rate is Little's, however long the longest answers take")
+    func beginsSteady() {
+        let times = TimeDistribution.lognormal(median: Self.millisecond, sigma: 2)
+        func rate(_ beginsSteady: Bool) -> Double {
+            loop {
+                ($0.streams, $0.connections, $0.serverTime, $0.beginsSteady) = (1000, 4, times, beginsSteady)
+                $0.pushes = 50_000
+            }
+        }
+        let expected = 4000 / times.mean * 1e9
+        #expect(isClose(rate(true), expected, 0.03), "\(rate(true)), \(expected)")
+        #expect(rate(false) > 1.1 * expected, "\(rate(false)), \(expected)")
     }
 
     @Test("Fewer streams for a part of every period: the simulated rate is the formula's, and the simulation ends")

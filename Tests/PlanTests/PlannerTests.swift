@@ -98,7 +98,8 @@ import Testing
         (question.roundTrip, question.pushes, question.within, question.goAwayEvery) = (0, 100_000, 10e9, 500)
         (question.connections, question.machines) = (1, 1)
         let model = PlanModel(question, try #require(CostModel(samples)))
-        #expect(isClose(model.perConnection(.streams), 500 / 0.025, 1e-9))
+        // 25 ms, and what a worker takes to send them.
+        #expect(isClose(model.perConnection(.streams), 500 / 0.0255, 1e-9))
         question.roundTrip = 20e6
         question.serverTime = .constant(1e9)
         let slow = PlanModel(question, try #require(CostModel(samples)))

@@ -45,7 +45,7 @@ import Testing
         ],
         series)
     func last(_ times: TimeDistribution, _ series: (count: Int, span: Double)) {
-        for chance in [0.5, 0.95] {
+        for chance in [0.025, 0.5, 0.95] {
             let end = series.span + times.last(of: Double(series.count), over: series.span, chance: chance)
             var random = SplitMix(seed: 11)
             let rounds = 1500
@@ -57,8 +57,23 @@ import Testing
             }
             let share = Double(held) / Double(rounds)
             // Four standard errors.
-            #expect(abs(share - chance) < (chance > 0.9 ? 0.0225 : 0.052), "\(series), \(chance): \(share)")
+            #expect(
+                abs(share - chance) < 4 * (chance * (1 - chance) / 1500).squareRoot(), "\(series), \(chance): \(share)")
         }
+    }
+
+    @Test("What is left of what is under way takes E[X²] / 2 E[X] on average", arguments: all)
+    func rest(_ times: TimeDistribution) {
+        var random = SplitMix(seed: 13)
+        let count = 20_000
+        let rests = (0..<count).map { _ in times.rest(&random) }
+        let mean = rests.reduce(0, +) / Double(count)
+        // E[X²] is twice the integral of the time times the share that takes longer.
+        let step = 0.002
+        let square = stride(from: step / 2, to: 400, by: step).reduce(0) { $0 + 2 * step * $1 * times.share(over: $1) }
+        let expected = square / 2 / times.mean
+        let variance = rests.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(count)
+        #expect(abs(mean - expected) < 4 * (variance / Double(count)).squareRoot(), "\(mean), \(expected)")
     }
 
     @Test("A constant is as long as it is, of however many")

@@ -1,7 +1,8 @@
 import Foundation
 import Results
 
-/// How needs move with each input: the elasticity, ln of the ratio of needs at +10 % and −10 % over ln (1.1 / 0.9).
+/// How needs move with each input: the elasticity, ln of the ratio of needs at +10 % and −10 % over ln (1.1 / 0.9). Where a worker's pushes
+/// begin or cease to be gathered between the two, which is a step, it is that of the side on which they are as in the plan.
 enum PlanSensitivities {
     static let step = 0.1
 
@@ -14,14 +15,18 @@ enum PlanSensitivities {
             if name == "devices", (model.question.pushes ?? 0) < fewestPushes { return nil }
             // Nothing has more than all of its time.
             let top = name == "utilisation" ? min(1 + step, 1 / model.question.utilisation) : 1 + step
-            guard let more = needs(model, top, change), let less = needs(model, 1 - step, change) else {
-                return nil
+            let points = [1 - step, 1, top].compactMap { factor in needs(model, factor, change).map { (factor, $0) } }
+            guard points.count == 3 else { return nil }
+            func isDense(_ needs: PlanModel.Needs) -> Bool {
+                needs.perSecond * model.question.attempts / max(1, needs.cores) >= PaceCost.denseFrom
             }
+            let alike = points.filter { isDense($0.1) == isDense(points[1].1) }
+            guard let less = alike.first, let more = alike.last, more.0 > less.0 else { return nil }
             func elasticity(_ part: (PlanModel.Needs) -> Double) -> Double {
-                let (high, low) = (part(more), part(less))
+                let (high, low) = (part(more.1), part(less.1))
                 guard high > 0, low > 0 else { return 0 }
                 // A window moves things in steps of a push; what is below a thousandth is noise.
-                return (log(high / low) / log(top / (1 - step)) * 1000).rounded() / 1000
+                return (log(high / low) / log(more.0 / less.0) * 1000).rounded() / 1000
             }
             let sensitivity = PlanDocument.Sensitivity(
                 input: name, connections: elasticity(\.connections), cores: elasticity(\.cores),

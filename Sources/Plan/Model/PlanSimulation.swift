@@ -55,7 +55,7 @@ struct PlanSimulation {
     private static func someConnections(of all: Double, _ question: PlanQuestion) -> Double {
         guard let every = question.goAwayEvery else { return all }
         let seen = Double(question.simulated) / Double(fewReplications) / leastLives
-        return min(all, max(fewestConnections, (seen * question.attempts / every).rounded(.down)))
+        return min(all, max(fewestConnections, (seen / every).rounded(.down)))
     }
 
     private var question: PlanQuestion { model.question }
@@ -116,9 +116,12 @@ struct PlanSimulation {
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
         // Connections that begin together are ended together, the first times: a fan-out that is no longer is simulated as a whole.
-        if life > 0, let all = question.pushes.map({ Double($0) * share }), all <= Self.mostTimes * Double(question.simulated) {
-            settings.pushes = Int(max(1, all).rounded(.up))
-            return runs(&settings, max(1, min(Self.replications, Int(Double(question.simulated) / all))))
+        if life > 0, let all = question.pushes.map({ Double($0) * share }) {
+            let times = Double(question.simulated) / (all * question.attempts)
+            if times * Self.mostTimes >= 1 {
+                settings.pushes = Int(max(1, all).rounded(.up))
+                return runs(&settings, Int(max(1, min(Double(Self.replications), times))))
+            }
         }
         let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: 0, rate: rate)
@@ -166,11 +169,11 @@ struct PlanSimulation {
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
             && question.sentAgain == 0 && question.fewerStreams == nil && settings.renewal == nil
             && (settings.arrivals == .closed || !question.isPoisson)
-        func isLarge(_ pushes: Double, _ times: Int) -> Bool { pushes * Double(times) > Double(question.simulated) }
+        func isLarge(_ pushes: Double, _ times: Int) -> Bool { pushes * question.attempts * Double(times) > Double(question.simulated) }
         let isWide = isLarge(Self.fewestTimes * open, Self.replications)
         let isLong = isLarge(Self.leastLives * life, Self.fewReplications)
         let isFew = isWide || isLarge(Self.leastLives * life, Self.replications)
-        let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated)
+        let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated) / question.attempts
         let times = isCertain || isLong ? 1 : isFew ? Self.fewReplications : Self.replications
         let count = min(
             max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down), changes(rate))

@@ -14,7 +14,8 @@ enum Planner {
     /// Formula and simulation further apart than this are worth a warning.
     static let allowedDifference = 0.05
     /// What is tried when a goal asks for more than the utilisation leaves: times as many connections and cores.
-    private static let reserves = [1, 1.25, 1.5, 2, 3, 4]
+    private static let reserves = [1.25, 1.5, 2, 3]
+    private static let mostReserve = 4.0
 
     /// - Throws: the first goal of which a plan says nothing.
     static func check(_ goals: [Threshold], hasEcho: Bool) throws(Failure) {
@@ -163,9 +164,13 @@ enum Planner {
         var latencies: [LatencyHistogram] = []
         var unseen: PlanSimulation.Unseen?
         var isInTime = true
+        /// All latencies are within their goals.
+        var isFast = true
         var goals: [PlanDocument.Goal] = []
         var simulation: PlanDocument.Simulation?
         var echo: PlanDocument.Echo?
+
+        var isReached: Bool { isInTime && goals.allSatisfy(\.held) }
 
         var latency: ResultDocument.Latency? {
             latencies.isEmpty ? nil : .init(CensoredHistogram(answered: Planner.sum(latencies)))
@@ -229,32 +234,43 @@ enum Planner {
                     "within \(Units.duration(nanoseconds: question.within ?? 0)): connecting and the last answers alone take "
                     + "\(edges); expected more")
         }
-        var plain: Draft?
+        let plain = try self.draft(model, goals, rate, reserve: 1, progress)
+        let isGiven = question.machines != nil && question.connections != nil
+        // More connections have the longer lives, and change limits more often.
+        if plain.isReached || !plain.isInTime || plain.unseen != nil || isGiven { return plain }
+        // What no reserve can help, the link or what was given, is not paid for, nor looked for in vain: the most comes first.
+        guard let most = try? self.draft(model, goals, rate, reserve: mostReserve, progress), most.isFast else { return plain }
         for reserve in reserves {
-            let needs = model.needs(rate, reserve: reserve)
-            let configuration = try checked(model.configuration(needs), question)
-            var next = Draft(needs: needs, configuration: configuration, reserve: reserve)
-            next.isInTime = model.canDo(rate, configuration)
-            progress("simulating the rate" + (reserve > 1 ? ", \(reserve) times the connections and cores" : ""))
-            var outcomes: [FanOutSimulation.Outcome] = []
-            do throws(PlanSimulation.Unseen) {
-                if next.isInTime { outcomes = try PlanSimulation(model, configuration).paced(rate) }
-            } catch {
-                next.unseen = error
-            }
-            next.latencies = outcomes.map(\.total)
-            next.goals = goals.map { goal in
-                let value = value(goal, outcomes, needs: needs, model, configuration)
-                return .init(
-                    text: goal.text, value: value, held: value.map { goal.comparison.holds($0, goal.limit) } ?? false)
-            }
-            if next.isInTime, next.goals.allSatisfy(\.held) { return next }
-            plain = plain ?? next
-            // More connections have the longer lives, and change limits more often.
-            if plain?.isInTime == false || plain?.unseen != nil || question.machines != nil && question.connections != nil { break }
+            let next = try self.draft(model, goals, rate, reserve: reserve, progress)
+            if next.isReached { return next }
         }
-        // What no reserve can help, the link or what was given, is not paid for.
-        return plain!
+        return most.isReached ? most : plain
+    }
+
+    private static func draft(
+        _ model: PlanModel, _ goals: [Threshold], _ rate: Double, reserve: Double, _ progress: (String) -> Void
+    ) throws(Failure) -> Draft {
+        let needs = model.needs(rate, reserve: reserve)
+        let configuration = try checked(model.configuration(needs), model.question)
+        var draft = Draft(needs: needs, configuration: configuration, reserve: reserve)
+        draft.isInTime = model.canDo(rate, configuration)
+        progress("simulating the rate" + (reserve > 1 ? ", \(reserve) times the connections and cores" : ""))
+        var outcomes: [FanOutSimulation.Outcome] = []
+        do throws(PlanSimulation.Unseen) {
+            if draft.isInTime { outcomes = try PlanSimulation(model, configuration).paced(rate) }
+        } catch {
+            draft.unseen = error
+        }
+        draft.latencies = outcomes.map(\.total)
+        draft.goals = goals.map { goal in
+            let value = value(goal, outcomes, needs: needs, model, configuration)
+            return .init(
+                text: goal.text, value: value, held: value.map { goal.comparison.holds($0, goal.limit) } ?? false)
+        }
+        draft.isFast = zip(goals, draft.goals).allSatisfy { goal, found in
+            if case .latency = goal.metric { found.held } else { true }
+        }
+        return draft
     }
 
     private static func isPredicted(_ goal: Threshold) -> Bool {
