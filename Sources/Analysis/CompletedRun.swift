@@ -30,7 +30,7 @@ package struct CompletedRun: Sendable {
             text = try FileContents.text(file, "head of the run", limit: Self.mostBytes)
         } catch { throw Failure(description: error.description) }
         guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8)) else {
-            throw Failure(description: "\(file): not complete JSON; the file is truncated or damaged")
+            throw Failure(description: "\(file): \(UnreadableJSON.why(text.utf8))")
         }
         guard case .string(let id)? = object["id"], id.utf8.count == 16, id.allSatisfy(\.isHexDigit),
             let run = UInt64(id, radix: 16)

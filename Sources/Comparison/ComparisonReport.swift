@@ -79,13 +79,20 @@ enum ComparisonReport {
         }
     }
 
-    /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval.
+    /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval. Intervals of ratios are as wide
+    /// one way as the other in factors, so that half of it is a factor too.
     static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         var table = TextTable()
         table.add(["noise floor", "half-width"])
         for metric in comparison.metrics {
             guard let low = metric.low, let high = metric.high else { continue }
-            table.add([Written.title(metric.name), "\(Units.fixed((high - low) / 2 * 100, places: 1)) %"])
+            guard low > 0 else { continue }
+            table.add([
+                Written.title(metric.name), "\(Units.fixed(((high / low).squareRoot() - 1) * 100, places: 1)) %",
+            ])
+        }
+        guard comparison.metrics.contains(where: { $0.low != nil && $0.high != nil }) else {
+            return "\nnoise floor: not known; it takes two rounds and more (--rounds)\n"
         }
         return "\n" + table.lines(width: picture.width).joined(separator: "\n") + "\n"
     }

@@ -111,7 +111,8 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 baselineRounds: known.metrics[0].raw.count, scenario: known.scenario, lowError: rules.lowError,
                 highError: rules.highError, verdict: progress.verdict, metrics: progress.metrics,
                 rounds: progress.rounds, seconds: MonotonicSeconds.now() - begun,
-                warnings: GateWarnings.of(known) + GateWarnings.of(progress.metrics)))
+                warnings: unjudged(rules, "the baseline, or a round of this build, does not have")
+                    + GateWarnings.of(known) + GateWarnings.of(progress.metrics)))
     }
 
     private func judge(binary: String, _ series: RunSeries) async throws {
@@ -147,7 +148,12 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 comparison: .pairs, base: binary, reason: nil, baselineUpdatedAt: nil, baselineRounds: nil,
                 scenario: ScenarioSettings.write(scenario), lowError: rules.lowError, highError: rules.highError,
                 verdict: progress.verdict, metrics: progress.metrics, rounds: progress.rounds,
-                seconds: MonotonicSeconds.now() - begun, warnings: []))
+                seconds: MonotonicSeconds.now() - begun,
+                warnings: unjudged(rules, "a round of one of both builds does not have")))
+    }
+
+    private func unjudged(_ rules: GateRules, _ why: String) -> [String] {
+        judging.metrics == nil ? GateWarnings.unjudged(rules, why) : []
     }
 
     private static let ifStopped = "the rounds so far do not tell"

@@ -20,6 +20,15 @@ enum GateWarnings {
         return warnings
     }
 
+    /// What is judged when nobody says otherwise, and was not.
+    ///
+    /// - Parameter why: who does not have it.
+    static func unjudged(_ rules: GateRules, _ why: String) -> [String] {
+        let missing = GateMetric.judgedByDefault.filter { !rules.metrics.contains($0) }
+        return missing.isEmpty
+            ? [] : ["not judged: \(missing.map(GateReport.title).joined(separator: ", ")), which \(why)"]
+    }
+
     /// Rounds that follow each other resemble each other.
     static func of(_ metrics: [GateDocument.Metric]) -> [String] {
         let alike = metrics.filter { ($0.stretch ?? 1) >= 2 && $0.verdict != .information }

@@ -20,9 +20,14 @@ package struct ChildRun: Sendable {
         let given = path ?? "/proc/self/exe"
         executable = URL(fileURLWithPath: given).resolvingSymlinksInPath().path
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: executable, isDirectory: &isFolder), !isFolder.boolValue,
-            FileManager.default.isExecutableFile(atPath: executable)
-        else { throw HarnessError("\(origin) \(given): no such program; expected a pushload executable") }
+        func refusal(_ what: String) -> HarnessError {
+            HarnessError("\(origin) \(given): \(what); expected a pushload executable")
+        }
+        guard FileManager.default.fileExists(atPath: executable, isDirectory: &isFolder) else {
+            throw refusal("no such program")
+        }
+        guard !isFolder.boolValue else { throw refusal("a folder") }
+        guard FileManager.default.isExecutableFile(atPath: executable) else { throw refusal("not executable") }
         mock = URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("mock-apns").path
         let answer: String
         do {

@@ -146,7 +146,10 @@ package struct PlanCommand: AsyncParsableCommand {
             return
         }
         guard devices == nil || !audience.isGiven else {
-            throw HarnessError("--devices and --registrations exclude each other: give one of them")
+            throw HarnessError(
+                audience.registrations == nil
+                    ? "\(audience.firstGiven): says whom of --registrations to push to; give that file instead of --devices"
+                    : "--devices and --registrations exclude each other: give one of them")
         }
         guard devices != nil || audience.isGiven, let within else {
             throw HarnessError("plan: \(audience.isGiven ? "--registrations" : "--devices") and --within go together")

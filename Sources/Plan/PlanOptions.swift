@@ -103,6 +103,9 @@ struct PlanAudienceOptions: ParsableArguments {
     @Option(name: .customLong("environment"), help: .shown("environment"))
     var environment: String?
 
+    /// Of those that go with --registrations.
+    var firstGiven: String { audience != nil ? "--audience" : topic != nil ? "--topic" : "--environment" }
+
     var isGiven: Bool { registrations != nil || audience != nil || topic != nil || environment != nil }
 
     /// A run to it.
@@ -264,7 +267,8 @@ struct PlanServerOptions: ParsableArguments {
         // Units know another limit: 100 %.
         guard let share = try? Units.share(text), (0...most).contains(share) else {
             // Somebody who counts in per cent.
-            let hint = text == "1" ? "; 1 is 100%: for 1 per cent write 1%" : ""
+            let isShare = !text.hasSuffix("%") && (try? Units.share(text)) != nil
+            let hint = isShare ? "; it is a share: for \(text) per cent write \(text)%" : ""
             throw HarnessError("\(flag) \(text): expected 0% to \(Units.fixed(most * 100, places: 0))%\(hint)")
         }
         return share

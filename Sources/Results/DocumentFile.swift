@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// What reading and writing documents have in common.
 package enum DocumentFile {
@@ -38,7 +39,7 @@ package enum DocumentFile {
     /// The rest of the document is only looked at as far as that takes.
     static func head(_ bytes: [UInt8], origin: String) throws(ResultError) -> Head {
         do { return try JSONDecoder().decode(Head.self, from: Data(bytes)) } catch {
-            throw ResultError("\(origin): not complete JSON; the file is truncated or damaged")
+            throw ResultError("\(origin): \(UnreadableJSON.why(bytes))")
         }
     }
 

@@ -81,7 +81,8 @@ struct SearchCommand: AsyncParsableCommand {
         if let wrong = goals.first(where: isOfStage) {
             throw HarnessError("--goal: \"\(wrong.text)\": a probe has no stages; expected it without {…}")
         }
-        guard length > 0, share > 0 else { throw HarnessError("--probe and --precision: expected more than 0") }
+        guard length > 0 else { throw HarnessError("--probe \(probe): expected more than 0") }
+        guard share > 0 else { throw HarnessError("--precision \(precision): expected more than 0%") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
         guard scenario.stages.isEmpty, scenario.trace == nil else {
             throw HarnessError("search makes its own rates: leave out stages and trace")
@@ -97,7 +98,11 @@ struct SearchCommand: AsyncParsableCommand {
         let sustained = try? Threshold(
             parsing: SustainedRate.text(beside: goals, expectsRejections: !scenario.expectedReasons.isEmpty))
         let byConnections = scenario.rate
+        guard byConnections == nil || !given.contains(where: { $0.key == "connections" && $0.texts != nil }) else {
+            throw HarnessError("--connections: with --rate the search says how many; --from and --most are its range")
+        }
         scenario.pushes = nil
+        scenario.thresholds = goals.map(\.text)
         // Below it a probe is a handful of pushes, and says nothing.
         let slowest = max(1, Self.fewestPushes / (6 * Double(length) / 1e9))
         if let rate = byConnections, rate < slowest {
@@ -121,6 +126,7 @@ struct SearchCommand: AsyncParsableCommand {
         let series = RunSeries()
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
+        var doubts: Set<String> = []
         let answer = try await search.run { value, purpose in
             var probe = base
             if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
@@ -130,7 +136,13 @@ struct SearchCommand: AsyncParsableCommand {
             let made = ["rate", "connections", "duration", "warmup"].map { key in
                 (key: key, texts: ScenarioKey.named(key)?.text(in: probe).map { [$0] })
             }
-            let run = try source.locating(probe, given + made) { try Run(probe, identity: try probe.identity()) }
+            let run: Run
+            do {
+                run = try source.locating(probe, given + made) { try Run(probe, identity: try probe.identity()) }
+            } catch let error as HarnessError {
+                // A figure that no probe can have.
+                throw HarnessError(error.description.replacing("threshold \"", with: "--goal \""))
+            }
             guard let result = try await series.execute(run) else {
                 throw HarnessError(
                     "interrupted before an answer was found: what is above has been measured", .failed)
@@ -148,7 +160,12 @@ struct SearchCommand: AsyncParsableCommand {
             let missed = why.joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
             let trip = Double(result.latency[.roundTrip].p50)
-            if trip * 10 > result.throughput.windowSeconds * 1e9 {
+            let isShort = trip * 10 > result.throughput.windowSeconds * 1e9
+            // The last ones are those that the answer rests on.
+            if purpose != .confirming { doubts = [] }
+            if result.generator.limited { doubts.insert("the generator was a limit when it was confirmed") }
+            if isShort { doubts.insert("it was confirmed for less than ten round trips: give a longer --probe") }
+            if isShort {
                 limited +=
                     " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
             }
@@ -164,7 +181,7 @@ struct SearchCommand: AsyncParsableCommand {
                 picture.fitted("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n"))
             return isReached
         }
-        try report(answer, byConnections: byConnections)
+        try report(answer, byConnections: byConnections, doubts.sorted())
     }
 
     private static let longestProbe: UInt64 = 3_600_000_000_000
@@ -176,7 +193,8 @@ struct SearchCommand: AsyncParsableCommand {
             ? Units.fixed(value, places: 1) : Units.grouped(UInt64(value.rounded()))
     }
 
-    private func report(_ answer: LimitSearch.Answer, byConnections: Double?) throws {
+    /// - Parameter doubts: about the probes that confirmed it.
+    private func report(_ answer: LimitSearch.Answer, byConnections: Double?, _ doubts: [String]) throws {
         func written(_ value: Double) -> String {
             byConnections == nil ? "\(Self.written(value)) pushes/s" : Units.counted(Int(value), "connection")
         }
@@ -197,5 +215,6 @@ struct SearchCommand: AsyncParsableCommand {
         let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
         let answered = "\(byConnections == nil ? "highest" : "fewest"): \(written(value))"
         Console.output(Console.picture.fitted("\(answered) (confirmed twice\(beyond); \(probes))\n"))
+        for doubt in doubts { Console.output(Console.picture.fitted("doubt: \(doubt)\n")) }
     }
 }

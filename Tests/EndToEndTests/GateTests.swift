@@ -134,6 +134,8 @@ import Testing
         }
         let expected = "no such program; expected a pushload executable\n"
         #expect(try refusal("/nowhere/pushload") == "pushload: --base-binary /nowhere/pushload: \(expected)")
+        #expect(try refusal("/tmp").hasSuffix("/tmp: a folder; expected a pushload executable\n"))
+        #expect(try refusal("/etc/passwd").hasSuffix("/etc/passwd: not executable; expected a pushload executable\n"))
         for pin in [["--pin", "0"], ["--mock-flags", "--pin=0"]] {
             #expect(
                 try refusal(Programs.path("pushload"), pin)

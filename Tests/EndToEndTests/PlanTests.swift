@@ -185,7 +185,8 @@ import Testing
         #expect(plan.measured.runs == 3 && plan.measured.settings == 3, "\(plan.measured)")
         #expect((plan.measured.pacedCPU?.value ?? 0) > plan.measured.clientCPU.value, "\(plan.measured)")
         #expect(
-            plan.needed?.coresIfSingle != nil && plan.simulation.latencyReplications == 5 && plan.simulation.p99?.high != nil)
+            plan.needed?.coresIfSingle != nil && plan.simulation.latencyReplications == 5
+                && plan.simulation.p99?.high != nil)
         #expect(plan.measured.contention == nil)
         let lossy = try Programs.run(
             "pushload",
@@ -283,7 +284,7 @@ import Testing
                 == "pushload: --loss goes with --rtt above 0: what is lost is sent again a round trip later\n")
         #expect(
             try question("1M", "60s", "--loss", "1")
-                == "pushload: --loss 1: expected 0% to 5%; 1 is 100%: for 1 per cent write 1%\n")
+                == "pushload: --loss 1: expected 0% to 5%; it is a share: for 1 per cent write 1%\n")
         #expect(try question("1M", "60s", "--sent-again", "95%") == "pushload: --sent-again 95%: expected 0% to 90%\n")
         #expect(try question("1M", "60s", "--goaway-every", "0").hasPrefix("pushload: --goaway-every 0: expected 1 to"))
         for text in ["1000:1s/2s", "5:2s/2s", "5", "x:1s/2s", "0:1s/2s"] {

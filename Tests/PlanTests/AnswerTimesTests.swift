@@ -115,7 +115,9 @@ import Testing
         #expect(whole.latency?.p99 == plain.latency?.p99 && whole.simulated == plain.simulated)
     }
 
-    @Test("Of connections that last long some are simulated with their part of a worker; of those that last too long none")
+    @Test(
+        "Of connections that last long some are simulated with their part of a worker; of those that last too long none"
+    )
     func longLives() throws {
         var question = question
         (question.pushes, question.within, question.simulated) = (100_000_000, 1000e9, 400_000)
@@ -280,16 +282,23 @@ import Testing
         #expect(abs(said - seen) < 0.01, "\(said), \(seen)")
     }
 
-    @Test("Runs of a server that answers one by one, and no other, say what is waited for besides the link, and what workers do to each other")
+    @Test(
+        "Runs of a server that answers one by one, and no other, say what is waited for besides the link, and what workers do to each other"
+    )
     func onlySingle() throws {
-        func run(_ name: String, threads: Int = 1, rtt: UInt64 = 0, service: Double = 0, rate: Double = 100_000) -> CostSample {
+        func run(_ name: String, threads: Int = 1, rtt: UInt64 = 0, service: Double = 0, rate: Double = 100_000)
+            -> CostSample
+        {
             var run = sample(
-                name, threads: threads, connections: 4 * threads, cpu: 5000, rtt: rtt, service: service, rate: rate, mockThreads: 2 * threads,
+                name, threads: threads, connections: 4 * threads, cpu: 5000, rtt: rtt, service: service, rate: rate,
+                mockThreads: 2 * threads,
                 cores: 16, answers: .single)
             run.isShaped = true
             return run
         }
-        let runs = [run("one"), run("two", threads: 2, rate: 190_000), run("far", rtt: 10_000_000, service: 11_000_000)]
+        let runs = [
+            run("one"), run("two", threads: 2, rate: 190_000), run("far", rtt: 10_000_000, service: 11_000_000),
+        ]
         let plan = try Planner.plan(question, samples: runs, origin: "x")
         #expect(isClose(plan.measured.overhead.value, 1e6) && plan.measured.workerCounts == 2, "\(plan.measured)")
         #expect(!plan.warnings.contains { $0.hasPrefix("no run with a round-trip time") }, "\(plan.warnings)")

@@ -204,7 +204,8 @@ import Testing
         // 500 pushes in five round trips of 10 ms; the last hundred are answered within the pause of 30 ms.
         let rate = loop {
             ($0.streams, $0.link.roundTrip, $0.renewal) = (
-                100, 10 * Self.millisecond, .init(every: 500, told: 10 * Self.millisecond, wait: .constant(20 * Self.millisecond))
+                100, 10 * Self.millisecond,
+                .init(every: 500, told: 10 * Self.millisecond, wait: .constant(20 * Self.millisecond))
             )
             $0.batch = 100
         }

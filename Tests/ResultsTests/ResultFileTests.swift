@@ -98,7 +98,9 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         let good = try ResultFile.encode(sampleResult())
         #expect(
             error(Array(good.prefix(good.count / 2))) == "r.json: not complete JSON; the file is truncated or damaged")
-        #expect(error([]) == "r.json: not complete JSON; the file is truncated or damaged")
+        #expect(
+            error([]) == "r.json: empty; expected JSON" && error(Array(" \n".utf8)) == "r.json: empty; expected JSON")
+        #expect(error(Array("root:x:0:0".utf8)) == "r.json: no JSON")
         #expect(error(Array("{\"a\":1}".utf8)) == "r.json: not a pushload result: \"schema\" is missing or foreign")
         #expect(
             error(Array("{\"schema\":\"pushload.gate/2\"}".utf8))

@@ -13,7 +13,9 @@ enum GateMarkdown {
             let cells = GateReport.cells(metric).map(MarkdownReport.escape)
             lines.append("| \(mark(metric.verdict))\(cells.joined(separator: " | ")) |")
         }
-        if !gate.warnings.isEmpty { lines.append("") }
+        let notes = GateReport.notes(gate)
+        if !notes.isEmpty || !gate.warnings.isEmpty { lines.append("") }
+        lines += notes.map { "- \(MarkdownReport.escape($0))" }
         lines += gate.warnings.map { "- \(MarkdownReport.escape($0))" }
         if let reason = gate.reason, let updatedAt = gate.baselineUpdatedAt {
             lines += ["", MarkdownReport.escape("Baseline \(gate.base) of \(updatedAt): \(reason)")]

@@ -9,9 +9,7 @@ enum GateReport {
         table.add(["median", base(gate), "now", "ratio", "interval", "verdict"])
         for metric in gate.metrics { table.add(cells(metric)) }
         var lines = table.lines(width: picture.width) + [""]
-        if gate.comparison == .baseline {
-            lines.append("ratio: of costs after dividing both by the machine's speed that day, not of the two medians")
-        }
+        lines += notes(gate)
         lines += gate.warnings.map { "warning: \($0)" }
         let words = sentence(gate)
         let verdict = String(words.prefix { $0 != ":" && $0 != "," })
@@ -23,6 +21,20 @@ enum GateReport {
             }
         lines.append(coloured + words.dropFirst(verdict.count))
         return TextLines.fitted(lines, width: picture.width).joined(separator: "\n") + "\n"
+    }
+
+    /// What the table's columns do not say themselves.
+    static func notes(_ gate: GateDocument) -> [String] {
+        var notes: [String] = []
+        if gate.comparison == .baseline {
+            notes.append("ratio: of costs after dividing both by the machine's speed that day, not of the two medians")
+        }
+        for metric in gate.metrics where metric.tolerated != nil {
+            guard let least = GateMetric.named(metric.name)?.leastDifference, least > 0 else { continue }
+            notes.append(
+                "\(title(metric.name)): \(value(least, metric.unit)) more is tolerated, however large the ratio")
+        }
+        return notes
     }
 
     /// What the gate has to say, in one line.
@@ -43,7 +55,10 @@ enum GateReport {
                 + (arePairs ? "" : "; pushload gate --update --baseline FILE --reason '...' makes this the baseline")
         case .regression: "REGRESSION: \(list(.regression)) (\(against); \(rounds))"
         case .cannotTell:
-            "CANNOT TELL: \(list(.cannotTell)), of which the interval reaches beyond what is tolerated (\(against); \(rounds)); "
+            "CANNOT TELL: \(list(.cannotTell)), of which "
+                + (gate.metrics.contains { $0.verdict == .cannotTell && ($0.low != nil || $0.high != nil) }
+                    ? "the interval reaches beyond what is tolerated" : "there is no interval yet")
+                + " (\(against); \(rounds)); "
                 + "more rounds (--budget, --max-rounds) or a quieter machine may tell"
         }
     }
@@ -77,6 +92,9 @@ enum GateReport {
             table.add([title(metric.name)] + values + [moved])
         }
         var lines = table.lines(width: picture.width) + [""]
+        if baseline.kernel == before.kernel, baseline.metrics.contains(where: { $0.normalised != nil }) {
+            lines.append("moved by: CPU times after dividing both by the machine's speed that day")
+        }
         if before.scenario != baseline.scenario { lines.append("the scenario is another one") }
         if before.machine != baseline.machine { lines.append("the machine is another one") }
         lines.append("renewed: \(path) (it was of \(before.updatedAt): \(before.reason))")
@@ -119,7 +137,8 @@ enum GateReport {
 
     /// `+8.1 %`.
     static func change(_ ratio: Double) -> String {
-        "\(ratio < 1 ? "-" : "+")\(Units.fixed(abs(ratio - 1) * 100, places: 1)) %"
+        let size = Units.fixed(abs(ratio - 1) * 100, places: 1)
+        return "\(ratio < 1 && size != "0.0" ? "-" : "+")\(size) %"
     }
 
     static func value(_ value: Double, _ unit: FigureUnit) -> String {

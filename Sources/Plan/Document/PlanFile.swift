@@ -1,5 +1,6 @@
 import Foundation
 import Results
+import Settings
 
 /// Writing plans; reading and writing the calibrations they are made from.
 enum PlanFile {
@@ -15,7 +16,7 @@ enum PlanFile {
         let data = Data(
             try ResultFile.contents(path, hint: "expected a calibration, as pushload plan --calibration writes it"))
         guard let object = try? JSONSerialization.jsonObject(with: data) else {
-            throw ResultError("\(path): not complete JSON; the file is truncated or damaged")
+            throw ResultError("\(path): \(UnreadableJSON.why(data))")
         }
         let schema = (object as? [String: Any])?["schema"] as? String ?? ""
         guard schema.hasPrefix("pushload.calibration/") else {

@@ -123,7 +123,8 @@ struct PlanSimulation {
                 return runs(&settings, Int(max(1, min(Double(Self.replications), times))))
             }
         }
-        let pushes = max(rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
+        let pushes = max(
+            rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: 0, rate: rate)
     }
 
@@ -169,17 +170,21 @@ struct PlanSimulation {
             settings.serverTime.isConstant && settings.wait.isConstant && question.jitter == 0 && question.loss == 0
             && question.sentAgain == 0 && question.fewerStreams == nil && settings.renewal == nil
             && (settings.arrivals == .closed || !question.isPoisson)
-        func isLarge(_ pushes: Double, _ times: Int) -> Bool { pushes * question.attempts * Double(times) > Double(question.simulated) }
+        func isLarge(_ pushes: Double, _ times: Int) -> Bool {
+            pushes * question.attempts * Double(times) > Double(question.simulated)
+        }
         let isWide = isLarge(Self.fewestTimes * open, Self.replications)
         let isLong = isLarge(Self.leastLives * life, Self.fewReplications)
         let isFew = isWide || isLarge(Self.leastLives * life, Self.replications)
         let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated) / question.attempts
         let times = isCertain || isLong ? 1 : isFew ? Self.fewReplications : Self.replications
         let count = min(
-            max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down), changes(rate))
+            max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down),
+            changes(rate))
         let least = max(Self.fewestTimes / 2 * open, Self.leastLives * life)
         guard count >= least else {
-            throw count == changes(rate) ? .streamChanges : least > Self.fewestTimes / 2 * open ? .lives(pushes: life) : .openPushes
+            throw count == changes(rate)
+                ? .streamChanges : least > Self.fewestTimes / 2 * open ? .lives(pushes: life) : .openPushes
         }
         settings.pushes = Int(max(1, count).rounded(.up))
         settings.warmup = settings.pushes / 4

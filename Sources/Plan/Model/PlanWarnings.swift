@@ -28,12 +28,16 @@ enum PlanWarnings {
         let connections = configuration.connectionsPerWorker
         if !costs.connectionRange.contains(connections) {
             warnings.append(
-                "\(Units.fixed(connections, places: 0)) connections a worker lie outside what was measured "
+                "\(Units.fixed(connections, places: 0)) connection\(connections == 1 ? " a worker lies" : "s a worker lie") outside what was measured "
                     + "(\(range(costs.connectionRange))): the cost of a push is a mean of the nearest runs")
         }
         if !costs.streamRange.contains(Double(model.question.streams)) {
+            let isOne = model.question.streams == 1
+            let isAlone = model.question.roundTrip == 0 && Double(model.question.streams) < costs.streamRange.lowerBound
             warnings.append(
-                "\(model.question.streams) streams lie outside what was measured (\(range(costs.streamRange)))")
+                "\(model.question.streams) stream\(isOne ? " lies" : "s lie") outside what was measured (\(range(costs.streamRange)))"
+                    + (isAlone
+                        ? ": without a round trip, what a push waits for the one before it is not in the plan" : ""))
         }
         if costs.memoryPerConnection(streams: 1) == nil {
             warnings.append(
@@ -131,7 +135,8 @@ enum PlanWarnings {
             return []
         }
         return [
-            "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) do "
+            "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) "
+                + (configuration.connections == 1 ? "does " : "do ")
                 + "\(whole(tightest.rate))/s at most, of \(whole(needs.perSecond))/s needed: the devices take "
                 + Units.duration(nanoseconds: model.shortest(configuration))
         ]

@@ -90,7 +90,8 @@ enum Planner {
         }
         let throughput = outcomes.isEmpty ? nil : PlanSimulation.figure(outcomes.map(\.throughput))
         let difference = throughput.map { $0.value / full.formula - 1 }
-        let isChance = throughput.map { ($0.low ?? .infinity) <= full.formula && full.formula <= ($0.high ?? 0) } ?? false
+        let isChance =
+            throughput.map { ($0.low ?? .infinity) <= full.formula && full.formula <= ($0.high ?? 0) } ?? false
         if let difference, abs(difference) > allowedDifference, !isChance {
             warnings.append(
                 "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
@@ -239,7 +240,9 @@ enum Planner {
         // More connections have the longer lives, and change limits more often.
         if plain.isReached || !plain.isInTime || plain.unseen != nil || isGiven { return plain }
         // What no reserve can help, the link or what was given, is not paid for, nor looked for in vain: the most comes first.
-        guard let most = try? self.draft(model, goals, rate, reserve: mostReserve, progress), most.isFast else { return plain }
+        guard let most = try? self.draft(model, goals, rate, reserve: mostReserve, progress), most.isFast else {
+            return plain
+        }
         for reserve in reserves {
             let next = try self.draft(model, goals, rate, reserve: reserve, progress)
             if next.isReached { return next }

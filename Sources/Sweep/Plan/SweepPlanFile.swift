@@ -16,7 +16,7 @@ enum SweepPlanFile {
     /// - Parameter origin: the file's name, for error messages.
     static func decode(_ bytes: [UInt8], origin: String) throws(SettingsError) -> SweepPlan {
         guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) else {
-            throw SettingsError("\(origin): not complete JSON; the file is truncated or damaged")
+            throw SettingsError("\(origin): \(UnreadableJSON.why(bytes))")
         }
         guard let schema = (object as? [String: Any])?["schema"] as? String, schema.hasPrefix("pushload.sweep/") else {
             throw SettingsError("\(origin): not the plan of a sweep: \"schema\" is missing or foreign")
